@@ -1,0 +1,129 @@
+/**
+ * Writes the pages that are made from the sources: `docs/statecharts/` from the machines, `docs/reference/errors.md` from the error codes.
+ * With `--check` it writes nothing and fails when a page differs. Run as `npm run docs`.
+ */
+import { existsSync, readdirSync } from 'node:fs'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { AnyStateMachine } from 'xstate'
+import { errorCodes } from '../src/contracts/errors.ts'
+import { type Chart, chart, nodesOf } from '../src/machines/chart.ts'
+import { toMermaid } from '../src/machines/mermaid.ts'
+import { machineSignature } from '../src/machines/signature.ts'
+
+const repository = fileURLToPath(new URL('..', import.meta.url))
+const note = '<!-- made by `npm run docs`: change the source, not this page -->'
+
+/** Every generated page by its path from the repository. */
+export const generatedPages = async (): Promise<Map<string, string>> => {
+  const machines = Object.entries(await ourMachines()).sort(([a], [b]) => (a < b ? -1 : 1))
+  const pages = new Map(machines.map(([name, machine]) => [`docs/statecharts/${name}.md`, chartPage(name, machine)]))
+  if (machines.length > 0) pages.set('docs/statecharts/README.md', chartIndex(machines.map(([name]) => name)))
+  return pages.set('docs/reference/errors.md', errorPage())
+}
+
+/** The pages that differ from what is on disk, those that nothing makes any more included. */
+export const stalePages = async (root = repository): Promise<string[]> => {
+  const pages = await generatedPages()
+  const differing = await Promise.all([...pages].map(async ([path, text]) => ((await textOf(join(root, path))) === text ? [] : [path])))
+  return [...differing.flat(), ...orphans(root, pages)].sort()
+}
+
+export const writePages = async (root = repository): Promise<string[]> => {
+  const stale = await stalePages(root)
+  const pages = await generatedPages()
+  for (const path of stale) {
+    const text = pages.get(path)
+    if (text === undefined) await rm(join(root, path))
+    else {
+      await mkdir(dirname(join(root, path)), { recursive: true })
+      await writeFile(join(root, path), text)
+    }
+  }
+  return stale
+}
+
+/** The page of one machine; exported for machines that are not in our list. */
+export const chartPage = (name: string, machine: AnyStateMachine): string => {
+  const drawn = chart(machine)
+  const about = drawn.root.description ? `${drawn.root.description}\n\n` : ''
+  return `# ${name}
+
+${note}
+
+${about}Signature \`${machineSignature(machine)}\`. A dashed box *(anywhere)* holds what its whole state does, whichever state inside is active.
+
+\`\`\`mermaid
+${toMermaid(drawn)}\`\`\`
+
+| state | on | guard | next | does |
+| --- | --- | --- | --- | --- |
+${rows(drawn)
+  .map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)
+  .join('')}`
+}
+
+const rows = ({ id, root }: Chart): string[][] => {
+  const short = (node: string) => (node === id ? '(any)' : node.startsWith(`${id}.`) ? node.slice(id.length + 1) : node)
+  return [...nodesOf(root)].flatMap((node) => [
+    ...(node.entry.length > 0 ? [[short(node.id), '*entry*', '', '', node.entry.join(', ')]] : []),
+    ...node.invoke.map(({ src }) => [short(node.id), '*while here*', '', '', `invoke ${src}`]),
+    ...node.transitions.map(({ event, guard, targets, reenter, actions, description }) => [
+      short(node.id),
+      event,
+      guard ?? '',
+      targets.map(short).join(', ') + (reenter ? ' (enters again)' : ''),
+      actions.join(', ') + (description ? `${actions.length > 0 ? ': ' : ''}${description}` : ''),
+    ]),
+    ...(node.exit.length > 0 ? [[short(node.id), '*exit*', '', '', node.exit.join(', ')]] : []),
+    ...(node.type === 'final' ? [[short(node.id), '', '', '*end*', '']] : []),
+  ])
+}
+
+const cell = (text: string): string => text.replace(/\s+/g, ' ').replace(/\|/g, '\\|').replace(/</g, '&lt;')
+
+const chartIndex = (names: string[]): string => `# Statecharts
+
+${note}
+
+${names.map((name) => `- [${name}](${name}.md)\n`).join('')}`
+
+const errorPage = (): string => `# Error codes
+
+${note}
+
+Every refusal and failure carries one of these codes, on every interface as \`{"error": {"code", "message", "hint?", "retryable", "field?", "data?"}}\`.
+Codes are stable within a major version; messages are not.
+
+| code | means |
+| --- | --- |
+${Object.entries(errorCodes)
+  .map(([code, meaning]) => `| \`${code}\` | ${meaning} |\n`)
+  .join('')}`
+
+const ourMachines = async (): Promise<Record<string, AnyStateMachine>> => {
+  const index = new URL('../src/machines/index.ts', import.meta.url)
+  if (!existsSync(index)) return {}
+  const { machines } = (await import(index.href)) as { machines?: Record<string, AnyStateMachine> }
+  if (!machines) throw new TypeError('src/machines/index.ts does not export `machines`')
+  return machines
+}
+
+const textOf = (path: string): Promise<string | undefined> => readFile(path, 'utf8').catch(() => undefined)
+const orphans = (root: string, pages: Map<string, string>): string[] =>
+  existsSync(join(root, 'docs/statecharts'))
+    ? readdirSync(join(root, 'docs/statecharts'))
+        .map((name) => `docs/statecharts/${name}`)
+        .filter((path) => path.endsWith('.md') && !pages.has(path))
+    : []
+
+if (import.meta.main) {
+  const check = process.argv.includes('--check')
+  const stale = check ? await stalePages() : await writePages()
+  for (const path of stale) console.log(check ? `${path} is not up to date` : `wrote ${path}`)
+  if (check && stale.length > 0) {
+    console.log('cure: npm run docs')
+    process.exitCode = 1
+  }
+}

@@ -1,0 +1,52 @@
+/** What may come in from outside. Checked before a machine sees it, so that a bad event costs its sender an error and the machine nothing. */
+import { z } from 'zod'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
+import { plainCopy } from './plain.ts'
+import type { Registration } from './registration.ts'
+
+const reserved = /^(?:xstate|statecast)\./
+const typeLengthMax = 200
+
+/** @returns a copy of the event that nobody else holds @throws RuntimeError bad_request with the field, too_large */
+export const checkEvent = (registration: Registration, event: unknown): AnyEvent => {
+  const bad = (message: string, field: string | undefined, hint: string) =>
+    new RuntimeError('bad_request', message, { hint, ...(field === undefined ? {} : { field }) })
+  if (event === null || typeof event !== 'object' || Array.isArray(event)) throw bad('an event must be an object', undefined, 'send {"type":"…"}')
+  const { type } = event as { type?: unknown }
+  if (typeof type !== 'string' || type.length === 0) throw bad('an event must have a type', 'type', 'send {"type":"…"}')
+  if (type.length > typeLengthMax) throw bad(`an event type may have ${typeLengthMax} characters`, 'type', 'shorten it')
+  if (reserved.test(type))
+    throw bad(
+      `'${type}' is reserved: events of the runtime itself cannot be sent`,
+      'type',
+      'choose a type that does not begin with xstate. or statecast.',
+    )
+  if (type === '*') throw bad("'*' is a wildcard and no event", 'type', 'name the event')
+  if (registration.events) return parseEvent(registration, event)
+  if (!descriptors(registration).some((descriptor) => matches(descriptor, type)))
+    throw bad(
+      `'${type.slice(0, 80)}' is no event of machine '${registration.kind}'`,
+      'type',
+      `it takes: ${descriptors(registration).sort().join(', ') || 'nothing from outside'}`,
+    )
+  return plainCopy(event as AnyEvent)
+}
+
+const parseEvent = (registration: Registration, event: object): AnyEvent => {
+  const parsed = (registration.events as z.ZodType).safeParse(plainCopy(event))
+  if (parsed.success) return parsed.data as AnyEvent
+  const issue = parsed.error.issues[0]
+  const field = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]].join('.') : issue?.path.join('.')
+  throw new RuntimeError('bad_request', `a ${registration.kind} does not take this event: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`, {
+    ...(field ? { field } : {}),
+    hint: 'see docs/reference/messages.md for what each event may hold',
+  })
+}
+
+const descriptors = (registration: Registration): string[] => registration.machine.events.filter((descriptor: string) => !reserved.test(descriptor))
+
+const matches = (descriptor: string, type: string): boolean =>
+  descriptor === '*' ||
+  descriptor === type ||
+  (descriptor.endsWith('.*') && (type === descriptor.slice(0, -2) || type.startsWith(descriptor.slice(0, -1))))

@@ -1,0 +1,81 @@
+/** Wraps a machine so that whatever acts on the world (effects, custom actions) is held back until the commit that caused it. */
+import type { ActorSystem, AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
+import type { AnyEvent } from '../contracts/journal.ts'
+
+type AnySystem = ActorSystem<any>
+
+/** What the gate tells the replica that owns a system. All calls come from within a transition. */
+export interface Gatekeeper {
+  holdAction(self: AnyActorRef, type: string, run: () => unknown): void
+  /** An effect was invoked or spawned; `launch` really starts it, any number of transitions later. */
+  effectInvoked(self: AnyActorRef, process: { launch: () => void; deliver: (event: AnyEvent) => void; kill: () => void }): void
+  holdDelivery(self: AnyActorRef, event: AnyEvent): void
+  holdStop(self: AnyActorRef, stop: () => void): void
+}
+
+/** The event by which a launch that threw reaches its own actor. */
+export const effectFailed = 'statecast.effect.failed'
+
+const keepers = new WeakMap<AnySystem, Gatekeeper>()
+export const keepGate = (system: AnySystem, keeper: Gatekeeper): void => void keepers.set(system, keeper)
+const keeperOf = (system: AnySystem): Gatekeeper => {
+  const keeper = keepers.get(system)
+  if (!keeper) throw new TypeError('this machine is made durable: run it under a Statecast host, not with createActor')
+  return keeper
+}
+
+type EffectLogic = AnyActorLogic & { start: NonNullable<AnyActorLogic['start']> }
+const isMachine = (logic: AnyActorLogic): logic is AnyStateMachine => typeof (logic as AnyStateMachine).provide === 'function'
+
+/**
+ * Promise, callback and observable logic, and any other that has a `start`: it runs only after the commit, stops only after the commit, and what
+ * it is sent reaches it only after the commit. Its own `transition` sees nothing but its ends, which come in as journalled inputs.
+ */
+const gateEffect = (logic: EffectLogic): AnyActorLogic =>
+  Object.assign(Object.create(logic), {
+    start(_: Snapshot<unknown>, scope: AnyActorScope) {
+      const { self, system } = scope
+      keeperOf(system).effectInvoked(self, {
+        launch: () => logic.start(self.getSnapshot(), scope),
+        deliver: (event) => void logic.transition(self.getSnapshot(), event, scope),
+        kill: () => void logic.transition(self.getSnapshot(), { type: 'xstate.stop' }, scope),
+      })
+    },
+    transition(state: Snapshot<unknown>, event: AnyEvent, scope: AnyActorScope) {
+      if (state.status !== 'active') return state
+      if (event.type === 'xstate.stop') {
+        keeperOf(scope.system).holdStop(scope.self, () => void logic.transition(state, event, scope))
+        return { ...state, status: 'stopped', input: undefined, error: undefined }
+      }
+      if (event.type === effectFailed) return { ...state, status: 'error', error: event.error, input: undefined }
+      if (event.type.startsWith('xstate.')) return logic.transition(state, event, scope)
+      keeperOf(scope.system).holdDelivery(scope.self, event)
+      return state
+    },
+  })
+
+type Action = ((args: { self: AnyActorRef; system: AnySystem }, params: unknown) => unknown) & { resolve?: unknown }
+
+const gateAction = (type: string, action: Action): Action =>
+  action.resolve === undefined ? (args, params) => keeperOf(args.system).holdAction(args.self, type, () => action(args, params)) : action
+
+const mapValues = <In, Out>(record: Record<string, In>, map: (value: In, key: string) => Out): Record<string, Out> =>
+  Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
+
+/** XState runs `always` transitions until they settle; a circle would hang the process, so a root may take this many microsteps for one event. */
+const microstepMax = 10_000
+
+/** The same machine with its effects and actions held back, children included. Made once for all roots of a kind. */
+export const gateMachine = (machine: AnyStateMachine): AnyStateMachine => {
+  const { actors, actions } = machine.implementations
+  const gated = machine.provide({
+    actors: mapValues(actors as Record<string, AnyActorLogic>, (logic) =>
+      isMachine(logic) ? gateMachine(logic) : typeof logic.start === 'function' ? gateEffect(logic as EffectLogic) : logic,
+    ),
+    actions: mapValues(actions as unknown as Record<string, Action>, (action, type) =>
+      typeof action === 'function' ? gateAction(type, action) : action,
+    ),
+  } as unknown as Parameters<AnyStateMachine['provide']>[0])
+  gated.options = { ...gated.options, maxIterations: Math.min(gated.options?.maxIterations ?? microstepMax, microstepMax) }
+  return gated
+}

@@ -1,0 +1,237 @@
+/** Many roots in one process: finds them by address, wakes them in time, lets them sleep, keeps one's trouble from the others. */
+import type { Environment } from '../contracts/environment.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Journal } from '../contracts/transport.ts'
+import { checkEvent } from './boundary.ts'
+import type { Registration } from './registration.ts'
+import { type Emitted, type Moment, Root, type RootHost, type RootLimits } from './root.ts'
+
+export type HostLimits = RootLimits & {
+  /** ms without anything to do after which a root leaves memory. */
+  idleMs: number
+  /** Roots in memory above which the idlest leave early. */
+  liveMax: number
+}
+
+export const defaultLimits: HostLimits = { queueMax: 10_000, snapshotEvery: 100, crashMax: 5, crashPeriodMs: 60_000, idleMs: 60_000, liveMax: 10_000 }
+
+export type HostEvents = {
+  committed?(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
+  live?(root: Root, path: ActorPath, event: AnyEvent): void
+  moment?(root: Root, moment: Moment, commit: Commit): void | Promise<void>
+  released?(root: Root): void
+}
+
+export type HostOptions = {
+  journal: Journal
+  environment: Environment
+  registrations: Registration[]
+  limits?: Partial<HostLimits>
+  events?: HostEvents
+}
+
+/** How often roots that sleep are looked through for one that is due. */
+const pollMs = 1000
+const wakeBatch = 1000
+
+export class Host {
+  readonly #options: HostOptions
+  readonly #limits: HostLimits
+  readonly #registrations: Map<string, Registration>
+  readonly #roots = new Map<string, Promise<Root>>()
+  readonly #live = new Map<string, Root>()
+  /** Roots that another host took: they are woken here only by a message. */
+  readonly #foreign = new Set<string>()
+  readonly #watchers = new Map<string, (() => void)[]>()
+  readonly #rootHost: RootHost
+  #poll: unknown
+  #closing: RuntimeError | undefined
+
+  constructor(options: HostOptions) {
+    const { journal, environment, registrations, events = {} } = options
+    this.#options = options
+    this.#limits = { ...defaultLimits, ...options.limits }
+    this.#registrations = new Map(registrations.map((registration) => [registration.kind, registration]))
+    this.#rootHost = {
+      journal,
+      environment,
+      writer: environment.ids.next('host'),
+      limits: this.#limits,
+      committed: (root, ...args) => {
+        for (const wake of this.#watchers.get(root.name) ?? []) wake()
+        this.#watchers.delete(root.name)
+        events.committed?.(root, ...args)
+      },
+      live: (...args) => events.live?.(...args),
+      moment: (...args) => events.moment?.(...args),
+      released: (root, reason) => {
+        if (this.#live.get(root.name) === root) this.#live.delete(root.name)
+        if (reason.code === 'fenced') this.#foreign.add(root.name)
+        events.released?.(root)
+      },
+    }
+  }
+
+  /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when the first round is open. */
+  async start(): Promise<void> {
+    await this.#wake()
+  }
+
+  get liveCount(): number {
+    return this.#live.size
+  }
+
+  registration(kind: string): Registration {
+    const registration = this.#registrations.get(kind)
+    if (!registration)
+      throw new RuntimeError('not_found', `no machine is registered as '${kind}'`, {
+        field: 'kind',
+        hint: `there are: ${[...this.#registrations.keys()].sort().join(', ')}`,
+      })
+    return registration
+  }
+
+  /**
+   * Delivers a message; the root is woken or created for it. Resolves when it is durable.
+   * @param options.id de-duplicates: a repeated one is answered with the first receipt
+   * @throws RuntimeError bad_request (reserved, unknown or malformed event), and whatever {@link Root.send} throws
+   */
+  async send(address: Address, event: unknown, options: { id?: string; cause?: string; input?: unknown } = {}): Promise<Receipt> {
+    const registration = this.registration(address.kind)
+    const checked = checkEvent(registration, event)
+    for (let attempt = 1; ; attempt++) {
+      const root = await this.get(address, options.input)
+      try {
+        return await root.send(checked, options)
+      } catch (error) {
+        // It fell asleep between our finding it and our sending: wake it again.
+        if (attempt < 3 && isRuntimeError(error) && error.code === 'closed' && error.retryable && !this.#closing) continue
+        throw error
+      }
+    }
+  }
+
+  /** The live root at an address, woken or prepared for creation. @throws RuntimeError drift, corrupt_at, closed … */
+  async get(address: Address, input?: unknown): Promise<Root> {
+    if (this.#closing) throw this.#closing
+    const name = formatAddress(address)
+    const known = this.#roots.get(name)
+    if (known) {
+      const root = await known
+      if (this.#live.get(name) === root) return root
+      if (this.#roots.get(name) === known) this.#roots.delete(name)
+      return this.get(address, input)
+    }
+    const opening = this.#open(address, input)
+    this.#roots.set(name, opening)
+    try {
+      return await opening
+    } catch (error) {
+      if (this.#roots.get(name) === opening) this.#roots.delete(name)
+      throw error
+    }
+  }
+
+  async #open(address: Address, input: unknown): Promise<Root> {
+    const root = new Root(this.#rootHost, address, this.registration(address.kind))
+    this.#live.set(root.name, root)
+    this.#foreign.delete(root.name)
+    try {
+      return await root.open(input)
+    } catch (error) {
+      this.#live.delete(root.name)
+      throw error
+    }
+  }
+
+  async #wake(): Promise<void> {
+    const { journal, environment } = this.#options
+    try {
+      const due = await journal.due(environment.clock.now(), wakeBatch)
+      const asleep = due.filter(
+        ({ address }) =>
+          this.#registrations.has(address.kind) && !this.#live.has(formatAddress(address)) && !this.#foreign.has(formatAddress(address)),
+      )
+      await Promise.all(asleep.map(({ address }) => this.get(address).catch((error: unknown) => this.#cannotWake(address, error))))
+      await this.#letSleep(environment.clock.now())
+    } catch (error) {
+      if (!this.#closing) environment.log.error({ error: errorBody(error) }, 'the journal could not be looked through for work')
+    }
+    if (!this.#closing) this.#poll = environment.clock.setTimeout(() => void this.#wake(), pollMs)
+  }
+
+  #cannotWake(address: Address, error: unknown): void {
+    // Not again every second: whoever sends to it is told the reason.
+    this.#foreign.add(formatAddress(address))
+    this.#options.environment.log.error(
+      { actor: formatAddress(address), error: errorBody(error) },
+      'an actor with unfinished work could not be woken',
+    )
+  }
+
+  async #letSleep(now: number): Promise<void> {
+    const spare = this.#live.size - this.#limits.liveMax
+    const idle = [...this.#live.values()]
+      .map((root) => ({ root, ms: root.idleMs(now) }))
+      .filter(({ root, ms }) => ms > 0 && (spare > 0 || ms >= this.#limits.idleMs) && !dueSoon(root, now))
+    if (spare > 0) idle.sort((a, b) => b.ms - a.ms)
+    const leaving = idle.filter(({ ms }, index) => ms >= this.#limits.idleMs || index < spare)
+    await Promise.all(leaving.map(({ root }) => this.#dismiss(root)))
+  }
+
+  async #dismiss(root: Root): Promise<void> {
+    await root.close()
+    this.#roots.delete(root.name)
+  }
+
+  /** Writes what is in memory to the journal and lets go of it. New messages are refused from the first moment. */
+  async close(): Promise<void> {
+    this.#closing ??= new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
+    this.#options.environment.clock.clearTimeout(this.#poll)
+    await Promise.allSettled(this.#roots.values())
+    await Promise.all([...this.#live.values()].map((root) => root.close()))
+    this.#roots.clear()
+  }
+
+  /** Lets go of everything without another write, as a kill would; for tests and the simulator. */
+  abandon(): void {
+    this.#closing ??= new RuntimeError('closed', 'this runtime was abandoned', { retryable: true })
+    this.#options.environment.clock.clearTimeout(this.#poll)
+    for (const root of [...this.#live.values()]) root.abandon()
+    this.#roots.clear()
+  }
+
+  /** Resolves at the next commit of a root, or after `timeoutMs`. */
+  nextCommit(address: Address, timeoutMs: number): Promise<void> {
+    const name = formatAddress(address)
+    const { clock } = this.#options.environment
+    return new Promise((resolve) => {
+      const timer = clock.setTimeout(resolve, timeoutMs)
+      const wake = () => {
+        clock.clearTimeout(timer)
+        resolve()
+      }
+      this.#watchers.set(name, [...(this.#watchers.get(name) ?? []), wake])
+    })
+  }
+
+  /** Resolves when no root has anything to do, or after `timeoutMs`. */
+  async settled(timeoutMs: number): Promise<boolean> {
+    const { clock } = this.#options.environment
+    const until = clock.now() + timeoutMs
+    while ([...this.#live.values()].some((root) => root.busy)) {
+      if (clock.now() >= until) return false
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20))
+    }
+    return true
+  }
+}
+
+/** Waking takes longer than waiting for what comes soon. */
+const soonMs = 120_000
+const dueSoon = (root: Root, now: number): boolean => {
+  const due = root.replica?.timers.nextDue() ?? null
+  return due !== null && due - now < soonMs
+}

@@ -1,0 +1,66 @@
+/** What a root knows about its own journal, besides the state of its machine. A pure fold over commits. */
+import type { ErrorBody } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
+
+export type Ledger = {
+  seq: number
+  epoch: number
+  writer: string
+  /** ms since the epoch of the last commit. */
+  at: number
+  /** CRC-32 of the bytes of the last commit, which the next one names. */
+  prev: number
+  create: NonNullable<Commit['create']> | undefined
+  /** When the last restarts happened, newest last. */
+  crashes: number[]
+  quarantine: ErrorBody | undefined
+  /** Ids of recent inputs from outside, in order, with the commit that has them. */
+  recent: Map<string, { seq: number; at: number }>
+}
+
+/** Inputs whose ids are remembered; a repeat from before that is a new input. */
+export const recentMax = 1000
+const crashesKept = 20
+
+export const emptyLedger = (): Ledger => ({
+  seq: 0,
+  epoch: 0,
+  writer: '',
+  at: 0,
+  prev: 0,
+  create: undefined,
+  crashes: [],
+  quarantine: undefined,
+  recent: new Map(),
+})
+
+/** Takes one commit into account, in place. @param crc of its bytes */
+export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
+  ledger.seq = commit.seq
+  ledger.epoch = commit.epoch
+  ledger.writer = commit.writer
+  ledger.at = commit.at
+  ledger.prev = crc
+  if (commit.create) ledger.create = commit.create
+  if (commit.revived) {
+    ledger.quarantine = undefined
+    ledger.crashes = []
+  }
+  if (commit.crash) ledger.crashes = [...ledger.crashes, commit.at].slice(-crashesKept)
+  if (commit.quarantine) ledger.quarantine = commit.quarantine
+  for (const input of commit.inputs) {
+    if (!('id' in input) || input.id === undefined) continue
+    ledger.recent.set(input.id, { seq: commit.seq, at: commit.at })
+    if (ledger.recent.size > recentMax) ledger.recent.delete(ledger.recent.keys().next().value as string)
+  }
+}
+
+export type PersistedLedger = Omit<Ledger, 'recent'> & { recent: [string, number, number][] }
+export const persistLedger = (ledger: Ledger): PersistedLedger => ({
+  ...ledger,
+  recent: [...ledger.recent].map(([id, { seq, at }]) => [id, seq, at]),
+})
+export const reviveLedger = (persisted: PersistedLedger): Ledger => ({
+  ...persisted,
+  recent: new Map(persisted.recent.map(([id, seq, at]) => [id, { seq, at }])),
+})

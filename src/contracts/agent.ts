@@ -1,0 +1,17 @@
+/** An agent: who answers in a session, with what model, instructions and tools, and within which bounds. */
+import type { ModelLimits, ModelSettings } from './model.ts'
+import type { Profile } from './session.ts'
+import type { Tool } from './tool.ts'
+
+export type Agent = {
+  readonly name: string
+  /** `provider/model-id`; without one, the default model of the runtime. */
+  readonly model?: string
+  readonly instructions: string
+  readonly tools: readonly Tool[]
+  readonly settings: ModelSettings
+  readonly limits: ModelLimits
+  readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>
+}
+
+export const defaultModelLimits: ModelLimits = { idleTimeoutMs: 60_000, totalTimeoutMs: 600_000, outputCharsMax: 2_000_000 }

@@ -1,0 +1,65 @@
+/** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
+import { z } from 'zod'
+import { QueueMode, textMax } from './session.ts'
+import { maxIdBytes } from './subjects.ts'
+
+const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
+const Kind = z.string().min(1).max(32).describe('kind of the actor, such as session')
+const Seq = z.number().int().min(1)
+
+export const commands = {
+  'chat.send': z
+    .strictObject({
+      sessionKey: SessionKey,
+      message: z.string().min(1).max(textMax).describe('what is said'),
+      idempotencyKey: z.string().min(1).max(200).optional().describe('a repeated one changes nothing and is answered as the first'),
+      agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
+      model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
+      queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
+    })
+    .describe('says something in a session; answers at once with { runId, status }'),
+  'chat.abort': z
+    .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
+    .describe('stops the running turn; what it said is kept'),
+  'chat.history': z
+    .strictObject({ sessionKey: SessionKey, limit: z.number().int().min(1).max(1000).optional() })
+    .describe('the conversation as the model reads it'),
+  'sessions.list': z.strictObject({ limit: z.number().int().min(1).max(10_000).optional() }).describe('all sessions with their state'),
+  'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits, last outcomes'),
+  'sessions.reset': z
+    .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
+    .describe('forgets the conversation, also of a session that was quarantined'),
+  'sessions.compact': z.strictObject({ sessionKey: SessionKey }).describe('replaces old history by a summary'),
+  'sessions.delete': z.strictObject({ sessionKey: SessionKey }).describe('deletes a session with its journal'),
+  'agent.wait': z
+    .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200), timeoutMs: z.number().int().min(0).max(3_600_000).optional() })
+    .describe('the outcome of a run, waiting for it if need be'),
+  'approvals.list': z.strictObject({ sessionKey: SessionKey.optional() }).describe('tool calls that wait for a person'),
+  'approvals.resolve': z
+    .strictObject({
+      sessionKey: SessionKey,
+      callId: z.string().min(1).max(400),
+      decision: z.enum(['approve', 'deny']),
+      inputHash: z.string().length(64),
+      by: z.string().max(200).optional(),
+    })
+    .describe('decides about one, for the arguments with this hash'),
+  'trace.read': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
+    .describe('the journal, one entry an input'),
+  'trace.replay': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
+    .describe('folds the journal again and compares every state'),
+  'actors.send': z
+    .strictObject({ kind: Kind, id: SessionKey, event: z.looseObject({ type: z.string() }), messageId: z.string().min(1).max(200).optional() })
+    .describe('sends an event to an actor of any registered kind'),
+  'actors.get': z.strictObject({ kind: Kind, id: SessionKey }).describe('state, context and output of an actor'),
+  'models.list': z.strictObject({}).describe('models that can be named here'),
+  'tools.list': z.strictObject({}).describe('tools by agent'),
+  'agents.list': z.strictObject({}).describe('agents of the app'),
+  health: z.strictObject({}).describe('whether this node can do its work'),
+} as const satisfies Record<string, z.ZodType>
+
+export type CommandName = keyof typeof commands
+export type CommandInput<Name extends CommandName> = z.infer<(typeof commands)[Name]>
+export const isCommand = (name: string): name is CommandName => Object.hasOwn(commands, name)

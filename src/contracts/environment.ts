@@ -1,0 +1,61 @@
+/** Time, identity and chance as values that are passed in, so that a test or the simulator owns them. */
+
+export interface Clock {
+  /** ms since the epoch; may jump with the machine's clock. */
+  now(): number
+  /** Calls back after `ms` on a clock that does not jump. */
+  setTimeout(callback: () => void, ms: number): unknown
+  clearTimeout(handle: unknown): void
+}
+
+export interface Ids {
+  /** A new sortable id, one subject token. @param prefix such as `run` */
+  next(prefix: string): string
+}
+
+export interface Random {
+  /** 0 <= n < 1 */
+  next(): number
+}
+
+/** A named place where a test may stop, delay or kill the process. Production passes {@link noFailPoints}. */
+export interface FailPoints {
+  hit(name: FailPoint): void | Promise<void>
+}
+
+/** The crash points of the reliability matrix, in the order a turn meets them. */
+export const failPoints = {
+  K01: 'received, not appended',
+  K02: 'append sent, no acknowledgement',
+  K03: 'acknowledged, client not told',
+  K04: 'read by the owner, turn not started',
+  K05: 'turn started, model not called',
+  K06: 'model called, no token',
+  K07: 'in the middle of the stream',
+  K08: 'model done, not appended',
+  K09: 'tool requested, not dispatched',
+  K10: 'tool running',
+  K11: 'effect done, no reply',
+  K12: 'reply in, not appended',
+  K13: 'tool result appended',
+  K14: 'final text, not appended',
+  K15: 'completed, subscribers not told',
+  K16: 'in a snapshot write',
+  K17: 'in a takeover, around the claim',
+  K18: 'approval pending',
+  K19: 'cancel received, not appended',
+  K20: 'draining',
+} as const
+export type FailPoint = keyof typeof failPoints
+
+export const noFailPoints: FailPoints = { hit: () => undefined }
+
+export type Logger = {
+  debug(fields: object, message?: string): void
+  info(fields: object, message?: string): void
+  warn(fields: object, message?: string): void
+  error(fields: object, message?: string): void
+}
+
+/** Everything the core takes from the outside world. */
+export type Environment = { clock: Clock; ids: Ids; random: Random; failPoints: FailPoints; log: Logger }

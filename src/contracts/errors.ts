@@ -1,0 +1,116 @@
+/** Every way Statecast can refuse or fail, as stable codes; messages may change, codes do not within a major version. */
+export const errorCodes = {
+  bad_request: 'the input does not fit its schema',
+  unauthorised: 'no valid credential was given',
+  forbidden: 'the credential does not allow this',
+  not_found: 'there is nothing under this name',
+  conflict: 'the name is taken by something else',
+  already_decided: 'this approval has been decided before',
+  overloaded: 'a bounded queue is full',
+  too_large: 'the input is larger than its stated limit',
+  rate_limited: 'too many requests in this time',
+  session_busy: 'the session cannot do this while a turn is running',
+  closed: 'the actor has ended and takes no more events',
+  quarantined: 'the actor failed too often and was set aside',
+  fenced: 'another host has taken this actor over',
+  log_full: 'there is too little free space to promise durability',
+  log_unavailable: 'the journal did not answer',
+  locked: 'another runtime uses this data folder',
+  corrupt_at: 'the journal is damaged at a known place',
+  drift: 'the recorded trace does not fit this version of the machine',
+  not_durable: 'this machine contains something that cannot be made durable',
+  unsupported: 'this build or backend cannot do it',
+  timeout: 'the deadline passed',
+  cancelled: 'somebody asked for it to stop',
+  internal: 'a defect in Statecast itself',
+  provider_auth: 'the model provider refused the key',
+  provider_billing: 'the model provider wants payment',
+  provider_rate_limit: 'the model provider asks to slow down',
+  provider_timeout: 'the model provider did not answer in time',
+  provider_overflow: 'the conversation is longer than the model can read',
+  provider_malformed: 'the model provider answered with something unreadable',
+  provider_unavailable: 'the model provider cannot be reached or is down',
+  provider_rejected: 'the model provider refused the request',
+  provider_unknown_model: 'no model goes by this name',
+  tool_unknown: 'the model asked for a tool that does not exist',
+  tool_input: 'the arguments do not fit the schema of the tool',
+  tool_failed: 'the tool threw an error',
+  tool_timeout: 'the tool did not finish in time',
+  tool_denied: 'a person refused the tool call',
+  tool_skipped: 'the tool call was overtaken by a newer message',
+  tool_output: 'the tool returned something that cannot be stored',
+  tool_in_doubt: 'it is not known whether the tool ran',
+  budget_steps: 'the turn used all its steps',
+  budget_tokens: 'the turn used all its tokens',
+  budget_tool_calls: 'the turn used all its tool calls',
+  budget_time: 'the turn used all its time',
+} as const
+
+export type ErrorCode = keyof typeof errorCodes
+
+export type ErrorDetails = {
+  /** What to do next, for the person who reads it. */
+  hint?: string
+  /** Whether the same request may succeed later, unchanged. */
+  retryable?: boolean
+  /** The input field at fault. */
+  field?: string
+  /** Facts for programs, JSON only. */
+  data?: Record<string, unknown>
+  cause?: unknown
+}
+
+/** The wire form of every error: `{ error: ErrorBody }`. */
+export type ErrorBody = {
+  code: ErrorCode
+  message: string
+  hint?: string
+  retryable: boolean
+  field?: string
+  data?: Record<string, unknown>
+}
+
+/** An expected failure with a stable code. A bare `TypeError` means a bug in the caller and is never caught. */
+export class RuntimeError extends Error {
+  override readonly name = 'RuntimeError'
+  readonly code: ErrorCode
+  readonly hint: string | undefined
+  readonly retryable: boolean
+  readonly field: string | undefined
+  readonly data: Record<string, unknown> | undefined
+
+  constructor(code: ErrorCode, message: string, details: ErrorDetails = {}) {
+    super(message, details.cause === undefined ? undefined : { cause: details.cause })
+    this.code = code
+    this.hint = details.hint
+    this.retryable = details.retryable ?? false
+    this.field = details.field
+    this.data = details.data
+  }
+
+  toJSON(): ErrorBody {
+    return {
+      code: this.code,
+      message: this.message,
+      retryable: this.retryable,
+      ...(this.hint === undefined ? {} : { hint: this.hint }),
+      ...(this.field === undefined ? {} : { field: this.field }),
+      ...(this.data === undefined ? {} : { data: this.data }),
+    }
+  }
+
+  static from(body: ErrorBody): RuntimeError {
+    return new RuntimeError(body.code, body.message, body)
+  }
+}
+
+/** Recognises our errors also when two copies of the package are loaded. */
+export const isRuntimeError = (value: unknown): value is RuntimeError =>
+  value instanceof Error && value.name === 'RuntimeError' && 'code' in value && String(value.code) in errorCodes
+
+/** Whatever was thrown, as an error body; what we do not know becomes `fallback`. */
+export const errorBody = (thrown: unknown, fallback: ErrorCode = 'internal'): ErrorBody => {
+  if (isRuntimeError(thrown)) return thrown.toJSON()
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  return { code: fallback, message, retryable: false }
+}

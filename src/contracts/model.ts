@@ -1,0 +1,74 @@
+/** The model port: one call of one model, as the turn's machine sees it. */
+import type { ErrorBody } from './errors.ts'
+import type { Message, Usage } from './message.ts'
+
+/** What the model is told about a tool. `inputSchema` is JSON Schema. */
+export type ToolDescription = { name: string; description: string; inputSchema: Record<string, unknown> }
+
+export type ModelSettings = {
+  temperature?: number
+  maxOutputTokens?: number
+  reasoning?: 'none' | 'minimal' | 'low' | 'medium' | 'high' | 'xhigh'
+}
+
+export type ModelLimits = {
+  /** ms without any sign of life before the call fails with provider_timeout. */
+  idleTimeoutMs: number
+  /** ms for the whole call. */
+  totalTimeoutMs: number
+  /** Characters of text, reasoning and tool input together; an endless stream ends here with provider_malformed. */
+  outputCharsMax: number
+}
+
+export type ModelRequest = {
+  instructions: string
+  messages: Message[]
+  tools: ToolDescription[]
+  settings: ModelSettings
+  limits: ModelLimits
+}
+
+/** A piece of output in flight; hints only, the response is the truth. */
+export type ModelDelta = { kind: 'text' | 'reasoning'; text: string }
+
+/** A tool call with its input still unchecked: `input` is the JSON text that the model wrote. */
+export type ModelToolCall = { callId: string; name: string; input: string }
+
+export type ModelResponse = {
+  text: string
+  reasoning: string
+  calls: ModelToolCall[]
+  usage: Usage
+  finish: 'stop' | 'length' | 'tool-calls' | 'content-filter' | 'other'
+  /** Provider and model that answered, as the provider says. */
+  model: string
+  /** True when the call was stopped by its signal: what had come by then. */
+  partial: boolean
+}
+
+export interface Model {
+  /** `provider/model-id` */
+  readonly ref: string
+  /** Tokens that the model can read, where known. */
+  readonly contextTokens?: number
+  /**
+   * Streams one answer. When `signal` aborts, resolves at once with what has come so far and `partial: true`.
+   * @throws RuntimeError provider_*, with `data.retryAfterMs` where the provider said so; never a half answer
+   */
+  call(request: ModelRequest, options: { signal: AbortSignal; onDelta: (delta: ModelDelta) => void }): Promise<ModelResponse>
+}
+
+/** Finds a model by reference, loading its provider only then. @throws RuntimeError provider_unknown_model, provider_auth */
+export interface Models {
+  get(ref: string): Promise<Model>
+  /** The model for whoever names none: a real provider when its key is set, else `scripted/offline`. */
+  readonly defaultRef: string
+  list(): { ref: string; available: boolean; why?: string }[]
+}
+
+/** How a failed call is treated, decided by the code alone. */
+export const retryableModelError = (error: ErrorBody): boolean =>
+  error.code === 'provider_rate_limit' ||
+  error.code === 'provider_timeout' ||
+  error.code === 'provider_unavailable' ||
+  error.code === 'provider_malformed'

@@ -1,0 +1,87 @@
+/** The one place where a subject is made: an id from outside can never become a wildcard, a second token or a protocol command. */
+import { RuntimeError } from './errors.ts'
+
+/** A root actor's address: what kind of machine, and which one. */
+export type Address = { kind: string; id: string }
+
+export const maxIdBytes = 1024
+const plain = /^[A-Za-z0-9_:-]+$/
+const kindPattern = /^[a-z][a-z0-9-]{0,31}$/
+
+/** Letters, digits and `_ - :` stay as they are, every other UTF-8 byte becomes `=XX`. @throws RuntimeError bad_request, too_large */
+export const escapeToken = (id: string): string => {
+  if (typeof id !== 'string' || id.length === 0)
+    throw new RuntimeError('bad_request', 'an id must be a non-empty string', { field: 'id', hint: 'give at least one character' })
+  if (id.length <= maxIdBytes && plain.test(id)) return id
+  if (!id.isWellFormed()) throw new RuntimeError('bad_request', 'an id must be well-formed Unicode', { field: 'id' })
+  const bytes = Buffer.from(id, 'utf8')
+  if (bytes.length > maxIdBytes)
+    throw new RuntimeError('too_large', `an id may have at most ${maxIdBytes} bytes, this one has ${bytes.length}`, {
+      field: 'id',
+      hint: 'use a hash or a shorter key',
+    })
+  let token = ''
+  for (const byte of bytes) {
+    const character = String.fromCharCode(byte)
+    token += plain.test(character) ? character : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
+  }
+  return token
+}
+
+/** The inverse of {@link escapeToken}. @throws RuntimeError bad_request for anything that it could not have made */
+export const unescapeToken = (token: string): string => {
+  if (plain.test(token)) return token
+  if (!/^(?:[A-Za-z0-9_:-]|=[0-9A-F]{2})+$/.test(token)) throw new RuntimeError('bad_request', `'${token.slice(0, 80)}' is not an escaped token`)
+  const id = Buffer.from(
+    token.replace(/=([0-9A-F]{2})|(.)/g, (_, hex, other) => hex ?? other.charCodeAt(0).toString(16)),
+    'hex',
+  ).toString('utf8')
+  if (escapeToken(id) !== token) throw new RuntimeError('bad_request', `'${token.slice(0, 80)}' is not the escaped form of any id`)
+  return id
+}
+
+export const checkKind = (kind: string): string => {
+  if (!kindPattern.test(kind))
+    throw new RuntimeError('bad_request', `'${String(kind).slice(0, 40)}' is no name for a kind of actor`, {
+      field: 'kind',
+      hint: 'use lower-case letters, digits and hyphens, at most 32',
+    })
+  return kind
+}
+
+/** `session/main`: how an address is written in traces, logs and on the command line. */
+export const formatAddress = ({ kind, id }: Address): string => `${checkKind(kind)}/${escapeToken(id)}`
+
+export const parseAddress = (text: string): Address => {
+  const at = text.indexOf('/')
+  if (at < 1) throw new RuntimeError('bad_request', `'${text.slice(0, 80)}' is not an address`, { hint: 'write kind/id, such as session/main' })
+  return { kind: checkKind(text.slice(0, at)), id: unescapeToken(text.slice(at + 1)) }
+}
+
+/** Builds and reads the subjects under one prefix. */
+export const subjects = (prefix = 'statecast') => {
+  for (const token of prefix.split('.'))
+    if (!plain.test(token)) throw new RuntimeError('bad_request', `'${prefix}' is not a subject prefix`, { field: 'prefix' })
+  const of = (part: string, { kind, id }: Address) => `${prefix}.${part}.${checkKind(kind)}.${escapeToken(id)}`
+  const depth = prefix.split('.').length
+  return {
+    prefix,
+    in: (address: Address) => of('in', address),
+    out: (address: Address, event: string) => `${of('out', address)}.${escapeToken(event)}`,
+    inspect: (address: Address) => of('inspect', address),
+    journal: (address: Address) => of('journal', address),
+    api: (command: string) => `${prefix}.api.${command.split('.').map(escapeToken).join('.')}`,
+    dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
+    everyIn: () => `${prefix}.in.>`,
+    everyOut: (address: Address) => `${of('out', address)}.>`,
+    /** The address inside a subject made by one of the builders above. @throws RuntimeError bad_request */
+    address: (subject: string): Address => {
+      const tokens = subject.split('.').slice(depth)
+      const [, kind, id] = tokens
+      if (!subject.startsWith(`${prefix}.`) || kind === undefined || id === undefined)
+        throw new RuntimeError('bad_request', `'${subject.slice(0, 120)}' names no actor`, { hint: `write ${prefix}.in.<kind>.<id>` })
+      return { kind: checkKind(kind), id: unescapeToken(id) }
+    },
+  }
+}
+export type Subjects = ReturnType<typeof subjects>

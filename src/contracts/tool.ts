@@ -1,0 +1,88 @@
+/** The tool port: what an author writes with `tool()`, and what the tool's machine needs to know of it. */
+import type { z } from 'zod'
+import type { Logger } from './environment.ts'
+import type { ModelToolCall, ToolDescription } from './model.ts'
+
+/**
+ * What a crash in mid-call means. `retry`: run it again. `idempotent`: run it again with the same key. `once`: never run it again,
+ * the outcome is in doubt and a person decides.
+ */
+export type CrashPolicy = 'retry' | 'idempotent' | 'once'
+
+export type ToolContext = {
+  /** The same in every attempt of one call: use it as idempotency key towards the outside. */
+  callId: string
+  /** 1 for the first attempt; higher after a crash or a retry. */
+  attempt: number
+  session: string
+  runId: string
+  /** Aborts on cancel, timeout and drain: stop soon. */
+  signal: AbortSignal
+  /** Shown live to whoever watches; not stored. */
+  progress(message: string): void
+  log: Logger
+}
+
+export type Tool<Input = unknown, Output = unknown> = {
+  readonly name: string
+  readonly description: string
+  /** The zod schema of the input; its JSON Schema is what the model sees. */
+  readonly input: z.ZodType<Input>
+  readonly execute: (input: Input, context: ToolContext) => Output | Promise<Output>
+  /** Default `once`: the safe side for a tool of which nothing else is known. */
+  readonly onCrash: CrashPolicy
+  /** ms for one attempt; default 60,000. */
+  readonly timeoutMs: number
+  /** Attempts in all when the tool throws an error marked retryable; default 1. */
+  readonly attemptMax: number
+  /** Bytes of JSON that a result may have; default 1 MiB, larger ones fail with tool_output. */
+  readonly outputBytesMax: number
+  /** Whether a person must agree first; a function decides by the input. Default false. */
+  readonly approval: boolean | ((input: Input) => boolean)
+}
+
+/** All that the machine knows of a call, computed once when the model's answer arrives and journalled with it. */
+export type PlannedCall = {
+  callId: string
+  name: string
+  /** The checked input, or the raw text when it did not pass. */
+  input: unknown
+  /** SHA-256 of the canonical JSON of the input: an approval is bound to it. */
+  inputHash: string
+  needsApproval: boolean
+  onCrash: CrashPolicy
+  timeoutMs: number
+  attemptMax: number
+  /** Why it must not run: answered to the model, never executed. */
+  problem?: { code: 'tool_unknown' | 'tool_input'; message: string }
+}
+
+/** A planned call under a name of our own: providers use the same `callId` again in later answers. */
+export type ToolCall = PlannedCall & { id: string }
+
+/** How a call ended, as the model and the trace see it. `id` is ours, `callId` the model's. */
+export type ToolOutcome = {
+  id: string
+  callId: string
+  name: string
+  output: unknown
+  isError: boolean
+  status: 'completed' | 'failed' | 'cancelled' | 'denied' | 'skipped' | 'in_doubt'
+}
+
+/** The tools of a runtime, by name. */
+export interface Tools {
+  readonly names: readonly string[]
+  /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
+  describe(names?: readonly string[]): ToolDescription[]
+  /**
+   * Checks the calls of one answer; never throws, a bad call carries its `problem`.
+   * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all
+   */
+  plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
+  /**
+   * One attempt of one call. @returns plain JSON
+   * @throws RuntimeError tool_unknown, tool_input, tool_failed (`retryable` as the tool said), tool_timeout, tool_output, cancelled
+   */
+  run(planned: PlannedCall, context: ToolContext): Promise<unknown>
+}

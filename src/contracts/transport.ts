@@ -1,0 +1,122 @@
+/**
+ * What a backend promises. `embedded` (in process, SQLite on disk or in memory) and, later, `nats` implement it;
+ * `test/transport/transport.contract.ts` is the one suite that both must pass. The comments carry the promises.
+ */
+import type { Address } from './subjects.ts'
+
+/** The answer to an append. `unknown` says that nothing is known: read back and compare before believing anything. */
+export type Appended =
+  | { outcome: 'ok' }
+  /** Somebody else wrote: `last` is the sequence found, 0 for an empty journal. */
+  | { outcome: 'fenced'; last: number }
+  | { outcome: 'unknown'; cause: unknown }
+
+/** One durable frame: everything that one commit of one root says. The journal does not look inside `bytes`. */
+export type Frame = { seq: number; bytes: Uint8Array }
+
+/** What the backend keeps beside the last frame so that a node can find work without reading any journal. */
+export type Head = {
+  address: Address
+  /** Sequence of the last frame; frames are numbered 1, 2, 3 … without a gap. */
+  seq: number
+  /** When this root wants to be woken though nobody writes to it: 0 at once, ms since the epoch, or null for never. */
+  wakeAt: number | null
+  /** ms since the epoch of the last append, by the appender's clock. */
+  at: number
+}
+
+export interface Journal {
+  /**
+   * Appends one frame as `expected + 1` if the last sequence is `expected`, and sets the wake time in the same atomic act.
+   * Resolves when the frame is durable at the backend's stated level. Appends that are in flight at the same time may share one commit of the
+   * store. Never rejects for what a retry could mend: that is `unknown`.
+   * @throws RuntimeError log_full (nothing was written), too_large, closed
+   */
+  append(address: Address, expected: number, bytes: Uint8Array, head: { wakeAt: number | null; at: number }): Promise<Appended>
+  /** Frames with `seq >= from`, in order; an empty journal yields none. @throws RuntimeError corrupt_at where a stored checksum does not fit */
+  read(address: Address, from: number, options?: { limit?: number }): Promise<Frame[]>
+  last(address: Address): Promise<Frame | undefined>
+  head(address: Address): Promise<Head | undefined>
+  /** Roots of one kind, or of all, in address order. */
+  list(options?: { kind?: string; after?: Address; limit?: number }): Promise<Head[]>
+  /** Heads with `wakeAt <= until`, earliest first. */
+  due(until: number, limit: number): Promise<Head[]>
+  /** The newest snapshot taken at `seq`; older ones are replaced. Losing one costs time only, so no promise of durability is made. */
+  saveSnapshot(address: Address, seq: number, bytes: Uint8Array): Promise<void>
+  /** The newest readable snapshot; a damaged one is as good as none. */
+  snapshot(address: Address): Promise<Frame | undefined>
+  /** Forgets frames with `seq < before`. The head stays. */
+  truncate(address: Address, before: number): Promise<void>
+  /** Forgets the root altogether. */
+  remove(address: Address): Promise<void>
+}
+
+/** A message on the bus. `reply` is where an answer is expected. */
+export type BusMessage = { subject: string; data: Uint8Array; headers?: Record<string, string>; reply?: string }
+
+/** Live traffic: at most once, no storage. Wildcards as in NATS: `*` one token, a final `>` one or more. */
+export interface Bus {
+  publish(subject: string, data: Uint8Array, headers?: Record<string, string>): void
+  /** False when surely nobody would get a message on this subject: then nothing needs to be encoded. */
+  wanted(subject: string): boolean
+  /** With a queue name, each message reaches one subscriber of that queue. A throwing listener never disturbs another. Returns the unsubscriber. */
+  subscribe(pattern: string, listener: (message: BusMessage) => void, options?: { queue?: string }): () => void
+  /** @throws RuntimeError not_found at once when nobody listens; timeout */
+  request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: Record<string, string> }): Promise<BusMessage>
+}
+
+export type Delivery = {
+  subject: string
+  id: string
+  data: Uint8Array
+  /** 1 for the first delivery. */
+  attempt: number
+  /** The work is done and durable elsewhere: never deliver it again. */
+  ack(): Promise<void>
+  /** Deliver it again after a pause. */
+  retry(delayMs: number): Promise<void>
+  /** It can never be done: keep it with the reason, where `deadLetters` shows it. */
+  bury(reason: string): Promise<void>
+}
+
+/** Durable work by subject: stored before `put` resolves, delivered until acknowledged, also after a restart. */
+export interface Inbox {
+  /** A repeated id within the de-duplication window (2 minutes at least) is dropped and answered `duplicate`. @throws RuntimeError overloaded, log_full */
+  put(subject: string, id: string, data: Uint8Array): Promise<{ duplicate: boolean }>
+  /** One consumer per backend instance; deliveries of one subject come in order, one in flight per subject. Returns the stopper. */
+  consume(pattern: string, handler: (delivery: Delivery) => Promise<void>): () => Promise<void>
+  deadLetters(options?: { limit?: number }): Promise<{ subject: string; id: string; data: Uint8Array; reason: string; at: number }[]>
+}
+
+/** Compare-and-set keys, with watch and expiry. */
+export interface Registry {
+  get(key: string): Promise<{ value: string; revision: number } | undefined>
+  /** `expected` 0 means: must not exist. Resolves to the new revision, or undefined when somebody else was first. */
+  put(key: string, value: string, options?: { expected?: number; ttlMs?: number }): Promise<number | undefined>
+  delete(key: string, options?: { expected?: number }): Promise<boolean>
+  list(prefix: string): Promise<{ key: string; value: string; revision: number }[]>
+  /** Calls back for every later change, also for an expiry (value undefined). */
+  watch(prefix: string, listener: (change: { key: string; value: string | undefined }) => void): () => void
+}
+
+/** Bytes by the hex SHA-256 of their content. */
+export interface Blobs {
+  put(bytes: Uint8Array): Promise<string>
+  /** @throws RuntimeError not_found, corrupt_at when the content does not fit its name */
+  get(hash: string): Promise<Uint8Array>
+}
+
+export type TransportHealth = { writable: boolean; freeBytes: number | undefined; durability: string; detail?: string }
+
+export interface Transport {
+  readonly name: string
+  readonly capabilities: Readonly<{ durable: boolean; sharedByNodes: boolean }>
+  readonly journal: Journal
+  readonly bus: Bus
+  readonly inbox: Inbox
+  readonly registry: Registry
+  readonly blobs: Blobs
+  health(): Promise<TransportHealth>
+  /** Waits for what is in flight, then refuses everything with `closed`. Safe twice. */
+  close(): Promise<void>
+}

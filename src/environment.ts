@@ -1,0 +1,42 @@
+/** The real world: the machine's clock, its randomness, its stderr. */
+import { randomBytes } from 'node:crypto'
+import { pino } from 'pino'
+import { type Clock, type Environment, type FailPoints, type Ids, type Logger, noFailPoints } from './contracts/environment.ts'
+
+export const systemClock: Clock = {
+  now: () => Date.now(),
+  setTimeout: (callback, ms) => setTimeout(callback, ms),
+  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout | undefined),
+}
+
+const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
+
+/** Sortable by time to the ms, 80 random bits: `run-0k3v…`. */
+export const systemIds: Ids = {
+  next: (prefix) => {
+    let time = Date.now()
+    let text = ''
+    for (let i = 0; i < 9; i++) {
+      text = alphabet[time % 32] + text
+      time = Math.floor(time / 32)
+    }
+    for (const byte of randomBytes(16)) text += alphabet[byte % 32]
+    return `${prefix}-${text}`
+  },
+}
+
+/** What must never be read in a log, wherever it stands. */
+const secrets = ['apiKey', 'api_key', 'token', 'authorization', 'Authorization', 'password', 'secret']
+const redact = { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' }
+
+/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level debug, info, warn, error or silent */
+export const stderrLogger = (level = process.env.STATECAST_LOG ?? 'warn'): Logger =>
+  pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true })) as unknown as Logger
+
+export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({
+  clock: systemClock,
+  ids: systemIds,
+  random: { next: Math.random },
+  failPoints: parts.failPoints ?? noFailPoints,
+  log: parts.log ?? stderrLogger(),
+})

@@ -1,0 +1,8 @@
+/** The list that the docs, the command line and the inspector draw. */
+import type { AnyStateMachine } from 'xstate'
+import { sessionMachine } from './session.machine.ts'
+import { streamMachine } from './stream.machine.ts'
+import { toolMachine } from './tool.machine.ts'
+import { turnMachine } from './turn.machine.ts'
+
+export const machines: Record<string, AnyStateMachine> = { session: sessionMachine, turn: turnMachine, tool: toolMachine, stream: streamMachine }

@@ -1,0 +1,70 @@
+/** One answer while it arrives: what every provider fills, and what is handed out when it is complete or stopped. */
+import { noUsage, type Usage } from '../contracts/message.ts'
+import type { ModelDelta, ModelResponse, ModelToolCall } from '../contracts/model.ts'
+import { providerError } from './provider-error.ts'
+
+/**
+ * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end.
+ * Once closed it takes nothing more: a provider that goes on after an abort or a timeout talks to nobody.
+ */
+export class Answer {
+  private readonly charsMax: number
+  private readonly onDelta: (delta: ModelDelta) => void
+  private text = ''
+  private reasoning = ''
+  private calls: ModelToolCall[] = []
+  private readonly callIds = new Set<string>()
+  private chars = 0
+  private closed = false
+  usage: Usage = noUsage
+  /** Provider and model as the provider names them. */
+  model: string
+
+  constructor({ ref, charsMax, onDelta }: { ref: string; charsMax: number; onDelta: (delta: ModelDelta) => void }) {
+    this.model = ref
+    this.charsMax = charsMax
+    this.onDelta = onDelta
+  }
+
+  /** @throws RuntimeError provider_malformed when the answer is longer than allowed */
+  add(kind: ModelDelta['kind'], text: string): void {
+    if (this.closed || text === '') return
+    this.count(text.length)
+    if (kind === 'text') this.text += text
+    else this.reasoning += text
+    this.onDelta({ kind, text })
+  }
+
+  /** Characters that count without being shown, such as the input of a tool call in flight. @throws RuntimeError provider_malformed */
+  count(chars: number): void {
+    this.chars += chars
+    if (this.chars > this.charsMax)
+      throw providerError('provider_malformed', `the answer has more than ${this.charsMax} characters`, {
+        hint: 'the model does not stop; ask for less, or raise the limit',
+        data: { outputCharsMax: this.charsMax },
+      })
+  }
+
+  /** Adds a complete call. Some servers number their calls anew, or not at all: an id that is empty or taken gets a suffix. */
+  addCall({ callId, name, input }: ModelToolCall): void {
+    if (this.closed) return
+    const wanted = callId === '' ? 'call' : callId
+    let unique = wanted
+    for (let suffix = 2; this.callIds.has(unique); suffix++) unique = `${wanted}-${suffix}`
+    this.callIds.add(unique)
+    this.calls.push({ callId: unique, name, input })
+  }
+
+  get hasCalls(): boolean {
+    return this.calls.length > 0
+  }
+
+  close(): void {
+    this.closed = true
+  }
+
+  response(finish: ModelResponse['finish'], partial = false): ModelResponse {
+    const { text, reasoning, calls, usage, model } = this
+    return { text, reasoning, calls: [...calls], usage, finish, model, partial }
+  }
+}

@@ -1,0 +1,171 @@
+/** From whatever a provider library throws to one of our codes, without a secret in it. */
+import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
+import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
+import { redact } from './redact.ts'
+
+const messageCharsMax = 300
+const bodyCharsMax = 2000
+const retryAfterMsMax = 3_600_000
+const causesMax = 5
+
+/**
+ * Classifies an error of a model call. The message is short and safe to show; what the provider wrote stands, redacted and cut, in
+ * `data.body`; `data.retryAfterMs` is there when a header named a time.
+ * @param now ms since the epoch, for a `Retry-After` that is a date
+ * @param secrets values to take out of every text, such as the key in use
+ */
+export const classify = (thrown: unknown, { now, secrets = [] }: { now: number; secrets?: readonly string[] }): RuntimeError => {
+  if (isRuntimeError(thrown)) return thrown
+  const facts = gather(thrown)
+  const code = codeOf(facts)
+  const said = saidBy(facts, secrets)
+  const message = said === '' ? summaries[code] : `${summaries[code]}: ${said}`
+  return providerError(code, message, {
+    ...(hints[code] === undefined ? {} : { hint: hints[code] }),
+    data: {
+      ...(facts.status === undefined ? {} : { status: facts.status }),
+      ...retryAfter(facts.headers, now),
+      ...(facts.body === '' ? {} : { body: redact(facts.body.slice(0, 20_000), secrets).slice(0, bodyCharsMax) }),
+    },
+    // The thrown error is not kept as the cause: it carries the request with its headers, and a logger would print them.
+  })
+}
+
+const summaries: Record<ProviderCode, string> = {
+  provider_auth: 'the provider refused the key',
+  provider_billing: 'the provider wants payment',
+  provider_rate_limit: 'the provider asks to slow down',
+  provider_timeout: 'the provider did not answer in time',
+  provider_overflow: 'the conversation is too long for the model',
+  provider_malformed: 'the provider answered with something unreadable',
+  provider_unavailable: 'the provider cannot be reached or is down',
+  provider_rejected: 'the provider refused the request',
+  provider_unknown_model: 'the provider does not know this model',
+}
+
+const hints: Partial<Record<ProviderCode, string>> = {
+  provider_auth: 'check the API key of this provider',
+  provider_billing: 'check the plan and the balance of the account',
+  provider_overflow: 'compact the conversation, or use a model that reads more',
+  provider_unknown_model: 'check the name of the model',
+}
+
+type Facts = { status: number | undefined; headers: Record<string, unknown>; body: string; text: string; names: string[]; systemCodes: string[] }
+
+/** Walks the chain of causes: `fetch failed` says nothing, its cause says ECONNREFUSED. */
+const gather = (thrown: unknown): Facts => {
+  const facts: Facts = { status: undefined, headers: {}, body: '', text: '', names: [], systemCodes: [] }
+  const texts: string[] = []
+  let current: unknown = thrown
+  for (let depth = 0; depth < causesMax && current !== undefined && current !== null; depth++) {
+    if (typeof current === 'string') texts.push(current)
+    if (typeof current !== 'object') break
+    const error = current as Record<string, unknown>
+    if (typeof error.name === 'string') facts.names.push(error.name)
+    for (const key of ['code', 'type'] as const) if (typeof error[key] === 'string') facts.systemCodes.push(error[key])
+    if (typeof error.message === 'string') texts.push(error.message)
+    facts.status ??= statusOf(error)
+    if (isRecord(error.responseHeaders)) facts.headers = error.responseHeaders
+    if (facts.body === '') facts.body = bodyOf(error)
+    // An error part of a stream is often the provider's own JSON: { error: { type, message } }.
+    current = error.cause ?? error.lastError ?? error.error
+  }
+  facts.text = texts.join(' | ')
+  return facts
+}
+
+const statusOf = (error: Record<string, unknown>): number | undefined => {
+  for (const key of ['statusCode', 'status', 'code'] as const) {
+    const value = error[key]
+    if (typeof value === 'number' && value >= 400 && value <= 599) return value
+  }
+  return undefined
+}
+
+const bodyOf = (error: Record<string, unknown>): string => {
+  if (typeof error.responseBody === 'string' && error.responseBody !== '') return error.responseBody
+  if (typeof error.text === 'string') return error.text
+  if (error instanceof Error) return ''
+  try {
+    return JSON.stringify(error) ?? ''
+  } catch {
+    return ''
+  }
+}
+
+/** What the words say wins over the status where providers are known to use one status for several things. */
+const codeOf = (facts: Facts): ProviderCode => {
+  const { status, names, systemCodes } = facts
+  const words = `${facts.text}\n${facts.body.slice(0, 20_000)}\n${systemCodes.join(' ')}`.toLowerCase()
+  const isRefusal = status === undefined || status < 500
+  if (isRefusal && overflowWords.test(words) && status !== 401 && status !== 403) return 'provider_overflow'
+  if (isRefusal && /insufficient_quota|billing_error|billing_hard_limit|credit balance is too low|insufficient credits|payment required/.test(words))
+    return 'provider_billing'
+  if ((status === 404 || status === 400) && /model_not_found|model_not_exist|not_found_error.*model|model.*(?:does not exist|not found)/s.test(words))
+    return 'provider_unknown_model'
+  if (status !== undefined) return codeOfStatus(status)
+  return codeWithoutStatus(words, names)
+}
+
+const overflowWords =
+  /context_length_exceeded|prompt is too long|maximum context length|context window|input is too long|request_too_large|too many (?:input )?tokens|exceeds? the (?:maximum|model'?s?) (?:number of|input|context)/
+
+const codeWithoutStatus = (words: string, names: string[]): ProviderCode => {
+  if (
+    names.some((name) => /^AI_(?:JSONParse|TypeValidation|InvalidResponseData|EmptyResponseBody|NoContentGenerated)Error$/.test(name)) ||
+    names.includes('SyntaxError')
+  )
+    return 'provider_malformed'
+  if (names.some((name) => name === 'AI_LoadAPIKeyError') || /authentication_error|permission_error|invalid_api_key|incorrect api key/.test(words))
+    return 'provider_auth'
+  if (/rate_limit|overloaded|too many requests/.test(words)) return 'provider_rate_limit'
+  if (names.includes('TimeoutError') || /etimedout|und_err_(?:headers|body|connect)_timeout|timed? ?out|timeout_error/.test(words))
+    return 'provider_timeout'
+  if (
+    /econn|eai_again|enotfound|epipe|ehostunreach|enetunreach|und_err|socket|fetch failed|cannot connect|terminated|network|premature close|api_error|server_error|internal error|service.?unavailable|stream error/.test(
+      words,
+    )
+  )
+    return 'provider_unavailable'
+  if (
+    /invalid_request|invalid_argument|not_found_error/.test(words) ||
+    names.some((name) => /^AI_(?:InvalidPrompt|InvalidArgument|UnsupportedFunctionality|LoadSetting)Error$/.test(name))
+  )
+    return 'provider_rejected'
+  // A bare error in mid-stream: what a provider does when it breaks. Taken as such, since trying again is bounded and harmless.
+  return 'provider_unavailable'
+}
+
+/** The provider's own sentence, if it has one. */
+const saidBy = ({ body, text }: Facts, secrets: readonly string[]): string => {
+  const sentence = sentenceIn(body) ?? text.split(' | ')[0] ?? ''
+  return redact(sentence.slice(0, 20_000), secrets).replace(/\s+/g, ' ').trim().slice(0, messageCharsMax)
+}
+
+const sentenceIn = (body: string): string | undefined => {
+  try {
+    const parsed: unknown = JSON.parse(body)
+    const inner = isRecord(parsed) && isRecord(parsed.error) ? parsed.error : parsed
+    return isRecord(inner) && typeof inner.message === 'string' ? inner.message : undefined
+  } catch {
+    return undefined
+  }
+}
+
+/** `retry-after-ms`, else `retry-after` in seconds or as an HTTP date. @see RFC 9110 §10.2.3 */
+const retryAfter = (headers: Record<string, unknown>, now: number): { retryAfterMs?: number } => {
+  const header = (wanted: string): string => {
+    const value = Object.entries(headers).find(([name]) => name.toLowerCase() === wanted)?.[1]
+    return typeof value === 'string' ? value.trim() : ''
+  }
+  const inMs = header('retry-after-ms')
+  if (/^\d+(?:\.\d+)?$/.test(inMs)) return bounded(Number(inMs))
+  const after = header('retry-after')
+  if (/^\d+(?:\.\d+)?$/.test(after)) return bounded(Number(after) * 1000)
+  const date = after === '' ? Number.NaN : Date.parse(after)
+  return Number.isNaN(date) ? {} : bounded(date - now)
+}
+
+const bounded = (ms: number): { retryAfterMs: number } => ({ retryAfterMs: Math.round(Math.min(Math.max(ms, 0), retryAfterMsMax)) })
+
+const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,0 +1,148 @@
+/** Any model of an AI SDK provider as a model of ours. */
+import type { Clock } from '../contracts/environment.ts'
+import type { Usage } from '../contracts/message.ts'
+import type { Model, ModelResponse } from '../contracts/model.ts'
+import type { Answer } from './answer.ts'
+import { boundedCall, type Production } from './bounded.ts'
+import { classify } from './classify.ts'
+import { type LanguageModel, partStream, type StreamPart } from './older-models.ts'
+import { callOptions } from './prompt.ts'
+import { providerError } from './provider-error.ts'
+
+export type LanguageModelOptions = {
+  ref: string
+  clock: Clock
+  contextTokens?: number
+  /** Values that no error may repeat. */
+  secrets?: readonly string[]
+}
+
+/**
+ * Streams one answer per call, with no retry of its own: the turn's machine decides about those. An answer counts only when the provider
+ * says how it finished; a stream that just ends is provider_malformed.
+ * @throws RuntimeError unsupported when the model implements a specification that we do not know
+ */
+export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [] }: LanguageModelOptions): Model => {
+  const stream = partStream(model)
+  return {
+    ref,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    call: (request, { signal, onDelta }) =>
+      boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
+        try {
+          const parts = await stream({ ...callOptions(request), abortSignal: production.signal })
+          return await readParts(parts, production, ref.slice(0, ref.indexOf('/')))
+        } catch (thrown) {
+          throw classify(thrown, { now: clock.now(), secrets })
+        }
+      }),
+  }
+}
+
+const readParts = async (parts: ReadableStream<StreamPart>, { answer, signal, alive }: Production, provider: string): Promise<ModelResponse> => {
+  const reader = parts.getReader()
+  const reading = new Reading(answer, provider)
+  try {
+    for (;;) {
+      const { done, value } = await reader.read()
+      // Nobody waits any more after an abort; this only ends the loop.
+      if (done || signal.aborted) throw providerError('provider_malformed', 'the stream ended in mid-answer')
+      alive()
+      const finish = reading.take(value)
+      if (finish !== undefined) return answer.response(finish)
+    }
+  } finally {
+    // Also after `finish`: a server may leave the connection open.
+    reader.cancel().catch(() => undefined)
+  }
+}
+
+/** The parts of one stream. Blocks overlap freely; the one thing that is kept per block is how much of a tool input was counted. */
+class Reading {
+  private readonly answer: Answer
+  private readonly provider: string
+  private readonly countedInputs = new Map<string, number>()
+
+  constructor(answer: Answer, provider: string) {
+    this.answer = answer
+    this.provider = provider
+  }
+
+  /** @returns how the answer finished, once it has; unknown parts are passed over */
+  take(part: StreamPart): ModelResponse['finish'] | undefined {
+    switch (part.type) {
+      case 'text-delta':
+        this.answer.add('text', textIn(part.delta))
+        return undefined
+      case 'reasoning-delta':
+        this.answer.add('reasoning', textIn(part.delta))
+        return undefined
+      case 'tool-input-delta':
+        this.countInput(textIn(part.id), textIn(part.delta).length)
+        return undefined
+      case 'tool-call':
+        this.takeCall(part)
+        return undefined
+      case 'response-metadata':
+        if (typeof part.modelId === 'string' && part.modelId !== '') this.answer.model = `${this.provider}/${part.modelId}`
+        return undefined
+      case 'error':
+        throw part.error
+      case 'finish':
+        this.answer.usage = usageOf(part.usage)
+        return finishOf(part.finishReason, this.answer.hasCalls)
+      default:
+        return undefined
+    }
+  }
+
+  private takeCall(part: StreamPart): void {
+    // The provider has run it itself, or will: web search and the like.
+    if (part.providerExecuted === true) return
+    const callId = textIn(part.toolCallId)
+    const input = typeof part.input === 'string' ? part.input : (JSON.stringify(part.input) ?? '')
+    this.countInput(callId, Math.max(0, input.length - (this.countedInputs.get(callId) ?? 0)))
+    this.answer.addCall({ callId, name: textIn(part.toolName), input })
+  }
+
+  private countInput(id: string, chars: number): void {
+    this.countedInputs.set(id, (this.countedInputs.get(id) ?? 0) + chars)
+    this.answer.count(chars)
+  }
+}
+
+const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
+
+/** @throws RuntimeError provider_malformed or provider_unavailable when this is no regular end */
+const finishOf = (reason: unknown, hasCalls: boolean): ModelResponse['finish'] => {
+  const { unified, raw } = (typeof reason === 'object' && reason !== null ? reason : { unified: reason }) as { unified?: unknown; raw?: unknown }
+  switch (unified) {
+    // Several servers say `stop` although the answer consists of calls.
+    case 'stop':
+      return hasCalls ? 'tool-calls' : 'stop'
+    case 'length':
+    case 'content-filter':
+    case 'tool-calls':
+      return unified
+    case 'error':
+      throw providerError('provider_unavailable', 'the provider ended the answer with an error')
+    case 'interrupted':
+      throw providerError('provider_malformed', 'the stream ended in mid-answer')
+    default:
+      // Older providers of the AI SDK report a cut stream as `other` without any reason of the server.
+      if (raw === undefined) throw providerError('provider_malformed', 'the stream ended without saying how')
+      return 'other'
+  }
+}
+
+const usageOf = (usage: unknown): Usage => {
+  const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, Record<string, unknown> | undefined>
+  return {
+    inputTokens: tokens(inputTokens?.total),
+    outputTokens: tokens(outputTokens?.total),
+    cachedInputTokens: tokens(inputTokens?.cacheRead),
+    reasoningTokens: tokens(outputTokens?.reasoning),
+  }
+}
+
+const tokens = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0)

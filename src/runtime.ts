@@ -1,0 +1,197 @@
+/** createRuntime(): the one place where everything meets. */
+import type { AnyStateMachine } from 'xstate'
+import { decodeCommit } from './actors/codec.ts'
+import { Host, type HostLimits } from './actors/host.ts'
+import { failPointsAt } from './actors/moments.ts'
+import { type MachineOptions, registerMachine } from './actors/registration.ts'
+import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
+import { registerSession } from './actors/session.actor.ts'
+import { Transcripts } from './actors/transcript.ts'
+import type { Agent } from './contracts/agent.ts'
+import type { Environment } from './contracts/environment.ts'
+import { RuntimeError } from './contracts/errors.ts'
+import type { Commit } from './contracts/journal.ts'
+import { type Address, formatAddress, subjects } from './contracts/subjects.ts'
+import type { Transport, TransportHealth } from './contracts/transport.ts'
+import { systemEnvironment } from './environment.ts'
+import { type CustomModel, createModels } from './models/models.ts'
+import { Actor } from './runtime/actor.ts'
+import { agent as defineAgent } from './runtime/agent.ts'
+import { failPointsFrom } from './runtime/fail-points.ts'
+import { consumeInbox } from './runtime/inbox.ts'
+import { Outputs } from './runtime/outputs.ts'
+import { publishOutputs } from './runtime/publish.ts'
+import type { Services } from './runtime/services.ts'
+import { Session } from './runtime/session.ts'
+import { builtInTools } from './tools/built-in/built-in.ts'
+import { createTools } from './tools/registry.ts'
+import { openTransport } from './transport/open.ts'
+
+export type RuntimeOptions = {
+  /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
+  agents?: readonly Agent[]
+  /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
+  machines?: Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
+  /** Models under references of your own: AI SDK models, scripts, or anything that fits the port. */
+  models?: Record<string, CustomModel>
+  /** `embedded:<folder>`, `memory:`, or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
+  transport?: string | Transport
+  /** Folder that the built-in file tools may read. Default: the working directory. */
+  workspace?: string
+  environment?: Partial<Environment>
+  limits?: Partial<HostLimits>
+  /** First token of all subjects. */
+  prefix?: string
+  /** Kept beside the lock of an embedded folder, for whoever finds it taken. */
+  owner?: Record<string, string>
+}
+
+export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string }
+
+export type Runtime = Awaited<ReturnType<typeof createRuntime>>
+
+/**
+ * Opens the store, takes up work that was cut off, and is ready to talk.
+ * @throws RuntimeError locked (another process has the folder), not_durable (a machine), corrupt_at, log_full …
+ */
+export const createRuntime = async (options: RuntimeOptions = {}) => {
+  const system = systemEnvironment()
+  const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
+  const workspace = options.workspace ?? process.cwd()
+  const names = subjects(options.prefix)
+  const agents = agentTable(options.agents ?? [], workspace, environment)
+  const models = createModels({ environment, folder: workspace, ...(options.models ? { custom: options.models } : {}) })
+  const own = typeof options.transport === 'object' ? undefined : (options.transport ?? process.env.STATECAST_URL ?? 'embedded:./.statecast')
+  const transport =
+    own === undefined
+      ? (options.transport as Transport)
+      : await openTransport(own, { environment, ...(options.owner ? { owner: options.owner } : {}) })
+  try {
+    const transcripts = new Transcripts(transport.journal)
+    const outputs = new Outputs(environment.log)
+    const services = { environment, transport, outputs, transcripts, models, agents } as Services
+    const agentOf = (name: string) => {
+      const found = agents.get(name)
+      if (!found)
+        throw new RuntimeError('not_found', `no agent is named '${name}'`, { field: 'agent', hint: `there are: ${[...agents.keys()].join(', ')}` })
+      return found
+    }
+    const registrations = [
+      registerSession({ environment, models, transcripts, agent: agentOf }),
+      ...Object.entries(options.machines ?? {}).map(([kind, entry]) => {
+        if (kind === 'session')
+          throw new RuntimeError('conflict', "the kind 'session' is taken", { field: 'machines', hint: 'choose another name for your machine' })
+        const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
+        return registerMachine(kind, machine, rest)
+      }),
+    ]
+    const publish = publishOutputs(transport.bus, names)
+    const host = new Host({
+      journal: transport.journal,
+      environment,
+      registrations,
+      ...(options.limits ? { limits: options.limits } : {}),
+      events: {
+        committed: (root, commit, emitted) => {
+          transcripts.feed(commit)
+          for (const [index, { path, event }] of emitted.entries()) {
+            const said = { path, event, seq: commit.seq, index, at: commit.at }
+            outputs.say(root.name, said)
+            publish(root.address, said)
+          }
+          publish.state(root.address, commit)
+        },
+        live: (root, path, event) => {
+          outputs.say(root.name, { path, event })
+          publish(root.address, { path, event })
+        },
+        moment: (_, moment, commit) => hitAll(environment, moment, commit),
+        released: (root) => transcripts.forget(root.address),
+      },
+    })
+    services.host = host
+    await host.start()
+    const session = (key: string, which: { agent?: string } = {}) =>
+      new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
+    const stopInbox = consumeInbox({ services, names, session })
+
+    let closed: Promise<void> | undefined
+    return {
+      services,
+      subjects: names,
+      /** A conversation, by key; it begins with its first message. */
+      session,
+      /** An actor of one of your own machines. @param input for its creation, if it is not there yet */
+      actor: (kind: string, id: string, input?: unknown) => new Actor(services, kind, id, input),
+      /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
+      publish: (subject: string, data: Uint8Array, id?: string) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
+      async *trace(address: Address, from = 1): AsyncGenerator<TraceEntry> {
+        for await (const commit of readCommits(transport, address, from)) yield* traceEntries(commit)
+      },
+      replay: (address: Address, to?: number): Promise<Replayed> =>
+        replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
+      async health(): Promise<Health> {
+        const health = await transport.health()
+        return { ...health, ready: health.writable && closed === undefined, liveActors: host.liveCount, transport: transport.name }
+      },
+      /** Takes no new work, lets turns that run end within `timeoutMs`, then closes; what has not ended goes on at the next start. */
+      async drain(timeoutMs = 30_000): Promise<void> {
+        const held = environment.failPoints.hit('K20')
+        if (held) await held
+        await stopInbox()
+        await host.settled(timeoutMs)
+        await this.close()
+      },
+      /** Closes at once: turns that run are cut off and go on at the next start. Safe twice. */
+      close(): Promise<void> {
+        closed ??= (async () => {
+          await stopInbox()
+          await host.close()
+          if (own !== undefined) await transport.close()
+        })()
+        return closed
+      },
+    }
+  } catch (error) {
+    if (own !== undefined) await transport.close()
+    throw error
+  }
+}
+
+const agentTable = (given: readonly Agent[], workspace: string, environment: Environment): Services['agents'] => {
+  const { clock, failPoints } = environment
+  const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
+  const table: Services['agents'] = new Map()
+  for (const agent of list) {
+    if (table.has(agent.name))
+      throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
+    table.set(agent.name, { agent, tools: createTools(agent.tools, { clock, failPoints }) })
+  }
+  return table
+}
+
+const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
+  defineAgent({
+    name: 'main',
+    instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
+    tools: builtInTools({ workspace, clock }),
+  })
+
+const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
+  const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
+  return held.length > 0 ? Promise.all(held).then(() => undefined) : undefined
+}
+
+const pageSize = 500
+
+/** The commits of one root, in pages. @throws RuntimeError not_found, corrupt_at */
+async function* readCommits({ journal }: Transport, address: Address, from: number): AsyncGenerator<Commit> {
+  const name = formatAddress(address)
+  if ((await journal.head(address)) === undefined) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'see `statecast sessions`' })
+  for (let next = from; ; ) {
+    const frames = await journal.read(address, next, { limit: pageSize })
+    for (const { seq, bytes } of frames) yield decodeCommit(bytes, { address: name, seq })
+    if (frames.length < pageSize) return
+    next += pageSize
+  }
+}

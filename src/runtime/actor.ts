@@ -1,0 +1,73 @@
+/** An actor of somebody's own machine, as its users hold it. */
+import { RuntimeError } from '../contracts/errors.ts'
+import type { AnyEvent, Receipt } from '../contracts/journal.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { EventQueue, type Said } from './outputs.ts'
+import type { Services } from './services.ts'
+
+export type ActorSnapshot = {
+  status: 'active' | 'done' | 'error' | 'stopped'
+  value: unknown
+  context: unknown
+  output: unknown
+  seq: number
+  epoch: number
+}
+
+export class Actor {
+  readonly address: Address
+  readonly #services: Services
+  readonly #input: unknown
+
+  constructor(services: Services, kind: string, id: string, input?: unknown) {
+    services.host.registration(kind)
+    this.address = { kind, id }
+    formatAddress(this.address)
+    this.#services = services
+    this.#input = input
+  }
+
+  /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
+  send(event: AnyEvent, options: { id?: string } = {}): Promise<Receipt> {
+    return this.#services.host.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
+  }
+
+  /** @throws RuntimeError not_found, quarantined, drift, corrupt_at */
+  async snapshot(): Promise<ActorSnapshot> {
+    const root = await this.#services.host.get(this.address)
+    if (root.quarantine)
+      throw new RuntimeError('quarantined', `${root.name} was set aside because it kept failing: ${root.quarantine.message}`, {
+        data: { reason: root.quarantine },
+        hint: "see 'statecast trace'",
+      })
+    const snapshot = root.replica?.actor.getSnapshot()
+    if (!snapshot) throw new RuntimeError('not_found', `there is no ${root.name}`, { hint: 'send it an event and it is there' })
+    const { status, value, context, output } = snapshot
+    return { status, value, context, output, seq: root.seq, epoch: root.epoch }
+  }
+
+  /** Emitted events from now on. */
+  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
+    const queue = new EventQueue<Said>()
+    const stop = this.#services.outputs.listen(formatAddress(this.address), (said) => queue.push(said))
+    options.signal?.addEventListener('abort', () => queue.end(), { once: true })
+    try {
+      yield* queue
+    } finally {
+      stop()
+    }
+  }
+
+  /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined */
+  async output(timeoutMs = 600_000): Promise<unknown> {
+    const { host, environment } = this.#services
+    const until = environment.clock.now() + timeoutMs
+    for (;;) {
+      const { status, output } = await this.snapshot()
+      if (status === 'done') return output
+      if (environment.clock.now() >= until)
+        throw new RuntimeError('timeout', `${formatAddress(this.address)} has not ended within ${timeoutMs} ms`, { retryable: true })
+      await host.nextCommit(this.address, Math.min(1000, until - environment.clock.now()))
+    }
+  }
+}

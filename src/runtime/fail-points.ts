@@ -1,0 +1,42 @@
+/**
+ * Fail points from the environment of a real process: `STATECAST_FAILPOINTS=K07:2:kill` kills it the second time that it is in the middle of a stream.
+ * Several are separated by commas; actions are `kill`, `throw`, `delay=<ms>`.
+ */
+import { type Clock, type FailPoint, type FailPoints, failPoints, noFailPoints } from '../contracts/environment.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+
+type Plan = { name: FailPoint; hit: number; action: string }
+
+const parse = (text: string): Plan[] =>
+  text
+    .split(',')
+    .filter((part) => part.trim() !== '')
+    .map((part) => {
+      const [name, hit = '1', action = 'kill'] = part.trim().split(':')
+      if (name === undefined || !(name in failPoints) || !/^\d+$/.test(hit) || !/^(kill|throw|delay=\d+)$/.test(action))
+        throw new RuntimeError('bad_request', `'${part}' is no fail point`, {
+          field: 'STATECAST_FAILPOINTS',
+          hint: 'write NAME:HIT:ACTION, such as K07:1:kill; actions are kill, throw, delay=<ms>',
+        })
+      return { name: name as FailPoint, hit: Number(hit), action }
+    })
+
+/** @throws RuntimeError bad_request for a plan that cannot be read: a crash test that tests nothing is worse than none */
+export const failPointsFrom = (text: string | undefined, clock: Clock): FailPoints => {
+  if (!text) return noFailPoints
+  const plans = parse(text)
+  const counts = new Map<FailPoint, number>()
+  return {
+    hit(name) {
+      const count = (counts.get(name) ?? 0) + 1
+      counts.set(name, count)
+      const plan = plans.find((one) => one.name === name && one.hit === count)
+      if (!plan) return undefined
+      if (plan.action === 'kill') process.kill(process.pid, 'SIGKILL')
+      if (plan.action === 'throw') throw new RuntimeError('internal', `fail point ${name}`)
+      return new Promise<void>(
+        (resolve) => void clock.setTimeout(resolve, plan.action === 'kill' ? 60_000 : Number(plan.action.slice('delay='.length))),
+      )
+    },
+  }
+}

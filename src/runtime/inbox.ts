@@ -1,0 +1,47 @@
+/** Messages that were published to an actor's subject: stored first, delivered until the actor's journal has them. */
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { Subjects } from '../contracts/subjects.ts'
+import type { Services } from './services.ts'
+import type { Session } from './session.ts'
+
+const retryMs = 1000
+
+/** Failures that another attempt may mend; everything else is buried with its reason. */
+const mayPass = (error: unknown): boolean =>
+  isRuntimeError(error) && (error.retryable || error.code === 'log_full' || error.code === 'log_unavailable')
+
+/** @returns the stopper */
+export const consumeInbox = ({
+  services,
+  names,
+  session,
+}: {
+  services: Services
+  names: Subjects
+  session: (key: string) => Session
+}): (() => Promise<void>) => {
+  const { transport, host, environment } = services
+  return transport.inbox.consume(names.everyIn(), async (delivery) => {
+    try {
+      const address = names.address(delivery.subject)
+      const body = parseJson(delivery.data)
+      if (address.kind === 'session') {
+        const message = body as { type?: unknown; id?: unknown }
+        await session(address.id).command(message?.type === 'message' && message.id === undefined ? { ...message, id: delivery.id } : body)
+      } else await host.send(address, body, { id: delivery.id })
+      await delivery.ack()
+    } catch (error) {
+      if (mayPass(error)) return delivery.retry(retryMs)
+      environment.log.warn({ subject: delivery.subject, error: errorBody(error) }, 'a message could not be delivered and was put aside')
+      await delivery.bury(JSON.stringify(errorBody(error)))
+    }
+  })
+}
+
+const parseJson = (bytes: Uint8Array): unknown => {
+  try {
+    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
+  } catch (cause) {
+    throw new RuntimeError('bad_request', 'the message is not JSON', { cause, hint: 'send {"type":"message","text":"…"}' })
+  }
+}

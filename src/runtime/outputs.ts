@@ -1,0 +1,81 @@
+/** What actors say to the world, handed to whoever listens in this process and to the bus. */
+
+import type { Logger } from '../contracts/environment.ts'
+import { errorBody } from '../contracts/errors.ts'
+import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
+
+/** One thing that an actor said. `seq` and `index` number what is durable; live output has none and may be lost. */
+export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number }
+export type SaidListener = (said: Said) => void
+
+export class Outputs {
+  readonly #listeners = new Map<string, Set<SaidListener>>()
+  readonly #log: Logger
+
+  constructor(log: Logger) {
+    this.#log = log
+  }
+
+  /** @param name address of a root, as text @returns the unsubscriber */
+  listen(name: string, listener: SaidListener): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, listeners)
+    listeners.add(listener)
+    return () => {
+      listeners.delete(listener)
+      if (listeners.size === 0 && this.#listeners.get(name) === listeners) this.#listeners.delete(name)
+    }
+  }
+
+  /** A listener that throws is logged and never disturbs another one, or the actor. */
+  say(name: string, said: Said): void {
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(said)
+      } catch (error) {
+        this.#log.error({ actor: name, error: errorBody(error) }, 'a listener threw')
+      }
+    }
+  }
+}
+
+/** Events on their way to a reader who may be slower: bounded, so that a reader who never comes costs little. */
+export class EventQueue<T> implements AsyncIterable<T> {
+  readonly #waiting: T[] = []
+  #wake: (() => void) | undefined
+  #ended = false
+  readonly #max: number
+  #dropped = 0
+
+  constructor(max = 100_000) {
+    this.#max = max
+  }
+
+  /** How many were not kept because nobody read them. */
+  get dropped(): number {
+    return this.#dropped
+  }
+
+  push(item: T): void {
+    if (this.#ended) return
+    if (this.#waiting.length >= this.#max) this.#dropped++
+    else this.#waiting.push(item)
+    this.#wake?.()
+  }
+
+  end(): void {
+    this.#ended = true
+    this.#wake?.()
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
+    for (;;) {
+      while (this.#waiting.length > 0) yield this.#waiting.shift() as T
+      if (this.#ended) return
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+      this.#wake = undefined
+    }
+  }
+}

@@ -1,0 +1,88 @@
+/** One accepted message, followed to its outcome. */
+import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
+import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
+import { EventQueue, type Said } from './outputs.ts'
+
+/** What `run.events()` yields: what the session emits about this message, `seq` where it is durable. */
+export type RunEvent = Exclude<SessionOutput, { type: 'transcript' }> & { seq?: number }
+
+const endings = new Set(['final', 'error', 'aborted'])
+
+export class Run {
+  /** The idempotency key of the message. */
+  readonly id: string
+  /** What became of it at first. */
+  status: 'started' | 'steered' | 'queued' | 'collected' | 'duplicate' = 'queued'
+  /** The turn that answers it; known once it has started. */
+  runId: string
+  /** Sequence of the commit that accepted it. */
+  seq = 0
+  readonly #queue = new EventQueue<RunEvent>()
+  readonly #outcome = Promise.withResolvers<TurnOutput>()
+  #unsubscribe: () => void = () => undefined
+
+  constructor(id: string) {
+    this.id = id
+    this.runId = id
+    // A run that nobody waits for may fail without anybody minding.
+    this.#outcome.promise.catch(() => undefined)
+  }
+
+  follow(unsubscribe: () => void): void {
+    this.#unsubscribe = unsubscribe
+  }
+
+  /** Takes what the session says; keeps what is about this message. */
+  hear({ event, seq }: Said): void {
+    const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string }
+    if (said.type === 'transcript') return
+    if (said.type === 'accepted' && said.id === this.id) {
+      this.status = said.status as Run['status']
+      if (said.runId) this.runId = said.runId
+    }
+    if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
+    const mine = said.runId === this.runId || said.ids?.includes(this.id) || said.id === this.id || said.type === 'reset'
+    if (!mine) return
+    this.#queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
+    if (endings.has(said.type) && said.ids?.includes(this.id)) this.end(event as unknown as TurnOutput)
+  }
+
+  end(output: TurnOutput): void {
+    this.#unsubscribe()
+    this.#queue.end()
+    if (output.status === 'completed') return this.#outcome.resolve(output)
+    this.#outcome.reject(outcomeError(output))
+  }
+
+  fail(error: unknown): void {
+    this.#unsubscribe()
+    this.#queue.end()
+    this.#outcome.reject(error)
+  }
+
+  /** Everything about this message from its acceptance to its outcome; can be read once. */
+  events(): AsyncIterable<RunEvent> {
+    return this.#queue
+  }
+
+  /** The answer. @throws RuntimeError when the turn failed or was cancelled; `data.text` then holds what had been said */
+  result(): Promise<TurnOutput> {
+    return this.#outcome.promise
+  }
+}
+
+/** The error of a turn that did not complete. */
+export const outcomeError = (output: TurnOutput): RuntimeError => {
+  const { error, text, runId, status } = output
+  const why: ErrorBody = error ?? {
+    code: status === 'cancelled' ? 'cancelled' : 'internal',
+    message: status === 'cancelled' ? 'the turn was cancelled' : 'the turn failed',
+    retryable: false,
+  }
+  return new RuntimeError(why.code, why.message, {
+    ...(why.hint ? { hint: why.hint } : {}),
+    retryable: why.retryable,
+    data: { ...why.data, runId, text },
+  })
+}

@@ -1,0 +1,20 @@
+/** What the parts of a runtime share. */
+
+import type { Host } from '../actors/host.ts'
+import type { Transcripts } from '../actors/transcript.ts'
+import type { Agent } from '../contracts/agent.ts'
+import type { Environment } from '../contracts/environment.ts'
+import type { Models } from '../contracts/model.ts'
+import type { Tools } from '../contracts/tool.ts'
+import type { Transport } from '../contracts/transport.ts'
+import type { Outputs } from './outputs.ts'
+
+export type Services = {
+  environment: Environment
+  transport: Transport
+  host: Host
+  outputs: Outputs
+  transcripts: Transcripts
+  models: Models
+  agents: Map<string, { agent: Agent; tools: Tools }>
+}

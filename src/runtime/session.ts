@@ -1,0 +1,229 @@
+/** A session as its users hold it. */
+import type { Agent } from '../contracts/agent.ts'
+import { type errorBody, RuntimeError } from '../contracts/errors.ts'
+import type { Receipt } from '../contracts/journal.ts'
+import type { Message } from '../contracts/message.ts'
+import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutput } from '../contracts/session.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { EventQueue } from './outputs.ts'
+import { parseInput } from './parse.ts'
+import { Run, type RunEvent } from './run.ts'
+import type { Services } from './services.ts'
+
+export type SendOptions = {
+  /** A repeated one changes nothing and is answered as the first. */
+  idempotencyKey?: string | undefined
+  queueMode?: QueueMode | undefined
+  model?: string | undefined
+}
+
+/** What a session knows of itself, as `sessions.get` shows it. */
+export type SessionView = {
+  key: string
+  state: unknown
+  run: { runId: string; ids: string[]; model: string } | null
+  queued: string[]
+  approvals: Approval[]
+  outcomes: Omit<TurnOutput, 'text' | 'transcriptLength'>[]
+  messages: number
+  seq: number
+  epoch: number
+  quarantine?: ReturnType<typeof errorBody>
+}
+
+type SessionContext = {
+  run: { runId: string; ids: string[]; profile: Profile } | null
+  queue: { id: string }[]
+  approvals: Approval[]
+  outcomes: SessionView['outcomes']
+  transcriptLength: number
+}
+
+export class Session {
+  readonly key: string
+  readonly address: Address
+  readonly #services: Services
+  readonly #agent: Agent
+
+  constructor(services: Services, key: string, agent: Agent) {
+    this.key = key
+    this.address = { kind: 'session', id: key }
+    formatAddress(this.address)
+    this.#services = services
+    this.#agent = agent
+  }
+
+  /**
+   * Says something. Resolves when the message is durable, with a run to follow.
+   * @throws RuntimeError bad_request, overloaded, quarantined, log_full …; nothing was accepted then
+   */
+  async send(text: string, options: SendOptions = {}): Promise<Run> {
+    const { host, outputs, environment } = this.#services
+    const id = options.idempotencyKey ?? environment.ids.next('m')
+    const command = parseInput(SessionCommand, {
+      type: 'message',
+      text,
+      id,
+      ...(options.queueMode ? { queueMode: options.queueMode } : {}),
+      ...(options.model ? { model: options.model } : {}),
+    })
+    const run = new Run(id)
+    run.follow(outputs.listen(formatAddress(this.address), (said) => run.hear(said)))
+    try {
+      const receipt = await host.send(this.address, this.#fill(command), { id })
+      run.seq = receipt.seq
+      throwRefusal(receipt)
+      if (receipt.duplicate) await this.#rejoin(run)
+      return run
+    } catch (error) {
+      run.fail(error)
+      throw error
+    }
+  }
+
+  /** Sends any command of {@link SessionCommand}, as a service does over the bus. */
+  async command(input: unknown): Promise<Receipt> {
+    const command = parseInput(SessionCommand, input)
+    const id = command.type === 'message' ? (command.id ?? this.#services.environment.ids.next('m')) : undefined
+    const receipt = await this.#services.host.send(
+      this.address,
+      this.#fill(command.type === 'message' && id !== undefined ? { ...command, id } : command),
+      id === undefined ? {} : { id },
+    )
+    throwRefusal(receipt)
+    return receipt
+  }
+
+  /** What the sender does not have to name is frozen here, so that a later change of the agent does not change what was accepted. */
+  #fill(command: SessionCommand): object {
+    const profile = (model?: string, queueMode?: QueueMode): Profile => ({
+      ...defaultProfile,
+      ...this.#agent.profile,
+      agent: this.#agent.name,
+      model: model ?? this.#agent.model ?? this.#services.models.defaultRef,
+      ...(queueMode ? { queueMode } : {}),
+    })
+    if (command.type === 'message') {
+      const { model, queueMode, ...message } = command
+      return { ...message, profile: profile(model, queueMode) }
+    }
+    return command.type === 'compact' ? { ...command, profile: profile() } : command
+  }
+
+  /** A repeated message joins the turn that answers it, or gets the answer that was given. */
+  async #rejoin(run: Run): Promise<void> {
+    run.status = 'duplicate'
+    const context = await this.#context()
+    if (context?.run?.ids.includes(run.id)) {
+      run.runId = context.run.runId
+      return
+    }
+    if (context?.queue.some(({ id }) => id === run.id)) return
+    run.end(await this.outcome(run.id))
+  }
+
+  /** How a message was answered. @throws RuntimeError not_found for one that was never accepted, or too long ago */
+  async outcome(id: string): Promise<TurnOutput> {
+    const context = await this.#context()
+    const outcome = context?.outcomes.findLast(({ ids }) => ids.includes(id))
+    if (!context || !outcome)
+      throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`, {
+        hint: 'the last 50 outcomes are kept; older ones are in the trace',
+      })
+    const messages = await this.history()
+    const answer = messages.findLast((message) => message.role === 'assistant' && message.id.startsWith(`${outcome.runId}:`))
+    return { ...outcome, text: answer?.role === 'assistant' ? answer.text : '', transcriptLength: context.transcriptLength }
+  }
+
+  /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
+  async wait(id: string, timeoutMs = 600_000): Promise<TurnOutput> {
+    const { outputs, environment } = this.#services
+    const run = new Run(id)
+    run.follow(outputs.listen(formatAddress(this.address), (said) => run.hear(said)))
+    const timer = environment.clock.setTimeout(
+      () => run.fail(new RuntimeError('timeout', `the run did not end within ${timeoutMs} ms`, { retryable: true, hint: 'it goes on; wait again' })),
+      timeoutMs,
+    )
+    try {
+      await this.#rejoin(run)
+      return await run.result()
+    } finally {
+      environment.clock.clearTimeout(timer)
+      run.fail(new RuntimeError('cancelled', 'no longer waited for'))
+    }
+  }
+
+  /** Stops the running turn; what it said so far is kept. @throws RuntimeError not_found when nothing runs */
+  cancel(runId?: string): Promise<Receipt> {
+    return this.command({ type: 'cancel', ...(runId ? { runId } : {}) })
+  }
+
+  /** @throws RuntimeError already_decided, conflict (other arguments), not_found */
+  decide(callId: string, decision: 'approve' | 'deny', inputHash: string, by?: string): Promise<Receipt> {
+    return this.command({ type: 'approve', callId, decision, inputHash, ...(by ? { by } : {}) })
+  }
+
+  compact(): Promise<Receipt> {
+    return this.command({ type: 'compact' })
+  }
+
+  /** Begins the conversation anew, also one that was quarantined. */
+  async reset(reason?: string): Promise<Receipt> {
+    const root = await this.#services.host.get(this.address)
+    if (root.quarantine) await root.revive()
+    return this.command({ type: 'reset', ...(reason ? { reason } : {}) })
+  }
+
+  /** The conversation as the model reads it: since the last reset, with a summary in place of what was compacted. */
+  async history(): Promise<Message[]> {
+    return this.#services.transcripts.read(this.address)
+  }
+
+  /** Live and durable output of the session from now on; end the loop to unsubscribe. */
+  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
+    const queue = new EventQueue<RunEvent>()
+    const stop = this.#services.outputs.listen(formatAddress(this.address), ({ event, seq }) => {
+      if (event.type !== 'transcript') queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
+    })
+    options.signal?.addEventListener('abort', () => queue.end(), { once: true })
+    try {
+      yield* queue
+    } finally {
+      stop()
+    }
+  }
+
+  async #context(): Promise<SessionContext | undefined> {
+    const root = await this.#services.host.get(this.address)
+    return root.replica?.actor.getSnapshot().context as SessionContext | undefined
+  }
+
+  /** @throws RuntimeError not_found */
+  async view(): Promise<SessionView> {
+    const root = await this.#services.host.get(this.address)
+    const snapshot = root.replica?.actor.getSnapshot()
+    if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
+    const { run, queue, approvals, outcomes, transcriptLength } = snapshot.context as SessionContext
+    return {
+      key: this.key,
+      state: snapshot.value,
+      run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
+      queued: queue.map(({ id }) => id),
+      approvals,
+      outcomes,
+      messages: transcriptLength,
+      seq: root.seq,
+      epoch: root.epoch,
+      ...(root.quarantine ? { quarantine: root.quarantine } : {}),
+    }
+  }
+}
+
+const throwRefusal = ({ emitted }: Receipt): void => {
+  const refused = emitted.find(({ type }) => type === 'refused') as { code: RuntimeError['code']; message: string; hint?: string } | undefined
+  if (refused)
+    throw new RuntimeError(refused.code, refused.message, {
+      ...(refused.hint ? { hint: refused.hint } : {}),
+      retryable: refused.code === 'overloaded' || refused.code === 'session_busy',
+    })
+}

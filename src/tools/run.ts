@@ -1,0 +1,94 @@
+/** One attempt of one tool call: bounded in time whatever the tool does, and a typed error for every way it can go wrong. */
+import type { Clock, FailPoints } from '../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { PlannedCall, Tool, ToolContext } from '../contracts/tool.ts'
+import { plainJson } from './output.ts'
+
+const messageCharsMax = 4000
+
+/**
+ * Runs a tool with input that has passed its schema. Timeout and cancel win at once, also over a tool that ignores its signal: what such a
+ * tool still does or returns is dropped.
+ * @returns plain JSON @throws RuntimeError tool_failed, tool_timeout, tool_output, cancelled
+ */
+export const runTool = async (
+  tool: Tool,
+  planned: PlannedCall,
+  input: unknown,
+  context: ToolContext,
+  { clock, failPoints }: { clock: Clock; failPoints: FailPoints },
+): Promise<unknown> => {
+  if (context.signal.aborted) throw cancelled(planned.name)
+  const stop = new AbortController()
+  const { promise: stopped, reject } = Promise.withResolvers<never>()
+  const end = (error: RuntimeError): void => {
+    reject(error)
+    stop.abort(error)
+  }
+  const onAbort = (): void => end(cancelled(planned.name))
+  context.signal.addEventListener('abort', onAbort, { once: true })
+  const timer = clock.setTimeout(() => end(timedOut(planned)), planned.timeoutMs)
+  try {
+    const value = await Promise.race([attempt(tool, input, { ...context, signal: stop.signal }, failPoints), stopped])
+    return plainJson(tool.name, value, tool.outputBytesMax)
+  } finally {
+    clock.clearTimeout(timer)
+    context.signal.removeEventListener('abort', onAbort)
+  }
+}
+
+const attempt = async (tool: Tool, input: unknown, context: ToolContext, failPoints: FailPoints): Promise<unknown> => {
+  // Awaited only when there is something to wait for: a tool that answers at once costs no extra turn of the loop.
+  const held = failPoints.hit('K10')
+  if (held !== undefined) await held
+  context.signal.throwIfAborted()
+  let value: unknown
+  try {
+    value = await tool.execute(input, context)
+  } catch (thrown) {
+    throw failed(tool.name, thrown)
+  }
+  const reported = failPoints.hit('K11')
+  if (reported !== undefined) await reported
+  return value
+}
+
+/** What a tool threw, as tool_failed; one of our own tool errors stays as it is. `retryable: true` on the thrown value is kept. */
+const failed = (name: string, thrown: unknown): RuntimeError => {
+  if (isRuntimeError(thrown) && thrown.code.startsWith('tool_')) return thrown
+  const message = messageOf(thrown).slice(0, messageCharsMax)
+  const known = isRuntimeError(thrown) ? thrown : undefined
+  return new RuntimeError('tool_failed', message === '' ? `tool "${name}" failed without a message` : message, {
+    cause: thrown,
+    retryable: isMarkedRetryable(thrown),
+    ...(known?.hint === undefined ? {} : { hint: known.hint }),
+    ...(known?.field === undefined ? {} : { field: known.field }),
+    data: { tool: name, ...(known === undefined ? {} : { code: known.code, ...known.data }) },
+  })
+}
+
+// A thrown value may be anything, also an object whose getters or toString throw.
+const messageOf = (thrown: unknown): string => {
+  try {
+    if (thrown instanceof Error) return String(thrown.message)
+    return typeof thrown === 'object' && thrown !== null && 'message' in thrown ? String(thrown.message) : String(thrown)
+  } catch {
+    return ''
+  }
+}
+
+const isMarkedRetryable = (thrown: unknown): boolean => {
+  try {
+    return typeof thrown === 'object' && thrown !== null && 'retryable' in thrown && thrown.retryable === true
+  } catch {
+    return false
+  }
+}
+
+const timedOut = ({ name, timeoutMs }: PlannedCall): RuntimeError =>
+  new RuntimeError('tool_timeout', `tool "${name}" did not finish within ${timeoutMs} ms`, {
+    hint: 'ask for less at once, or raise timeoutMs of the tool',
+    data: { tool: name, timeoutMs },
+  })
+
+const cancelled = (name: string): RuntimeError => new RuntimeError('cancelled', `tool "${name}" was cancelled`, { data: { tool: name } })

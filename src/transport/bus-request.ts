@@ -1,0 +1,46 @@
+import type { Clock } from '../contracts/environment.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { Bus, BusMessage } from '../contracts/transport.ts'
+import type { LocalBus } from './local-bus.ts'
+
+/** Request and reply over a bus: one subscription takes all answers, so that asking leaves the routes of others alone. */
+export const requester = ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscribe'>, clock: Clock, replyPrefix: string): Bus['request'] => {
+  const asked = new Map<string, (message: BusMessage) => void>()
+  let count = 0
+  let listening = false
+
+  return (subject, data, { timeoutMs, headers }) =>
+    new Promise((resolve, reject) => {
+      if (!listening) {
+        subscribe(`${replyPrefix}.*`, (message) => asked.get(message.subject)?.(message))
+        listening = true
+      }
+      count += 1
+      const reply = `${replyPrefix}.${count}`
+      const timer = clock.setTimeout(() => {
+        asked.delete(reply)
+        reject(
+          new RuntimeError('timeout', `'${subject}' gave no answer within ${timeoutMs} ms`, {
+            retryable: true,
+            hint: 'see whether the responder is alive',
+          }),
+        )
+      }, timeoutMs)
+      const settle = (): void => {
+        asked.delete(reply)
+        clock.clearTimeout(timer)
+      }
+      asked.set(reply, (message) => {
+        settle()
+        resolve(message)
+      })
+      let reached = 0
+      try {
+        reached = send({ subject, data, reply, ...(headers === undefined ? {} : { headers }) })
+      } finally {
+        if (reached === 0) settle()
+      }
+      if (reached === 0)
+        throw new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
+    })
+}

@@ -1,0 +1,90 @@
+/** The one place where a closed transport refuses, so that the parts behind it need not know. */
+import { RuntimeError } from '../contracts/errors.ts'
+import type { Bus, Transport } from '../contracts/transport.ts'
+
+export const closedError = (): RuntimeError => new RuntimeError('closed', 'this transport is closed', { hint: 'open it again' })
+
+export type TransportParts = Omit<Transport, 'close'> & {
+  /** Called once; everything is refused already when it starts. */
+  close(): Promise<void>
+}
+
+/** Refuses everything with `closed` from the moment that `close` is called, and takes the bus and registry listeners of this transport away. */
+export const closable = (parts: TransportParts): Transport & { isClosed(): boolean } => {
+  let closing: Promise<void> | undefined
+  const cleanups = new Set<() => void>()
+
+  const asynchronous =
+    <Arguments extends unknown[], Result>(act: (...values: Arguments) => Promise<Result>) =>
+    (...values: Arguments): Promise<Result> =>
+      closing === undefined ? act(...values) : Promise.reject(closedError())
+
+  const synchronous =
+    <Arguments extends unknown[], Result>(act: (...values: Arguments) => Result) =>
+    (...values: Arguments): Result => {
+      if (closing !== undefined) throw closedError()
+      return act(...values)
+    }
+
+  /** For what returns its own end: it also ends with the transport. */
+  const listening = <Arguments extends unknown[]>(act: (...values: Arguments) => () => void) =>
+    synchronous((...values: Arguments): (() => void) => {
+      const stop = act(...values)
+      const stopOnce = (): void => {
+        if (cleanups.delete(stopOnce)) stop()
+      }
+      cleanups.add(stopOnce)
+      return stopOnce
+    })
+
+  /** A request waits for somebody else, perhaps for long: closing does not wait for it. */
+  const request: Bus['request'] = (...values) =>
+    new Promise((resolve, reject) => {
+      if (closing !== undefined) throw closedError()
+      const giveUp = (): void => reject(closedError())
+      cleanups.add(giveUp)
+      bus
+        .request(...values)
+        .then(resolve, reject)
+        .finally(() => cleanups.delete(giveUp))
+    })
+
+  const { journal, bus, inbox, registry, blobs } = parts
+  const guardedBus: Bus = { publish: synchronous(bus.publish), wanted: synchronous(bus.wanted), subscribe: listening(bus.subscribe), request }
+
+  return {
+    name: parts.name,
+    capabilities: parts.capabilities,
+    journal: {
+      append: asynchronous(journal.append),
+      read: asynchronous(journal.read),
+      last: asynchronous(journal.last),
+      head: asynchronous(journal.head),
+      list: asynchronous(journal.list),
+      due: asynchronous(journal.due),
+      saveSnapshot: asynchronous(journal.saveSnapshot),
+      snapshot: asynchronous(journal.snapshot),
+      truncate: asynchronous(journal.truncate),
+      remove: asynchronous(journal.remove),
+    },
+    bus: guardedBus,
+    inbox: { put: asynchronous(inbox.put), consume: synchronous(inbox.consume), deadLetters: asynchronous(inbox.deadLetters) },
+    registry: {
+      get: asynchronous(registry.get),
+      put: asynchronous(registry.put),
+      delete: asynchronous(registry.delete),
+      list: asynchronous(registry.list),
+      watch: listening(registry.watch),
+    },
+    blobs: { put: asynchronous(blobs.put), get: asynchronous(blobs.get) },
+    health: async () => (closing === undefined ? parts.health() : { writable: false, freeBytes: undefined, durability: 'closed' }),
+    isClosed: () => closing !== undefined,
+    close() {
+      closing ??= Promise.resolve().then(async () => {
+        for (const stop of cleanups) stop()
+        await parts.close()
+      })
+      return closing
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/** Opens the one SQLite file and sees to its schema. Any SQLite tool can read it. */
+import { DatabaseSync } from 'node:sqlite'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { createPrivately } from './private-file.ts'
+import { fromSqlite } from './sqlite-error.ts'
+
+/** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
+export const schemaVersion = 1
+
+/** `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. */
+const schema = `
+  CREATE TABLE roots (
+    root INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL,
+    seq INTEGER NOT NULL, first INTEGER NOT NULL, checksum INTEGER NOT NULL, wake_at INTEGER, at INTEGER NOT NULL,
+    UNIQUE (kind, id)
+  );
+  CREATE INDEX roots_by_wake ON roots (wake_at) WHERE wake_at IS NOT NULL;
+  CREATE TABLE frames (
+    root INTEGER NOT NULL, seq INTEGER NOT NULL, previous INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL,
+    PRIMARY KEY (root, seq)
+  ) WITHOUT ROWID;
+  CREATE TABLE snapshots (root INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
+  CREATE TABLE inbox (
+    row INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
+    data BLOB NOT NULL, checksum INTEGER NOT NULL, attempts INTEGER NOT NULL, failures INTEGER NOT NULL, ready_at INTEGER NOT NULL,
+    settled_at INTEGER, reason TEXT,
+    UNIQUE (subject, id)
+  );
+  CREATE INDEX inbox_by_state ON inbox (state, settled_at);
+  CREATE TABLE registry (revision INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires_at INTEGER);
+`
+
+/** For the writer thread. @throws RuntimeError corrupt_at, unsupported for a newer schema, log_unavailable, log_full */
+export const openForWriting = (file: string): DatabaseSync => {
+  let database: DatabaseSync | undefined
+  try {
+    // SQLite gives its side files the mode of the main one, which it would create world-readable.
+    createPrivately(file)
+    database = new DatabaseSync(file, { timeout: 5_000 })
+    migrate(database, file)
+    return database
+  } catch (error) {
+    database?.close()
+    throw fromSqlite(error, file)
+  }
+}
+
+/** For queries beside the writer: with a write-ahead log readers neither wait nor make anybody wait. */
+export const openForReading = (file: string): DatabaseSync => {
+  try {
+    return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+  } catch (error) {
+    throw fromSqlite(error, file)
+  }
+}
+
+const migrate = (database: DatabaseSync, file: string): void => {
+  // Read before anything is changed: a newer file must stay as it is.
+  const found = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  if (found > schemaVersion)
+    throw new RuntimeError('unsupported', `${file} was written by a newer version: its schema is ${found}, this build knows up to ${schemaVersion}`, {
+      hint: 'run the newer version of statecast, or give another folder',
+      data: { found, known: schemaVersion },
+    })
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16000')
+  if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
+}

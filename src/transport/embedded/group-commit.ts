@@ -1,0 +1,79 @@
+/** One transaction for everything that has queued up, one answer for each request. */
+import type { DatabaseSync } from 'node:sqlite'
+import { isRuntimeError } from '../../contracts/errors.ts'
+import { inboxWrites, registryWrites } from './inbox.writes.ts'
+import { journalWrites } from './journal.writes.ts'
+import type { WriteRequest, WriteResult } from './requests.ts'
+import { fromSqlite } from './sqlite-error.ts'
+
+/** @returns a function that makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
+export const groupCommit = (database: DatabaseSync, file: string): ((requests: WriteRequest[]) => WriteResult[]) => {
+  const begin = database.prepare('BEGIN IMMEDIATE')
+  const commit = database.prepare('COMMIT')
+  const journal = journalWrites(database)
+  const inbox = inboxWrites(database)
+  const registry = registryWrites(database)
+
+  const apply = (request: WriteRequest): number => {
+    switch (request[0]) {
+      case 'append':
+        return journal.append({ kind: request[1], id: request[2] }, request[3], request[4], request[5], request[6])
+      case 'saveSnapshot':
+        return journal.saveSnapshot({ kind: request[1], id: request[2] }, request[3], request[4])
+      case 'truncate':
+        return journal.truncate({ kind: request[1], id: request[2] }, request[3])
+      case 'remove':
+        return journal.remove({ kind: request[1], id: request[2] })
+      case 'inboxPut':
+        return inbox.put(request[1], request[2], request[3])
+      case 'inboxDone':
+        return inbox.done(request[1], request[2])
+      case 'inboxPostpone':
+        return inbox.postpone(request[1], request[2], request[3], request[4])
+      case 'inboxBury':
+        return inbox.bury(request[1], request[2], request[3])
+      case 'inboxForget':
+        return inbox.forget(request[1])
+      case 'registryPut':
+        return registry.put(request[1], request[2], request[3], request[4])
+      case 'registryDelete':
+        return registry.delete(request[1], request[2])
+    }
+  }
+
+  /** A typed refusal has changed nothing, so the rest of the group may go on; any other error leaves a request half done. */
+  const attempt = (request: WriteRequest): WriteResult => {
+    try {
+      return apply(request)
+    } catch (error) {
+      if (!isRuntimeError(error)) throw error
+      return { error: error.toJSON() }
+    }
+  }
+
+  const rollback = (): void => {
+    journal.forget()
+    // SQLite ends the transaction by itself after some errors, such as a full disk.
+    if (database.isTransaction) database.exec('ROLLBACK')
+  }
+
+  const run = (requests: WriteRequest[]): WriteResult[] => {
+    let inStatements = false
+    try {
+      begin.run()
+      inStatements = true
+      const results: WriteResult[] = []
+      for (const request of requests) results.push(attempt(request))
+      inStatements = false
+      commit.run()
+      return results
+    } catch (error) {
+      rollback()
+      // Of many, one is to blame: alone, each gets the answer that it deserves.
+      if (inStatements && requests.length > 1) return requests.flatMap((request) => run([request]))
+      const refused = { error: fromSqlite(error, file).toJSON() }
+      return requests.map(() => refused)
+    }
+  }
+  return run
+}

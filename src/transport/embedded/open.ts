@@ -1,0 +1,135 @@
+/** Statecast without a server: everything in one folder, one SQLite file, one writer thread; or in memory. */
+import { chmodSync, mkdirSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import type { DatabaseSync } from 'node:sqlite'
+import type { Environment } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
+import type { Transport } from '../../contracts/transport.ts'
+import { closable } from '../closable.ts'
+import { inboxQueue } from '../inbox-queue.ts'
+import { localBus } from '../local-bus.ts'
+import { openMemory } from '../memory/open.ts'
+import { watchedRegistry } from '../registry-watch.ts'
+import { fileBlobs } from './blobs.ts'
+import { openForReading } from './database.ts'
+import { freeBytesMinimum, freeSpace, type MeasureFreeBytes } from './free-space.ts'
+import { journalReads } from './journal.reads.ts'
+import { embeddedJournal, type JournalParts } from './journal.ts'
+import { lockFolder } from './lock.ts'
+import { fromSqlite } from './sqlite-error.ts'
+import { sqliteInbox, sqliteRegistry } from './stores.ts'
+import { startWriter, type Writer } from './writer.client.ts'
+
+export { type Owner, readOwner, writeOwner } from './lock.ts'
+
+export type EmbeddedOptions = {
+  /** Made with mode 0700 when missing; ':memory:' keeps nothing. */
+  folder: string
+  environment: Pick<Environment, 'clock' | 'failPoints' | 'log'>
+  /** Below so much free space nothing is accepted; 64 MiB unless given. */
+  freeBytesMin?: number
+  /** Of the subjects that this transport makes up itself. */
+  prefix?: string
+  /** Undelivered inbox messages; 100,000 unless given. */
+  inboxMax?: number
+  /** What others may learn from {@link readOwner}, such as `url`. */
+  owner?: Record<string, string>
+  /** For tests. */
+  measureFreeBytes?: MeasureFreeBytes
+  /** For tests: another program for the writer thread. */
+  writerProgram?: URL
+}
+
+const durability = 'SQLite, write-ahead log with synchronous=FULL: an acknowledged append survives a power cut'
+
+/** @throws RuntimeError locked, corrupt_at, unsupported for a newer schema, log_full, log_unavailable */
+export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport> => {
+  const { environment, owner } = options
+  if (options.folder === ':memory:') return openMemory({ environment, ...(options.inboxMax === undefined ? {} : { inboxMax: options.inboxMax }) })
+  const folder = resolve(options.folder)
+  makeFolder(folder)
+  const file = join(folder, 'statecast.db')
+
+  const lock = lockFolder(folder, owner)
+  const { writer, database } = await openFile(file, options.writerProgram).catch((error: unknown) => {
+    lock.release()
+    throw error
+  })
+
+  const query = <T>(question: () => T): T => {
+    try {
+      return question()
+    } catch (error) {
+      throw fromSqlite(error, file)
+    }
+  }
+  const close = async (): Promise<void> => {
+    // The reader first: the last connection tidies up, and only the writer may write. The lock last.
+    database.close()
+    await writer.close()
+    lock.release()
+  }
+  try {
+    return query(() => assemble(options, folder, { writer, database, query, close }))
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
+
+type Opened = { writer: Writer; database: DatabaseSync; query: JournalParts['query']; close: () => Promise<void> }
+
+const assemble = (options: EmbeddedOptions, folder: string, { writer, database, query, close }: Opened): Transport => {
+  const { environment, freeBytesMin = freeBytesMinimum } = options
+  const { clock, failPoints } = environment
+  const space = freeSpace(folder, freeBytesMin, clock, options.measureFreeBytes)
+  const inboxStore = sqliteInbox(database, writer, query, space, clock)
+  const queue = inboxQueue(inboxStore, () => environment, options.inboxMax)
+  const registry = watchedRegistry(sqliteRegistry(database, writer, query), () => environment)
+  const holder = {}
+
+  return closable({
+    name: 'embedded',
+    capabilities: { durable: true, sharedByNodes: false },
+    journal: embeddedJournal({ writer, reads: journalReads(database), space, failPoints, query }),
+    bus: localBus(environment, options.prefix),
+    inbox: { put: queue.put, consume: (pattern, handler) => queue.consume(pattern, handler, holder), deadLetters: inboxStore.dead },
+    registry,
+    blobs: fileBlobs(folder, space),
+    health: async () => health(writer, space.freeBytes(), freeBytesMin),
+    async close() {
+      queue.abandon(holder, true)
+      registry.stop()
+      await close()
+    },
+  })
+}
+
+const openFile = async (file: string, program?: URL): Promise<{ writer: Writer; database: DatabaseSync }> => {
+  const writer = await startWriter(file, program)
+  try {
+    return { writer, database: openForReading(file) }
+  } catch (error) {
+    await writer.close()
+    throw error
+  }
+}
+
+const health = (writer: Writer, freeBytes: number | undefined, freeBytesMin: number) => {
+  const failure = writer.failure()
+  const short = freeBytes !== undefined && freeBytes < freeBytesMin
+  const detail = failure?.message ?? (short ? `${freeBytes} bytes free, ${freeBytesMin} needed` : undefined)
+  return { writable: failure === undefined && !short, freeBytes, durability, ...(detail === undefined ? {} : { detail }) }
+}
+
+/** Conversations are private: nobody else on the machine may look in. */
+const makeFolder = (folder: string): void => {
+  try {
+    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700)
+  } catch (error) {
+    throw new RuntimeError('log_unavailable', `the data folder ${folder} cannot be made`, {
+      cause: error,
+      hint: 'look at the path and its permissions',
+    })
+  }
+}

@@ -1,0 +1,30 @@
+/** SQLite's result codes in the runtime's words. Numbers are primary codes of https://sqlite.org/rescode.html */
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+
+const primary = { busy: 5, locked: 6, full: 13, corrupt: 11, tooBig: 18, notADatabase: 26 } as const
+/** An extended code: the shared-memory file of the write-ahead log could not grow, which in practice means no space. */
+const noSpaceForSharedMemory = 4874
+
+/** @returns RuntimeError log_full, corrupt_at, too_large or log_unavailable; a RuntimeError stays what it is */
+export const fromSqlite = (thrown: unknown, file: string): RuntimeError => {
+  if (isRuntimeError(thrown)) return thrown
+  const message = thrown instanceof Error ? thrown.message : String(thrown)
+  const code = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : 0
+  const details = { cause: thrown, data: { sqlite: code } }
+  if ((code & 0xff) === primary.full || code === noSpaceForSharedMemory)
+    return new RuntimeError('log_full', `no space is left for ${file}`, { ...details, retryable: true, hint: 'free some space; nothing was written' })
+  if ((code & 0xff) === primary.corrupt || (code & 0xff) === primary.notADatabase)
+    return new RuntimeError('corrupt_at', `${file} is damaged or no SQLite file: ${message}`, {
+      ...details,
+      hint: `stop the runtime, keep a copy of the folder, then restore ${file} from a backup or salvage it with 'sqlite3 statecast.db .recover'`,
+    })
+  if ((code & 0xff) === primary.tooBig) return new RuntimeError('too_large', `SQLite refused the size: ${message}`, details)
+  return new RuntimeError('log_unavailable', `${file} did not answer: ${message}`, {
+    ...details,
+    retryable: true,
+    hint:
+      (code & 0xff) === primary.busy || (code & 0xff) === primary.locked
+        ? 'another program holds the database; close it'
+        : 'look at the disk and the permissions',
+  })
+}

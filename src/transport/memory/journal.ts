@@ -1,0 +1,135 @@
+/** Journals on Maps: the same answers as on disk, with no disk. Appends made in one turn share one commit, as they would there. */
+import type { FailPoints } from '../../contracts/environment.ts'
+import type { Address } from '../../contracts/subjects.ts'
+import type { Appended, Frame, Head, Journal } from '../../contracts/transport.ts'
+import { addressKey, compareAddresses } from '../address.ts'
+import { gateOf } from '../fail-gate.ts'
+import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
+
+/** `frames[0]` has the sequence `first`. */
+type Root = { address: Address; seq: number; first: number; frames: Uint8Array[]; wakeAt: number | null; at: number; snapshot: Frame | undefined }
+
+export type MemoryRoots = {
+  roots: Map<string, Root>
+  /** Those that want to be woken. */
+  sleepers: Set<Root>
+  /** In address order; made when asked for. */
+  sorted: Root[] | undefined
+  commits: (() => void)[]
+}
+
+export const memoryRoots = (): MemoryRoots => ({ roots: new Map(), sleepers: new Set(), sorted: undefined, commits: [] })
+
+const headOf = ({ address, seq, wakeAt, at }: Root): Head => ({ address, seq, wakeAt, at })
+
+export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journal => {
+  const { roots, sleepers } = store
+
+  const commitAll = (): void => {
+    for (const commit of store.commits.splice(0)) commit()
+  }
+  const atNextCommit = (commit: () => void): void => {
+    if (store.commits.push(commit) === 1) queueMicrotask(commitAll)
+  }
+  const change = (address: Address, act: (root: Root, key: string) => void): Promise<void> =>
+    new Promise((resolve) => {
+      const key = addressKey(address)
+      atNextCommit(() => {
+        const root = roots.get(key)
+        if (root !== undefined) act(root, key)
+        resolve()
+      })
+    })
+
+  const commit = (key: string, address: Address, expected: number, bytes: Uint8Array, wakeAt: number | null, at: number): Appended => {
+    let root = roots.get(key)
+    const last = root?.seq ?? 0
+    if (last !== expected) return { outcome: 'fenced', last }
+    if (root === undefined) {
+      root = { address: { kind: address.kind, id: address.id }, seq: 0, first: 1, frames: [], wakeAt: null, at, snapshot: undefined }
+      roots.set(key, root)
+      store.sorted = undefined
+    }
+    root.frames.push(bytes)
+    root.seq += 1
+    root.wakeAt = wakeAt
+    root.at = at
+    if (wakeAt === null) sleepers.delete(root)
+    else sleepers.add(root)
+    return { outcome: 'ok' }
+  }
+
+  return {
+    append: (address, expected, bytes, { wakeAt, at }) =>
+      new Promise((resolve) => {
+        const key = addressKey(address)
+        // The caller may use its buffer again, and a view would keep all of it alive.
+        const kept = checkBytes(bytes, frameBytesMax, 'frame').slice()
+        let gate: Promise<void> | undefined
+        atNextCommit(() => {
+          const outcome = commit(key, address, expected, kept, wakeAt, at)
+          if (gate === undefined) resolve(outcome)
+          else
+            gate.then(
+              () => resolve(outcome),
+              (cause: unknown) => resolve({ outcome: 'unknown', cause }),
+            )
+        })
+        gate = gateOf(() => failPoints.hit('K02'))
+      }),
+    async read(address, from, { limit = Number.POSITIVE_INFINITY } = {}) {
+      const root = roots.get(addressKey(address))
+      if (root === undefined) return []
+      const start = Math.max(from, root.first)
+      return root.frames.slice(start - root.first, start - root.first + Math.max(0, limit)).map((bytes, index) => ({ seq: start + index, bytes }))
+    },
+    async last(address) {
+      const root = roots.get(addressKey(address))
+      const bytes = root?.frames.at(-1)
+      return root === undefined || bytes === undefined ? undefined : { seq: root.seq, bytes }
+    },
+    async head(address) {
+      const root = roots.get(addressKey(address))
+      return root === undefined ? undefined : headOf(root)
+    },
+    async list({ kind, after, limit = Number.POSITIVE_INFINITY } = {}) {
+      store.sorted ??= [...roots.values()].toSorted((left, right) => compareAddresses(left.address, right.address))
+      const heads: Head[] = []
+      for (const root of store.sorted) {
+        if (heads.length >= limit) break
+        if (kind !== undefined && root.address.kind !== kind) continue
+        if (after === undefined || compareAddresses(root.address, after) > 0) heads.push(headOf(root))
+      }
+      return heads
+    },
+    async due(until, limit) {
+      const due = [...sleepers].filter(({ wakeAt }) => wakeAt !== null && wakeAt <= until)
+      due.sort((left, right) => Number(left.wakeAt) - Number(right.wakeAt) || compareAddresses(left.address, right.address))
+      return due.slice(0, limit).map(headOf)
+    },
+    async saveSnapshot(address, seq, bytes) {
+      const kept = checkBytes(bytes, snapshotBytesMax, 'snapshot').slice()
+      const stop = failPoints.hit('K16')
+      if (stop !== undefined) await stop
+      await change(address, (root) => {
+        if (root.snapshot === undefined || root.snapshot.seq <= seq) root.snapshot = { seq, bytes: kept }
+      })
+    },
+    async snapshot(address) {
+      const root = roots.get(addressKey(address))
+      return root?.snapshot !== undefined && root.snapshot.seq <= root.seq ? root.snapshot : undefined
+    },
+    truncate: (address, before) =>
+      change(address, (root) => {
+        const first = Math.max(root.first, Math.min(before, root.seq + 1))
+        root.frames.splice(0, first - root.first)
+        root.first = first
+      }),
+    remove: (address) =>
+      change(address, (root, key) => {
+        roots.delete(key)
+        sleepers.delete(root)
+        store.sorted = undefined
+      }),
+  }
+}

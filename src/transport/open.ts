@@ -1,0 +1,31 @@
+/** A backend by its address, as configuration and command line give it. */
+import { RuntimeError } from '../contracts/errors.ts'
+import type { Transport } from '../contracts/transport.ts'
+import { type EmbeddedOptions, openEmbedded } from './embedded/open.ts'
+
+export type TransportOptions = Omit<EmbeddedOptions, 'folder'>
+
+/** @param url `embedded:./folder`, `memory:`. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
+export const openTransport = async (url: string, options: TransportOptions): Promise<Transport> => {
+  const [, scheme, rest] = /^([a-z]+):(.*)$/s.exec(url) ?? []
+  switch (scheme) {
+    case 'embedded':
+      if (rest === undefined || rest === '')
+        throw new RuntimeError('bad_request', 'the embedded transport needs a folder', { field: 'transport', hint: "write 'embedded:./.statecast'" })
+      return openEmbedded({ ...options, folder: rest })
+    case 'memory':
+      return openEmbedded({ ...options, folder: ':memory:' })
+    case 'nats':
+    case 'tls':
+      throw new RuntimeError('unsupported', 'the NATS backend is not in this build', {
+        field: 'transport',
+        hint: "use 'embedded:./folder', which needs no server",
+      })
+    default:
+      // The rest of it could hold a password.
+      throw new RuntimeError('bad_request', `no transport goes by the scheme '${(scheme ?? '').slice(0, 20)}'`, {
+        field: 'transport',
+        hint: "write 'embedded:./folder' or 'memory:'",
+      })
+  }
+}

@@ -1,0 +1,216 @@
+/** The adapter with the real packages of the AI SDK, against local servers that speak the real wire formats. */
+import { afterEach, describe, expect, test } from 'vitest'
+import { noFailPoints } from '../../src/contracts/environment.ts'
+import type { Model } from '../../src/contracts/model.ts'
+import { createModels } from '../../src/models/models.ts'
+import type { ScriptedResponse } from '../../src/models/script.ts'
+import { systemClock } from '../../src/models/sleep.ts'
+import { startAnthropicServer } from '../support/anthropic-server.ts'
+import { type Fault, type OpenAiServerOptions, startOpenAiServer } from '../support/openai-server.ts'
+import { aRequest, assistant, result, start, user } from './fixtures.ts'
+
+const log = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+const environment = { clock: systemClock, random: { next: () => 0.5 }, failPoints: noFailPoints, log }
+const key = 'sk-test-THISMUSTNOTBESHOWN1234'
+const open: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  await Promise.all(open.splice(0).map((server) => server.close()))
+})
+
+const openAi = async (options: OpenAiServerOptions, ref = 'openai-compatible/local') => {
+  const server = await startOpenAiServer(options)
+  open.push(server)
+  const model = await createModels({ environment, env: { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: key } }).get(ref)
+  return { server, model }
+}
+const anthropic = async (script: ScriptedResponse[], faults: Fault[] = []) => {
+  const server = await startAnthropicServer({ script, faults })
+  open.push(server)
+  const model = await createModels({ environment, env: { ANTHROPIC_BASE_URL: server.url, ANTHROPIC_API_KEY: key } }).get('anthropic/claude-test')
+  return { server, model }
+}
+
+const addTool = { name: 'add', description: 'adds', inputSchema: { type: 'object', properties: { a: { type: 'number' } } } }
+const fault = (kind: Omit<Extract<Fault, { kind: 'status' }>, 'kind'>): Fault => ({ kind: 'status', ...kind })
+
+describe.each(['openai-compatible/local', 'openai/gpt-test'])('%s', (ref) => {
+  test('streams text, puts tool calls together from fragments, and counts tokens', async () => {
+    const script = [
+      {
+        text: 'let me add',
+        calls: [{ name: 'add', input: { a: 17, b: 23 }, callId: 'c1' }],
+        usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 8 },
+      },
+    ]
+    const { server, model } = await openAi({ script }, ref)
+
+    const call = start(model, aRequest({ instructions: 'be brief', messages: [user('17+23?'), user('quick')], tools: [addTool] }))
+
+    expect(await call.response).toMatchObject({
+      text: 'let me add',
+      calls: [{ callId: 'c1', name: 'add', input: '{"a":17,"b":23}' }],
+      usage: { inputTokens: 30, outputTokens: 9, cachedInputTokens: 8 },
+      finish: 'tool-calls',
+      model: `${ref}-served`,
+      partial: false,
+    })
+    expect(call.deltas.map(({ text }) => text)).toEqual(['let ', 'me ', 'add'])
+    expect(server.requests[0]).toMatchObject({
+      body: { stream_options: { include_usage: true }, tools: [{ function: { name: 'add' } }] },
+      headers: { authorization: `Bearer ${key}` },
+    })
+  })
+
+  test('sends calls and results back as the wire wants them', async () => {
+    const { server, model } = await openAi({ script: () => ({ text: '40' }) }, ref)
+    const messages = [user('17+23?'), assistant('', [{ callId: 'c1', name: 'add', input: { a: 17 } }]), result('c1', 'add', { sum: 40 })]
+
+    await start(model, aRequest({ messages })).response
+
+    expect(server.requests[0]?.body.messages.slice(1)).toMatchObject([
+      { role: 'assistant', tool_calls: [{ id: 'c1', function: { name: 'add', arguments: '{"a":17}' } }] },
+      { role: 'tool', tool_call_id: 'c1', content: '{"sum":40}' },
+    ])
+  })
+
+  test.each<[string, Fault, object]>([
+    ['401', fault({ status: 401, error: { message: `Incorrect API key provided: ${key}.`, code: 'invalid_api_key' } }), { code: 'provider_auth' }],
+    ['402', fault({ status: 402 }), { code: 'provider_billing' }],
+    [
+      '429 with a time',
+      fault({ status: 429, headers: { 'retry-after': '7' } }),
+      { code: 'provider_rate_limit', data: { status: 429, retryAfterMs: 7000 } },
+    ],
+    [
+      '429 without money',
+      fault({ status: 429, error: { message: 'You exceeded your quota', code: 'insufficient_quota' } }),
+      { code: 'provider_billing' },
+    ],
+    ['500 with a page', fault({ status: 500, body: '<html>oops</html>' }), { code: 'provider_unavailable' }],
+    ['400 too long', fault({ status: 400, error: { message: 'too long', code: 'context_length_exceeded' } }), { code: 'provider_overflow' }],
+    [
+      '400',
+      fault({ status: 400, error: { message: 'temperature is odd' } }),
+      { code: 'provider_rejected', message: expect.stringContaining('temperature is odd') },
+    ],
+    [
+      '404 of a model',
+      fault({ status: 404, error: { message: 'The model `x` does not exist', code: 'model_not_found' } }),
+      { code: 'provider_unknown_model' },
+    ],
+    ['a reset before the answer', { kind: 'reset' }, { code: 'provider_unavailable' }],
+    ['a reset in mid-answer', { kind: 'reset', midway: true }, { code: 'provider_unavailable' }],
+    ['a stream cut in mid-answer', { kind: 'cut' }, { code: 'provider_malformed' }],
+    ['garbage', { kind: 'garbage' }, { code: 'provider_malformed' }],
+    ['an endless stream', { kind: 'endless' }, { code: 'provider_malformed' }],
+    ['silence', { kind: 'hang' }, { code: 'provider_timeout' }],
+    ['silence in mid-answer', { kind: 'hang', midway: true }, { code: 'provider_timeout' }],
+  ])('%s is a typed error after one request, without the key in it; the next call works', async (_, kind, expected) => {
+    const { server, model } = await openAi({ script: () => ({ text: 'well then' }), faults: [kind] }, ref)
+    const request = aRequest({ limits: { idleTimeoutMs: 200, outputCharsMax: 50_000 } })
+
+    const error = await start(model, request).error
+
+    expect(error).toMatchObject(expected)
+    expect(JSON.stringify([error, error.stack, String(error.cause)])).not.toContain(key)
+    expect(server.requests).toHaveLength(1)
+    expect((await start(model, request).response).text).toBe('well then')
+  })
+
+  test('an abort in mid-answer resolves at once and closes the connection', async () => {
+    const { server, model } = await openAi({ script: () => ({ text: 'one two three' }), faults: [{ kind: 'hang', midway: true }] }, ref)
+    const last = Promise.withResolvers<number>()
+    const call = start(model, aRequest(), ({ text }) => text === 'three' && last.resolve(performance.now()))
+    const before = await last.promise
+
+    call.abort()
+
+    expect(await call.response).toMatchObject({ text: 'one two three', partial: true })
+    expect(performance.now() - before).toBeLessThan(50)
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe('anthropic', () => {
+  test('streams text and calls, and gets results and instructions back in its own shape', async () => {
+    const script = [
+      { text: 'let me add', calls: [{ name: 'add', input: { a: 17 }, callId: 'toolu_1' }], usage: { inputTokens: 30, outputTokens: 9 } },
+      { text: '40' },
+    ]
+    const { server, model } = await anthropic(script)
+    const question = user('17+23?')
+
+    const first = await start(model, aRequest({ instructions: 'be brief', messages: [question], tools: [addTool] })).response
+    const messages = [
+      question,
+      assistant(first.text, [{ callId: 'toolu_1', name: 'add', input: { a: 17 } }]),
+      result('toolu_1', 'add', { sum: 40 }),
+      user('and?'),
+    ]
+    const second = await start(model, aRequest({ messages, tools: [addTool] })).response
+
+    expect(first).toMatchObject({
+      text: 'let me add',
+      calls: [{ callId: 'toolu_1', name: 'add', input: '{"a":17}' }],
+      finish: 'tool-calls',
+      usage: { inputTokens: 30, outputTokens: 9 },
+    })
+    expect(second).toMatchObject({ text: '40', finish: 'stop', model: 'anthropic/claude-test' })
+    expect(server.requests[1]?.body.messages.map(({ role, content }) => [role, content.map(({ type }) => type)])).toEqual([
+      ['user', ['text']],
+      ['assistant', ['text', 'tool_use']],
+      ['user', ['tool_result', 'text']],
+    ])
+    expect(server.requests[0]?.headers['x-api-key']).toBe(key)
+  })
+
+  test.each<[string, Fault, object]>([
+    ['529', fault({ status: 529, error: { type: 'overloaded_error', message: 'Overloaded' } }), { code: 'provider_rate_limit' }],
+    [
+      '400 too long',
+      fault({ status: 400, error: { type: 'invalid_request_error', message: 'prompt is too long: 300000 tokens > 200000 maximum' } }),
+      { code: 'provider_overflow' },
+    ],
+    [
+      '400 without money',
+      fault({ status: 400, error: { type: 'invalid_request_error', message: 'Your credit balance is too low' } }),
+      { code: 'provider_billing' },
+    ],
+    ['401', fault({ status: 401, error: { type: 'authentication_error', message: 'invalid x-api-key' } }), { code: 'provider_auth' }],
+    [
+      '429',
+      fault({ status: 429, headers: { 'retry-after': '2' }, error: { type: 'rate_limit_error', message: 'slow down' } }),
+      { data: { retryAfterMs: 2000 } },
+    ],
+    ['a stream cut in mid-answer', { kind: 'cut' }, { code: 'provider_malformed' }],
+    ['a reset in mid-answer', { kind: 'reset' }, { code: 'provider_unavailable' }],
+    ['an error event in mid-answer', { kind: 'garbage' }, { code: 'provider_rate_limit' }],
+  ])('%s is a typed error', async (_, kind, expected) => {
+    const { server, model } = await anthropic([{ text: 'well then' }], [kind])
+
+    expect(await start(model).error).toMatchObject(expected)
+    expect(server.requests).toHaveLength(1)
+  })
+})
+
+test('a server that is not there is unavailable', async () => {
+  const { server, model } = await openAi({})
+  await server.close()
+
+  expect(await start(model).error).toMatchObject({ code: 'provider_unavailable', retryable: true })
+})
+
+test('the standalone server answers as the offline stand-in does, tool calls included', async () => {
+  const { model } = await openAi({})
+  const tools = [{ ...addTool, name: 'calculate' }]
+  const question = user('what is 17*23?')
+  const step = (asked: Model, messages: (typeof question)[]) => start(asked, aRequest({ messages, tools })).response
+
+  const { calls } = await step(model, [question])
+  const callId = calls[0]?.callId ?? ''
+  const asked = assistant('', [{ callId, name: 'calculate', input: { expression: '17*23' } }])
+  const answer = await step(model, [question, asked, result(callId, 'calculate', { expression: '17*23', value: 391 })])
+
+  expect(calls).toMatchObject([{ name: 'calculate', input: '{"expression":"17*23"}' }])
+  expect(answer.text).toBe('17*23 = 391')
+})

@@ -1,0 +1,90 @@
+/** A local server that speaks Anthropic's messages, streamed. */
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { ScriptedResponse } from '../../src/models/script.ts'
+import { type Fault, sendJson, textOf } from './openai-server.ts'
+
+export type MessagesRequest = {
+  model: string
+  system?: { text: string }[] | string
+  messages: { role: 'user' | 'assistant'; content: { type: string; [key: string]: unknown }[] }[]
+  tools?: { name: string }[]
+}
+
+export type AnthropicServer = { url: string; requests: { body: MessagesRequest; headers: IncomingMessage['headers'] }[]; close(): Promise<void> }
+
+/** `cut`, `reset` and an `error` event in mid-stream (`garbage`) happen after the text. @returns url without `/v1` */
+export const startAnthropicServer = async ({
+  script,
+  faults = [],
+}: {
+  script: readonly ScriptedResponse[]
+  faults?: readonly (Fault | undefined)[]
+}): Promise<AnthropicServer> => {
+  const requests: AnthropicServer['requests'] = []
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
+    if (incoming.url !== '/v1/messages')
+      return sendJson(outgoing, 404, { type: 'error', error: { type: 'not_found_error', message: 'no such path' } })
+    const body = JSON.parse(await textOf(incoming)) as MessagesRequest
+    const fault = faults[requests.length]
+    requests.push({ body, headers: incoming.headers })
+    if (fault?.kind === 'status') return sendJson(outgoing, fault.status, { type: 'error', error: fault.error ?? {} }, fault.headers)
+    const place = body.messages.filter(({ role }) => role === 'assistant').length
+    sendStream(outgoing, body, script[place] ?? {}, fault)
+  }
+  const server = createServer((incoming, outgoing) => {
+    answer(incoming, outgoing).catch(() => outgoing.destroy())
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    requests,
+    close: () => {
+      server.closeAllConnections()
+      return new Promise((resolve) => server.close(() => resolve()))
+    },
+  }
+}
+
+const sendStream = (outgoing: ServerResponse, { model }: MessagesRequest, response: ScriptedResponse, fault: Fault | undefined): void => {
+  outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
+  const send = (type: string, data: object): void => void outgoing.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+  const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {}
+  send('message_start', {
+    message: {
+      id: 'msg_1',
+      type: 'message',
+      role: 'assistant',
+      model,
+      content: [],
+      stop_reason: null,
+      stop_sequence: null,
+      usage: { input_tokens: inputTokens, output_tokens: 1 },
+    },
+  })
+  send('ping', {})
+  let index = 0
+  if (response.text !== undefined) {
+    send('content_block_start', { index, content_block: { type: 'text', text: '' } })
+    for (const text of response.text.match(/\s*\S+\s*/g) ?? []) send('content_block_delta', { index, delta: { type: 'text_delta', text } })
+    send('content_block_stop', { index })
+    index++
+  }
+  if (fault?.kind === 'cut') return void outgoing.end()
+  if (fault?.kind === 'reset') return void setImmediate(() => outgoing.destroy())
+  if (fault?.kind === 'garbage') {
+    send('error', { error: { type: 'overloaded_error', message: 'Overloaded' } })
+    return void outgoing.end()
+  }
+  for (const { name, input, callId } of response.calls ?? []) {
+    send('content_block_start', { index, content_block: { type: 'tool_use', id: callId ?? `toolu_${index}`, name, input: {} } })
+    for (const fragment of JSON.stringify(input ?? {}).match(/[\s\S]{1,5}/g) ?? [])
+      send('content_block_delta', { index, delta: { type: 'input_json_delta', partial_json: fragment } })
+    send('content_block_stop', { index })
+    index++
+  }
+  const isCalling = (response.calls?.length ?? 0) > 0
+  send('message_delta', { delta: { stop_reason: isCalling ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: { output_tokens: outputTokens } })
+  send('message_stop', {})
+  outgoing.end()
+}

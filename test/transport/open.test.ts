@@ -1,0 +1,30 @@
+import { expect, test } from 'vitest'
+import { openTransport } from '../../src/transport/open.ts'
+import { folders } from './folder.ts'
+import { anEnvironment } from './harness.ts'
+
+const aFolder = folders()
+const environment = anEnvironment()
+
+test('a url chooses the backend', async () => {
+  const [disk, memory] = [await openTransport(`embedded:${aFolder()}`, { environment }), await openTransport('memory:', { environment })]
+
+  expect([disk.name, disk.capabilities.durable]).toEqual(['embedded', true])
+  expect([memory.name, memory.capabilities.durable]).toEqual(['memory', false])
+  await Promise.all([disk.close(), memory.close()])
+})
+
+test('a backend that is not in this build is unsupported, and says what works', async () => {
+  await expect(openTransport('nats://127.0.0.1:4222', { environment })).rejects.toMatchObject({
+    code: 'unsupported',
+    hint: expect.stringContaining('embedded:'),
+  })
+})
+
+test.each(['', 'embedded:', 'redis://localhost', './folder', 'nats'])("'%s' is no transport, and the answer says what to write", async (url) => {
+  await expect(openTransport(url, { environment })).rejects.toMatchObject({ code: 'bad_request', hint: expect.stringContaining('embedded:') })
+})
+
+test('a refused url does not show its password', async () => {
+  await expect(openTransport('redis://user:secret@host', { environment })).rejects.not.toThrow(/secret/)
+})

@@ -1,0 +1,55 @@
+/** The one suite that every backend passes; the cases are split by topic. */
+import { afterEach, describe, test } from 'vitest'
+import type { Transport } from '../../src/contracts/transport.ts'
+import { blobsContract } from './blobs.contract.ts'
+import { busContract } from './bus.contract.ts'
+import { anEnvironment, type TestEnvironment } from './harness.ts'
+import { inboxContract } from './inbox.contract.ts'
+import { journalContract } from './journal.contract.ts'
+import { lifecycleContract } from './lifecycle.contract.ts'
+import { registryContract } from './registry.contract.ts'
+
+export type OpenOptions = { environment: TestEnvironment; inboxMax?: number }
+
+export type Backend = {
+  name: string
+  /** Opens a transport with nothing in it. */
+  open(options: OpenOptions): Promise<Transport>
+  /** Closes it, unless it is closed, and opens another on what was durable. */
+  reopen?(transport: Transport, options: OpenOptions): Promise<Transport>
+  /** From the title of a case to the reason why this backend does not take it. */
+  skip?: Record<string, string>
+}
+
+export type Suite = {
+  claim(title: string, body: () => Promise<void>): void
+  open(options?: Partial<OpenOptions>): Promise<Transport>
+  reopen(transport: Transport, options?: Partial<OpenOptions>): Promise<Transport>
+}
+
+export const describeTransport = ({ name, open, reopen, skip = {} }: Backend): void => {
+  describe(name, () => {
+    const opened: Transport[] = []
+    afterEach(async () => {
+      await Promise.all(opened.splice(0).map((transport) => transport.close()))
+    })
+    const kept = async (transport: Promise<Transport>): Promise<Transport> => {
+      opened.push(await transport)
+      return transport
+    }
+    const suite: Suite = {
+      claim: (title, body) => (skip[title] === undefined ? test(title, body) : test.skip(`${title} (${skip[title]})`, body)),
+      open: (options) => kept(open({ environment: anEnvironment(), ...options })),
+      reopen: (transport, options) => {
+        if (reopen === undefined) throw new Error(`${name} cannot be opened again: skip the cases that need it`)
+        return kept(reopen(transport, { environment: anEnvironment(), ...options }))
+      },
+    }
+    describe('journal', () => journalContract(suite))
+    describe('bus', () => busContract(suite))
+    describe('inbox', () => inboxContract(suite))
+    describe('registry', () => registryContract(suite))
+    describe('blobs', () => blobsContract(suite))
+    describe('lifecycle', () => lifecycleContract(suite))
+  })
+}

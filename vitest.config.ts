@@ -1,0 +1,29 @@
+import { defineConfig } from 'vitest/config'
+
+/**
+ * Vite always adds the condition `development`, and with it XState's development build, which warns and checks more than the one users
+ * get. Tests shall meet what users run, so it is taken out again once the configuration stands (test/tidy.test.ts sees to it).
+ */
+const likeUsers = {
+  name: 'conditions-of-plain-node',
+  configResolved(config: { ssr: { resolve?: Resolve }; environments: Record<string, { resolve: Resolve }> }) {
+    for (const resolve of [config.ssr.resolve, ...Object.values(config.environments).map((environment) => environment.resolve)])
+      if (resolve?.conditions) resolve.conditions = resolve.conditions.filter((condition) => !condition.startsWith('development'))
+  },
+}
+type Resolve = { conditions?: string[] }
+
+export default defineConfig({
+  plugins: [likeUsers],
+  test: {
+    include: ['test/**/*.test.ts'],
+    environment: 'node',
+    // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
+    pool: 'forks',
+    // Real processes start, die and recover in some tests; none should need more than this.
+    testTimeout: 20_000,
+    hookTimeout: 20_000,
+    teardownTimeout: 5_000,
+    restoreMocks: true,
+  },
+})
