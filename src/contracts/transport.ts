@@ -57,8 +57,8 @@ export type BusMessage = { subject: string; data: Uint8Array; headers?: Record<s
 /** Live traffic: at most once, no storage. Wildcards as in NATS: `*` one token, a final `>` one or more. */
 export interface Bus {
   publish(subject: string, data: Uint8Array, headers?: Record<string, string>): void
-  /** False when surely nobody would get a message on this subject: then nothing needs to be encoded. */
-  wanted(subject: string): boolean
+  /** False when surely nobody would get a message on this subject, or, without one, on any: then nothing needs to be encoded. */
+  wanted(subject?: string): boolean
   /** With a queue name, each message reaches one subscriber of that queue. A throwing listener never disturbs another. Returns the unsubscriber. */
   subscribe(pattern: string, listener: (message: BusMessage) => void, options?: { queue?: string }): () => void
   /** @throws RuntimeError not_found at once when nobody listens; timeout */

@@ -8,14 +8,17 @@ const encoder = new TextEncoder()
 
 /** Encoding is for listeners: a bus that knows that there are none is not given anything. */
 export const publishOutputs = (bus: Bus, names: Subjects) => {
-  const send = (subject: string, body: () => object): void => {
+  const send = (address: Address, type: string, body: () => object): void => {
+    // Most of the time nobody listens at all, and then not even the subject has to be made.
+    if (!bus.wanted()) return
+    const subject = names.out(address, type)
     if (bus.wanted(subject)) bus.publish(subject, encoder.encode(JSON.stringify(body())), { 'Content-Type': 'application/json' })
   }
   const publish = (address: Address, { path, event, seq, index }: Said): void => {
     if (event.type !== 'transcript')
-      send(names.out(address, event.type), () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
+      send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
   }
   publish.state = (address: Address, { seq, at, states }: Commit): void =>
-    send(names.out(address, 'state'), () => ({ type: 'state', seq, at, states }))
+    send(address, 'state', () => ({ type: 'state', seq, at, states }))
   return publish
 }

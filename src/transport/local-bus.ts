@@ -39,6 +39,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
   const routes = new Map<string, Route>()
   let waiting: { message: BusMessage; route: Route }[] = []
   let delivering = false
+  let subscriptions = 0
 
   const routeOf = (subject: string): Route => {
     const known = routes.get(subject)
@@ -124,10 +125,12 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
     }
     const subscription: Subscription = { pattern, listener, queue, active: true }
     trie.add(pattern, subscription)
+    subscriptions++
     routes.clear()
     return () => {
       if (!subscription.active) return
       subscription.active = false
+      subscriptions--
       trie.remove(pattern, subscription)
       routes.clear()
       if (queue !== undefined && --queue.members === 0) queues.delete(queue.name)
@@ -138,6 +141,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
     send,
     publish: (subject, data, headers) => void send(headers === undefined ? { subject, data } : { subject, data, headers }),
     wanted: (subject) => {
+      if (subscriptions === 0 || subject === undefined) return subscriptions > 0
       const { all, groups } = routeOf(subject)
       return all.length > 0 || groups.length > 0
     },

@@ -1,0 +1,86 @@
+/** What does a durable turn cost, on disk and synced, beside the bare appends that it needs? */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Transport } from '../src/contracts/transport.ts'
+import { systemEnvironment } from '../src/environment.ts'
+import { openEmbedded } from '../src/transport/embedded/open.ts'
+import { openMemory } from '../src/transport/memory/open.ts'
+import { ask, median, type Result } from './measure.ts'
+import { benchRuntime, turn } from './workload.ts'
+
+const turns = 200
+
+/** Commits of one turn with their sizes, read from a journal that a turn has written. */
+const commitsOf = async (text: 'plain' | 'tool'): Promise<number[]> => {
+  const transport = await openMemory({ environment: systemEnvironment() })
+  const runtime = await benchRuntime(transport)
+  await turn(runtime, 'one', text)
+  await turn(runtime, 'one', text)
+  const first = text === 'plain' ? 2 : 4
+  const frames = await transport.journal.read({ kind: 'session', id: 'one' }, first + 1)
+  await runtime.close()
+  return frames.map(({ bytes }) => bytes.length)
+}
+
+/** µs for one turn after another, each in a session of its own. */
+const turnsOn = (transport: Transport, text: 'plain' | 'tool') => {
+  let session = 0
+  return async (): Promise<number> => {
+    const runtime = await benchRuntime(transport)
+    const took: number[] = []
+    for (let index = 0; index < turns; index++) {
+      const start = performance.now()
+      await turn(runtime, `${text}-${session++}`, text)
+      took.push((performance.now() - start) * 1000)
+    }
+    await runtime.close()
+    return median(took)
+  }
+}
+
+/** µs for the same number of appends of the same sizes, one waiting for the other. */
+const bareAppends = ({ journal }: Transport, sizes: number[]) => {
+  let root = 0
+  return async (): Promise<number> => {
+    const took: number[] = []
+    for (let index = 0; index < turns; index++) {
+      const address = { kind: 'bare', id: String(root++) }
+      const start = performance.now()
+      for (const [seq, size] of sizes.entries()) await journal.append(address, seq, new Uint8Array(size), { wakeAt: null, at: 0 })
+      took.push((performance.now() - start) * 1000)
+    }
+    return median(took)
+  }
+}
+
+export const run = async (): Promise<Result[]> => {
+  const results: Result[] = []
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-bench-'))
+  const environment = systemEnvironment()
+  const disk = await openEmbedded({ folder, environment })
+  const memory = await openMemory({ environment })
+  try {
+    for (const text of ['plain', 'tool'] as const) {
+      const sizes = await commitsOf(text)
+      results.push(
+        await ask({
+          question: `a durable ${text} turn of 100 deltas: ${sizes.length} commits of ${sizes.join(', ')} bytes`,
+          unit: 'µs per turn, p50',
+          contenders: [
+            { name: 'floor: the bare appends, on disk and synced', round: bareAppends(disk, sizes) },
+            { name: 'statecast, on disk and synced', round: turnsOn(disk, text) },
+            { name: 'statecast, in memory', round: turnsOn(memory, text) },
+          ],
+        }),
+      )
+    }
+  } finally {
+    await disk.close()
+    await memory.close()
+    rmSync(folder, { recursive: true, force: true })
+  }
+  return results
+}
+
+if (import.meta.main) await run()

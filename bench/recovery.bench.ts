@@ -1,0 +1,52 @@
+/** How long does it take to bring a root back from its journal, per recorded input? */
+import { Host } from '../src/actors/host.ts'
+import { readPast } from '../src/actors/past.ts'
+import { registerMachine, type Registration } from '../src/actors/registration.ts'
+import type { Address } from '../src/contracts/subjects.ts'
+import type { Transport } from '../src/contracts/transport.ts'
+import { systemEnvironment } from '../src/environment.ts'
+import { openMemory } from '../src/transport/memory/open.ts'
+import { ask, type Result } from './measure.ts'
+import { light, plainEvents, sessionOfTurns } from './workload.ts'
+
+const inputs = 20_000
+
+/** µs per input to fold the journal of a root from its first commit. */
+const fold = async ({ journal }: Transport, address: Address, registration: Registration, count: number): Promise<number> => {
+  const start = performance.now()
+  await readPast(journal, address, registration, { fromStart: true })
+  return ((performance.now() - start) * 1000) / count
+}
+
+/** @param batch inputs that share a commit */
+const recorded = async (batch: number): Promise<() => Promise<number>> => {
+  const environment = systemEnvironment()
+  const transport = await openMemory({ environment })
+  const registration = registerMachine('light', light)
+  const host = new Host({ journal: transport.journal, environment, registrations: [registration], limits: { snapshotEvery: Number.POSITIVE_INFINITY } })
+  const address = { kind: 'light', id: `batch-${batch}` }
+  const root = await host.get(address)
+  for (let sent = 0; sent < inputs; sent += batch) await Promise.all(Array.from({ length: batch }, () => root.send({ type: 'next', text: 'a short message' })))
+  host.abandon()
+  return () => fold(transport, address, registration, inputs)
+}
+
+export const run = async (): Promise<Result> => {
+  const session = await sessionOfTurns(1000)
+  return ask({
+    question: 'recovery: folding a journal again',
+    unit: 'µs per input',
+    contenders: [
+      { name: 'floor: the same events sent to plain XState', round: () => plainEvents(inputs) },
+      { name: 'a root, 10 inputs a commit', round: await recorded(10) },
+      { name: 'a root, one input a commit', round: await recorded(1) },
+      { name: `a session of 1,000 tool turns (${session.inputs} inputs)`, round: () => fold(session.transport, session.address, session.registration, session.inputs) },
+    ],
+  })
+}
+
+if (import.meta.main) {
+  const { rows } = await run()
+  const slowest = Math.max(...rows.map((row) => row.median))
+  console.log(`  goal: 10 µs per input at most: ${slowest <= 10 ? 'met' : 'MISSED'} (slowest ${slowest.toFixed(1)})`)
+}
