@@ -6,10 +6,10 @@ import type { Transport } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
 import { openEmbedded } from '../src/transport/embedded/open.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
-import { ask, median, type Result } from './measure.ts'
+import { amount, ask, median, type Result } from './measure.ts'
 import { benchRuntime, turn } from './workload.ts'
 
-const turns = 200
+const turns = amount(200)
 
 /** Commits of one turn with their sizes, read from a journal that a turn has written. */
 const commitsOf = async (text: 'plain' | 'tool'): Promise<number[]> => {

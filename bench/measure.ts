@@ -1,7 +1,11 @@
 /** How every benchmark here measures: rounds of subject and floor in turn in one process, medians with their spread, ratios round by round. */
 import { cpus, totalmem } from 'node:os'
 
-export type Sample = { name: string; values: number[] }
+/** `BENCH_QUICK=1` shows that a benchmark runs; its figures mean nothing. */
+const quick = process.env.BENCH_QUICK === '1'
+
+/** How many of something to do in one round. */
+export const amount = (full: number): number => (quick ? Math.max(2, Math.round(full / 100)) : full)
 
 export const median = (values: readonly number[]): number => {
   const sorted = [...values].sort((a, b) => a - b)
@@ -25,12 +29,17 @@ export type Question = {
   goal?: { ratioMax: number }
 }
 
-export type Result = { question: string; unit: string; rows: { name: string; median: number; min: number; max: number; ratio: number }[]; goal?: { ratioMax: number; met: boolean } }
+export type Result = {
+  question: string
+  unit: string
+  rows: { name: string; median: number; min: number; max: number; ratio: number }[]
+  goal?: { ratioMax: number; met: boolean }
+}
 
 const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
 
 /** One warm-up round each, then the contenders in turn, so that a machine that slows down slows all of them. */
-export const ask = async ({ question, unit, contenders, rounds = 5, goal }: Question): Promise<Result> => {
+export const ask = async ({ question, unit, contenders, rounds = quick ? 1 : 5, goal }: Question): Promise<Result> => {
   const values = contenders.map((): number[] => [])
   for (let round = -1; round < rounds; round++)
     for (const [index, contender] of contenders.entries()) {
@@ -43,17 +52,12 @@ export const ask = async ({ question, unit, contenders, rounds = 5, goal }: Ques
     return { name, median: median(own), min: Math.min(...own), max: Math.max(...own), ratio }
   })
   console.log(`\n${question} (${unit}, median of ${rounds} rounds, min–max, ratio to the first)`)
-  for (const row of rows) console.log(`  ${row.name.padEnd(44)} ${figure(row.median).padStart(8)}   ${figure(row.min)}–${figure(row.max)}   × ${row.ratio.toFixed(2)}`)
+  for (const row of rows)
+    console.log(`  ${row.name.padEnd(44)} ${figure(row.median).padStart(8)}   ${figure(row.min)}–${figure(row.max)}   × ${row.ratio.toFixed(2)}`)
   const met = goal === undefined ? undefined : (rows[1]?.ratio ?? Number.POSITIVE_INFINITY) <= goal.ratioMax
   if (goal) console.log(`  goal: × ${goal.ratioMax} at most: ${met ? 'met' : 'MISSED'}`)
   return { question, unit, rows, ...(goal ? { goal: { ...goal, met: met === true } } : {}) }
 }
 
-export const machine = (): string => `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
-
-/** µs per call, over `calls` calls one after the other. */
-export const microseconds = async (calls: number, work: (index: number) => Promise<unknown> | unknown): Promise<number> => {
-  const start = performance.now()
-  for (let index = 0; index < calls; index++) await work(index)
-  return ((performance.now() - start) * 1000) / calls
-}
+export const machine = (): string =>
+  `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`

@@ -1,15 +1,15 @@
 /** How long does it take to bring a root back from its journal, per recorded input? */
 import { Host } from '../src/actors/host.ts'
 import { readPast } from '../src/actors/past.ts'
-import { registerMachine, type Registration } from '../src/actors/registration.ts'
+import { type Registration, registerMachine } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
-import { ask, type Result } from './measure.ts'
+import { amount, ask, type Result } from './measure.ts'
 import { light, plainEvents, sessionOfTurns } from './workload.ts'
 
-const inputs = 20_000
+const inputs = amount(20_000)
 
 /** µs per input to fold the journal of a root from its first commit. */
 const fold = async ({ journal }: Transport, address: Address, registration: Registration, count: number): Promise<number> => {
@@ -23,16 +23,22 @@ const recorded = async (batch: number): Promise<() => Promise<number>> => {
   const environment = systemEnvironment()
   const transport = await openMemory({ environment })
   const registration = registerMachine('light', light)
-  const host = new Host({ journal: transport.journal, environment, registrations: [registration], limits: { snapshotEvery: Number.POSITIVE_INFINITY } })
+  const host = new Host({
+    journal: transport.journal,
+    environment,
+    registrations: [registration],
+    limits: { snapshotEvery: Number.POSITIVE_INFINITY },
+  })
   const address = { kind: 'light', id: `batch-${batch}` }
   const root = await host.get(address)
-  for (let sent = 0; sent < inputs; sent += batch) await Promise.all(Array.from({ length: batch }, () => root.send({ type: 'next', text: 'a short message' })))
+  for (let sent = 0; sent < inputs; sent += batch)
+    await Promise.all(Array.from({ length: batch }, () => root.send({ type: 'next', text: 'a short message' })))
   host.abandon()
   return () => fold(transport, address, registration, inputs)
 }
 
 export const run = async (): Promise<Result> => {
-  const session = await sessionOfTurns(1000)
+  const session = await sessionOfTurns(amount(1000))
   return ask({
     question: 'recovery: folding a journal again',
     unit: 'µs per input',
@@ -40,7 +46,10 @@ export const run = async (): Promise<Result> => {
       { name: 'floor: the same events sent to plain XState', round: () => plainEvents(inputs) },
       { name: 'a root, 10 inputs a commit', round: await recorded(10) },
       { name: 'a root, one input a commit', round: await recorded(1) },
-      { name: `a session of 1,000 tool turns (${session.inputs} inputs)`, round: () => fold(session.transport, session.address, session.registration, session.inputs) },
+      {
+        name: `a session of tool turns (${session.inputs} inputs)`,
+        round: () => fold(session.transport, session.address, session.registration, session.inputs),
+      },
     ],
   })
 }

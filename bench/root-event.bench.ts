@@ -3,7 +3,7 @@ import { Host } from '../src/actors/host.ts'
 import { registerMachine } from '../src/actors/registration.ts'
 import type { Journal } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
-import { ask, type Result } from './measure.ts'
+import { amount, ask, type Result } from './measure.ts'
 import { light, plainEvents } from './workload.ts'
 
 /** A journal that says ok and keeps nothing. */
@@ -15,7 +15,7 @@ const nowhere = {
   due: () => Promise.resolve([]),
 } as unknown as Journal
 
-const events = 100_000
+const events = amount(100_000)
 const text = 'a short message'
 
 const rooted = (inFlight: number) => async (): Promise<number> => {

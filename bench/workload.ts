@@ -4,20 +4,22 @@ import { z } from 'zod'
 import type { Registration } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
-import { agent, createRuntime, type Runtime, tool } from '../src/index.ts'
 import { systemEnvironment } from '../src/environment.ts'
+import { agent, createRuntime, type Runtime, tool } from '../src/index.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 
-export const light = setup({ types: { context: {} as { count: number; last: string }, events: {} as { type: 'next'; text: string } } }).createMachine({
-  id: 'light',
-  context: { count: 0, last: '' },
-  initial: 'green',
-  states: {
-    green: { on: { next: { target: 'yellow', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
-    yellow: { on: { next: { target: 'red', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
-    red: { on: { next: { target: 'green', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
+export const light = setup({ types: { context: {} as { count: number; last: string }, events: {} as { type: 'next'; text: string } } }).createMachine(
+  {
+    id: 'light',
+    context: { count: 0, last: '' },
+    initial: 'green',
+    states: {
+      green: { on: { next: { target: 'yellow', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
+      yellow: { on: { next: { target: 'red', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
+      red: { on: { next: { target: 'green', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
+    },
   },
-})
+)
 
 /** µs per event of a bare actor. */
 export const plainEvents = (events: number): number => {
@@ -31,7 +33,13 @@ export const deltas = 100
 const delta = 'word '
 const usage = { inputTokens: 10, outputTokens: 100 }
 
-const weather = tool({ name: 'weather', description: 'tells the weather', input: z.object({ city: z.string() }), execute: () => 'sunny, 21 degrees', onCrash: 'retry' })
+const weather = tool({
+  name: 'weather',
+  description: 'tells the weather',
+  input: z.object({ city: z.string() }),
+  execute: () => 'sunny, 21 degrees',
+  onCrash: 'retry',
+})
 
 /** A runtime whose model answers at once: 100 deltas, and a tool call before them where the message says `tool`. */
 export const benchRuntime = (transport: string | Transport): Promise<Runtime> =>
@@ -56,7 +64,9 @@ export const turn = async (runtime: Runtime, key: string, text: 'plain' | 'tool'
   if (count !== deltas || answer.text.length !== deltas * delta.length) throw new Error(`${text}: ${count} deltas, ${answer.text.length} characters`)
 }
 
-export const sessionOfTurns = async (turns: number): Promise<{ transport: Transport; address: Address; registration: Registration; inputs: number }> => {
+export const sessionOfTurns = async (
+  turns: number,
+): Promise<{ transport: Transport; address: Address; registration: Registration; inputs: number }> => {
   const transport = await openMemory({ environment: systemEnvironment() })
   const runtime = await benchRuntime(transport)
   for (let index = 0; index < turns; index++) await turn(runtime, 'main', 'tool')

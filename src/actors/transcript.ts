@@ -83,8 +83,10 @@ export class Transcripts {
 
   /** A commit that has just become durable. */
   feed(commit: Commit): void {
-    const view = this.#views.get(commit.address)
-    if (view?.seq === commit.seq - 1) foldTranscript(view, commit)
+    const view = this.#views.get(commit.address) ?? { seq: 0, messages: [], pending: new Map() }
+    // A new conversation is followed from its first commit, so that it is never read at all.
+    if (commit.seq === 1) this.#views.set(commit.address, view)
+    if (view.seq === commit.seq - 1) foldTranscript(view, commit)
   }
 
   forget(address: Address): void {

@@ -27,6 +27,8 @@ const schema = `
     UNIQUE (subject, id)
   );
   CREATE INDEX inbox_by_state ON inbox (state, settled_at);
+  CREATE TABLE counter (groups INTEGER NOT NULL);
+  INSERT INTO counter VALUES (0);
   CREATE TABLE registry (revision INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires_at INTEGER);
 `
 

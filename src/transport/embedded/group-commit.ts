@@ -1,13 +1,14 @@
 /** One transaction for everything that has queued up, one answer for each request. */
 import type { DatabaseSync } from 'node:sqlite'
 import { isRuntimeError } from '../../contracts/errors.ts'
+import type { HighWater } from './high-water.ts'
 import { inboxWrites, registryWrites } from './inbox.writes.ts'
 import { journalWrites } from './journal.writes.ts'
 import type { WriteRequest, WriteResult } from './requests.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
 /** @returns a function that makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
-export const groupCommit = (database: DatabaseSync, file: string): ((requests: WriteRequest[]) => WriteResult[]) => {
+export const groupCommit = (database: DatabaseSync, file: string, mark: HighWater): ((requests: WriteRequest[]) => WriteResult[]) => {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   const journal = journalWrites(database)
@@ -64,8 +65,10 @@ export const groupCommit = (database: DatabaseSync, file: string): ((requests: W
       inStatements = true
       const results: WriteResult[] = []
       for (const request of requests) results.push(attempt(request))
+      mark.count()
       inStatements = false
       commit.run()
+      mark.committed()
       return results
     } catch (error) {
       rollback()

@@ -2,6 +2,7 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { openForWriting } from './database.ts'
 import { groupCommit } from './group-commit.ts'
+import { highWater } from './high-water.ts'
 import { unpackRequests, type WriteBatch, type WriterMessage } from './requests.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
@@ -12,9 +13,11 @@ const say = (message: WriterMessage): void => port.postMessage(message)
 
 try {
   const database = openForWriting(file)
-  const commit = groupCommit(database, file)
+  const mark = highWater(database, file)
+  const commit = groupCommit(database, file, mark)
 
   const finish = (): void => {
+    mark.settle()
     // An empty log is one file less to copy for whoever takes a backup, and a faster start.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     database.close()
