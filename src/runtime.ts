@@ -44,6 +44,8 @@ export type RuntimeOptions = {
   prefix?: string
   /** Kept beside the lock of an embedded folder, for whoever finds it taken. */
   owner?: Record<string, string>
+  /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
+  resume?: boolean
 }
 
 export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string }
@@ -110,10 +112,11 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       },
     })
     services.host = host
-    await host.start()
+    const resumes = options.resume !== false
+    if (resumes) await host.start()
     const session = (key: string, which: { agent?: string } = {}) =>
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
-    const stopInbox = consumeInbox({ services, names, session })
+    const stopInbox = resumes ? consumeInbox({ services, names, session }) : async () => undefined
 
     let closed: Promise<void> | undefined
     return {

@@ -1,52 +1,75 @@
 /** One append with its three answers turned into two: an unknown outcome is looked up, never believed. */
 import type { Clock } from '../contracts/environment.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Journal } from '../contracts/transport.ts'
+import type { Frame, Journal } from '../contracts/transport.ts'
 
-const attemptMax = 6
-const pauseMs = 50
+const firstPauseMs = 50
+const lastPauseMs = 2000
+/** How long an unknown outcome is looked into, however little there is to lose. */
+const unknownMs = 3000
 
-const same = (a: Uint8Array, b: Uint8Array): boolean => Buffer.compare(a, b) === 0
-
-const sleep = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.setTimeout(resolve, ms))
+export type Append = {
+  journal: Journal
+  clock: Clock
+  address: Address
+  expected: number
+  bytes: Uint8Array
+  head: { wakeAt: number | null; at: number }
+  /** ms to go on trying while the store is full or away. */
+  patienceMs: number
+  /** Called before each pause with the error that would be thrown if nothing got better. */
+  stalled: (error: RuntimeError) => void
+  /** An error once nobody waits for this any more. */
+  cancelled: () => RuntimeError | undefined
+}
 
 /**
  * Appends until it is known that the frame stands in the journal, or that it cannot.
- * @throws RuntimeError fenced (another writer was first, final), log_full, log_unavailable (still unknown after several attempts)
+ * @throws RuntimeError fenced (another writer was first, final), log_full, log_unavailable (patience is over), closed, too_large
  */
-export const appendCommit = async (
-  journal: Journal,
-  clock: Clock,
-  address: Address,
-  expected: number,
-  bytes: Uint8Array,
-  head: { wakeAt: number | null; at: number },
-): Promise<void> => {
-  let cause: unknown
-  for (let attempt = 1; attempt <= attemptMax; attempt++) {
-    const appended = await journal.append(address, expected, bytes, head)
-    if (appended.outcome === 'ok') return
-    if (appended.outcome === 'unknown') {
-      cause = appended.cause
-      await sleep(clock, pauseMs * 2 ** (attempt - 1))
-    }
+export const appendCommit = async (append: Append): Promise<void> => {
+  const { clock, address, expected, bytes, patienceMs, stalled, cancelled } = append
+  let waited = 0
+  for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, lastPauseMs)) {
+    const failed = await attempt(append)
+    if (failed === undefined) return
+    const stop = cancelled()
+    if (stop) throw stop
     // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
-    const last = await journal.last(address).catch((error: unknown) => {
-      cause = error
-      return 'unknown' as const
-    })
-    if (last === 'unknown') continue
-    if (last?.seq === expected + 1 && same(last.bytes, bytes)) return
-    if ((last?.seq ?? 0) !== expected)
-      throw new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${expected + 1} is by another host`, {
-        hint: 'send the message again; the new host answers it',
-        retryable: true,
-      })
+    const last = await readBack(append)
+    if (last !== 'unknown') {
+      if (last?.seq === expected + 1 && Buffer.compare(last.bytes, bytes) === 0) return
+      if ((last?.seq ?? 0) !== expected) throw fencedError(address, expected + 1)
+    }
+    if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
+    stalled(failed)
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
+    waited += pause
   }
-  throw new RuntimeError('log_unavailable', `the journal of ${formatAddress(address)} did not answer`, {
+}
+
+const attempt = async ({ journal, address, expected, bytes, head }: Append): Promise<RuntimeError | undefined> => {
+  try {
+    const appended = await journal.append(address, expected, bytes, head)
+    return appended.outcome === 'ok' ? undefined : unavailable(address, appended.outcome === 'unknown' ? appended.cause : undefined)
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'log_full') return error
+    throw error
+  }
+}
+
+const readBack = ({ journal, address }: Append): Promise<Frame | undefined | 'unknown'> => journal.last(address).catch(() => 'unknown' as const)
+
+export const fencedError = (address: Address, seq: number): RuntimeError =>
+  new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${seq} is by another host`, {
+    hint: 'send the message again; the new host answers it',
+    retryable: true,
+  })
+
+const unavailable = (address: Address, cause: unknown): RuntimeError =>
+  new RuntimeError('log_unavailable', `the journal of ${formatAddress(address)} did not answer`, {
     cause,
     retryable: true,
     hint: 'check the store, then send the message again with the same id',
   })
-}

@@ -1,27 +1,18 @@
 /** How commits and snapshots become bytes: msgpack that any reader understands, with one extension: errors stay errors. */
 import { crc32 } from 'node:zlib'
 import { addExtension, Packr } from 'msgpackr'
-import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { Commit } from '../contracts/journal.ts'
+import { type ErrorParts, errorFrom, errorParts } from './plain.ts'
 
 const packr = new Packr({ useRecords: false })
 
-// Error objects keep their class only where it is ours; any other comes back as an Error with the same name, message and code.
+// Errors keep their class only where it is ours; any other comes back as an Error with the same name, message, cause and properties.
 addExtension({
   Class: Error,
   type: 0x45,
-  pack: (error: Error) => {
-    const { code, data } = error as Error & { code?: unknown; data?: unknown }
-    const known = isRuntimeError(error) ? error.toJSON() : undefined
-    return packr.pack({ name: error.name, message: error.message, code, data, known })
-  },
-  unpack: (bytes: Uint8Array) => {
-    const { name, message, code, data, known } = packr.unpack(bytes)
-    if (known) return RuntimeError.from(known)
-    const error = new Error(message)
-    if (name !== 'Error') Object.defineProperty(error, 'name', { value: name, configurable: true, writable: true })
-    return Object.assign(error, code === undefined ? {} : { code }, data === undefined ? {} : { data })
-  },
+  write: (error: Error) => (isRuntimeError(error) ? { known: error.toJSON() } : errorParts(error)),
+  read: (parts: { known: ErrorBody } | ErrorParts) => ('known' in parts ? RuntimeError.from(parts.known) : errorFrom(parts)),
 } as Parameters<typeof addExtension>[0])
 
 export const encode = (value: unknown): Uint8Array => packr.pack(value)

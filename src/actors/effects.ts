@@ -1,18 +1,19 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
 import type { Environment } from '../contracts/environment.ts'
-import { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { describeEffect } from './effect.ts'
-import { effectFailed } from './gate.ts'
-import { type Effect, launchFailed, type Output, type Replica } from './replica.ts'
+import { type Effect, effectFailure, type Output } from './edges.ts'
+import type { Replica } from './replica.ts'
 
 export type EffectsHost = {
   name: string
   environment: Environment
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
-  actionFailed(output: Output, error: unknown): void
+  actionFailed(action: Action, error: unknown): void
 }
+
+export type Action = Extract<Output, { kind: 'action' }>
 
 /** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */
 const timeoutMax = 2 ** 31 - 1
@@ -20,18 +21,27 @@ const timeoutMax = 2 ** 31 - 1
 export class Effects {
   readonly #host: EffectsHost
   readonly #launched = new Map<ActorPath, Effect>()
+  /** How often each was started in this process, while it is active. */
+  readonly #launches = new Map<ActorPath, number>()
   readonly #armed = new Map<number, unknown>()
+  #acting = 0
 
   constructor(host: EffectsHost) {
     this.#host = host
   }
 
-  run(outputs: Output[], replica?: Replica, epoch = 0): void {
+  /** Actions that have begun and not ended; until then nobody can say that their commit has been carried out. */
+  get acting(): number {
+    return this.#acting
+  }
+
+  /** Lets the outputs of a commit happen, in the order in which it caused them. */
+  run(outputs: Output[], replica: Replica, epoch: number): void {
     for (const output of outputs) {
       switch (output.kind) {
         case 'start': {
-          const effect = replica?.effects.get(output.path)
-          if (effect) this.#launch(effect, epoch, false)
+          const effect = replica.effects.get(output.path)
+          if (effect) this.#launch(effect, epoch, [])
           break
         }
         case 'stop':
@@ -44,7 +54,7 @@ export class Effects {
           break
         }
         case 'action':
-          this.#act(output)
+          this.act(output)
           break
         case 'log':
           this.#host.environment.log.info({ actor: this.#host.name, log: output.args }, 'log')
@@ -53,35 +63,45 @@ export class Effects {
           break
       }
     }
-    if (replica) for (const path of this.#launched.keys()) if (!replica.effects.has(path)) this.#launched.delete(path)
+    for (const [path, effect] of this.#launched)
+      if (!replica.effects.has(path)) {
+        this.#launched.delete(path)
+        // Whoever failed in one of its parts may still be running in the others.
+        if (effect.ref.getSnapshot().status === 'error') this.#kill(effect)
+      }
   }
 
-  #act(output: Extract<Output, { kind: 'action' }>): void {
+  act(action: Action): void {
     try {
-      const result = output.run()
-      if (result instanceof Promise) result.catch((error: unknown) => this.#host.actionFailed(output, error))
+      const result = action.run()
+      if (!(result instanceof Promise)) return
+      this.#acting++
+      result
+        .catch((error: unknown) => this.#host.actionFailed(action, error))
+        .finally(() => void this.#acting--)
+        .catch(() => undefined)
     } catch (error) {
-      this.#host.actionFailed(output, error)
+      this.#host.actionFailed(action, error)
     }
   }
 
-  /** Starts every effect that is active and not running here, each told that it ran before. */
-  launchAll(replica: Replica, epoch: number, again = false): void {
-    for (const effect of [...replica.effects.values()])
-      if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, again || effect.epoch < epoch)
+  /** Starts every effect that is active and not running here, and gives it all that it was ever sent. One of an earlier epoch is told that it ran before. */
+  launchAll(replica: Replica, epoch: number): void {
+    for (const effect of [...replica.effects.values()]) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
   }
 
-  #launch(effect: Effect, epoch: number, restarted: boolean): void {
+  #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
     const { path, ref } = effect
     this.#launched.set(path, effect)
     describeEffect(ref, {
       key: `${this.#host.name}${path}`,
       attempt: epoch - effect.epoch + 1,
       epoch,
-      restarted,
-      tell: (event) => this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true),
+      restarted: effect.epoch < epoch,
+      tell: (event) => {
+        if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
+      },
     })
-    const sent = restarted ? effect.sent.slice() : []
     this.#guard(path, effect.launch)
     for (const event of sent) this.#guard(path, () => effect.deliver(event))
   }
@@ -90,39 +110,38 @@ export class Effects {
     try {
       run()
     } catch (error) {
-      this.#host.input(launchFailed(path, error), false)
+      this.#host.input(effectFailure(path, error), false)
     }
   }
 
-  /** The event by which an effect learns that what it produced cannot be stored. */
-  unstorable(input: { event: AnyEvent }, cause: unknown): AnyEvent {
-    const why = cause instanceof Error ? cause.message : String(cause)
-    const error = new RuntimeError('tool_output', `the result cannot be journalled: ${why}`, {
-      hint: 'return plain data: JSON, Date, Uint8Array, Error',
-    })
-    return { type: input.event.type === 'xstate.promise.resolve' ? 'xstate.promise.reject' : effectFailed, data: error, error }
-  }
-
-  /** Arms what is not armed yet, and disarms what was cancelled. */
-  arm(replica: Replica): void {
+  /** Arms what is not armed yet, and disarms what was cancelled. @param at the time of the last commit, which a wall clock may have fallen behind */
+  arm(replica: Replica, at: number): void {
     const { clock } = this.#host.environment
     for (const [n, handle] of this.#armed)
       if (!replica.timers.has(n)) {
         clock.clearTimeout(handle)
         this.#armed.delete(n)
       }
-    for (const { n, dueAt } of replica.timers.pending()) if (!this.#armed.has(n)) this.#armOne(n, dueAt)
+    const now = Math.max(at, clock.now())
+    for (const { n, dueAt } of replica.timers.pending()) if (!this.#armed.has(n)) this.#armOne(n, Math.max(0, dueAt - now))
   }
 
-  #armOne(n: number, dueAt: number): void {
+  #armOne(n: number, wait: number): void {
     const { clock } = this.#host.environment
-    const wait = Math.max(0, dueAt - clock.now())
     const fire = () => {
-      if (wait > timeoutMax) return this.#armOne(n, dueAt)
+      if (wait > timeoutMax) return this.#armOne(n, wait - timeoutMax)
       this.#armed.delete(n)
       this.#host.input({ timer: n }, false)
     }
     this.#armed.set(n, clock.setTimeout(fire, Math.min(wait, timeoutMax)))
+  }
+
+  #kill(effect: Effect): void {
+    try {
+      effect.kill()
+    } catch (error) {
+      this.#host.environment.log.warn({ actor: this.#host.name, path: effect.path, error: String(error) }, 'an effect threw while it was stopped')
+    }
   }
 
   /** Stops all processes without telling the machine: the root leaves memory, or begins anew from its journal. */
@@ -130,13 +149,7 @@ export class Effects {
     for (const handle of this.#armed.values()) this.#host.environment.clock.clearTimeout(handle)
     this.#armed.clear()
     replica.disconnect()
-    for (const [path, effect] of this.#launched) {
-      try {
-        effect.kill()
-      } catch (error) {
-        this.#host.environment.log.warn({ actor: this.#host.name, path, error: String(error) }, 'an effect threw while it was stopped')
-      }
-    }
+    for (const effect of this.#launched.values()) this.#kill(effect)
     this.#launched.clear()
   }
 }

@@ -56,8 +56,16 @@ const gateEffect = (logic: EffectLogic): AnyActorLogic =>
 
 type Action = ((args: { self: AnyActorRef; system: AnySystem }, params: unknown) => unknown) & { resolve?: unknown }
 
-const gateAction = (type: string, action: Action): Action =>
-  action.resolve === undefined ? (args, params) => keeperOf(args.system).holdAction(args.self, type, () => action(args, params)) : action
+/** Actions that the gate holds back. Any other function that XState would run in a transition was written in place. */
+const held = new WeakSet<object>()
+export const isHeld = (action: object): boolean => held.has(action)
+
+const gateAction = (type: string, action: Action): Action => {
+  if (action.resolve !== undefined) return action
+  const gated: Action = (args, params) => keeperOf(args.system).holdAction(args.self, type, () => action(args, params))
+  held.add(gated)
+  return gated
+}
 
 const mapValues = <In, Out>(record: Record<string, In>, map: (value: In, key: string) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
@@ -66,16 +74,20 @@ const mapValues = <In, Out>(record: Record<string, In>, map: (value: In, key: st
 const microstepMax = 10_000
 
 /** The same machine with its effects and actions held back, children included. Made once for all roots of a kind. */
-export const gateMachine = (machine: AnyStateMachine): AnyStateMachine => {
+export const gateMachine = (machine: AnyStateMachine, gates = new Map<AnyStateMachine, AnyStateMachine>()): AnyStateMachine => {
+  // A machine may spawn its own kind.
+  const before = gates.get(machine)
+  if (before) return before
   const { actors, actions } = machine.implementations
   const gated = machine.provide({
-    actors: mapValues(actors as Record<string, AnyActorLogic>, (logic) =>
-      isMachine(logic) ? gateMachine(logic) : typeof logic.start === 'function' ? gateEffect(logic as EffectLogic) : logic,
-    ),
     actions: mapValues(actions as unknown as Record<string, Action>, (action, type) =>
       typeof action === 'function' ? gateAction(type, action) : action,
     ),
   } as unknown as Parameters<AnyStateMachine['provide']>[0])
+  gates.set(machine, gated)
+  gated.implementations.actors = mapValues(actors as Record<string, AnyActorLogic>, (logic) =>
+    isMachine(logic) ? gateMachine(logic, gates) : typeof logic.start === 'function' ? gateEffect(logic as EffectLogic) : logic,
+  ) as typeof gated.implementations.actors
   gated.options = { ...gated.options, maxIterations: Math.min(gated.options?.maxIterations ?? microstepMax, microstepMax) }
   return gated
 }

@@ -6,7 +6,9 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import { checkEvent } from './boundary.ts'
 import type { Registration } from './registration.ts'
-import { type Emitted, type Moment, Root, type RootHost, type RootLimits } from './root.ts'
+import type { Emitted } from './edges.ts'
+import { Root } from './root.ts'
+import type { Moment, RootHost, RootLimits } from './root-host.ts'
 
 export type HostLimits = RootLimits & {
   /** ms without anything to do after which a root leaves memory. */
@@ -15,7 +17,15 @@ export type HostLimits = RootLimits & {
   liveMax: number
 }
 
-export const defaultLimits: HostLimits = { queueMax: 10_000, snapshotEvery: 100, crashMax: 5, crashPeriodMs: 60_000, idleMs: 60_000, liveMax: 10_000 }
+export const defaultLimits: HostLimits = {
+  queueMax: 10_000,
+  snapshotEvery: 100,
+  crashMax: 5,
+  crashPeriodMs: 60_000,
+  patienceMs: 30_000,
+  idleMs: 60_000,
+  liveMax: 10_000,
+}
 
 export type HostEvents = {
   committed?(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
@@ -35,6 +45,8 @@ export type HostOptions = {
 /** How often roots that sleep are looked through for one that is due. */
 const pollMs = 1000
 const wakeBatch = 1000
+/** Longest pause between two attempts to open a root whose store is away. */
+const restMaxMs = 300_000
 
 export class Host {
   readonly #options: HostOptions
@@ -42,8 +54,8 @@ export class Host {
   readonly #registrations: Map<string, Registration>
   readonly #roots = new Map<string, Promise<Root>>()
   readonly #live = new Map<string, Root>()
-  /** Roots that another host took: they are woken here only by a message. */
-  readonly #foreign = new Set<string>()
+  /** Roots that are not woken here: another host has them, or they cannot be opened. With the time at which to try again. */
+  readonly #resting = new Map<string, { until: number; tries: number }>()
   readonly #watchers = new Map<string, (() => void)[]>()
   readonly #rootHost: RootHost
   #poll: unknown
@@ -68,7 +80,7 @@ export class Host {
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
-        if (reason.code === 'fenced') this.#foreign.add(root.name)
+        if (reason.code === 'fenced') this.#resting.set(root.name, { until: Number.POSITIVE_INFINITY, tries: 0 })
         events.released?.(root)
       },
     }
@@ -77,6 +89,16 @@ export class Host {
   /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when the first round is open. */
   async start(): Promise<void> {
     await this.#wake()
+    this.#pollSoon()
+  }
+
+  #pollSoon(): void {
+    if (this.#closing) return
+    this.#poll = this.#options.environment.clock.setTimeout(() => {
+      // One root that is slow to open must not keep the others asleep: the next round does not wait for this one.
+      void this.#wake()
+      this.#pollSoon()
+    }, pollMs)
   }
 
   get liveCount(): number {
@@ -115,60 +137,67 @@ export class Host {
 
   /** The live root at an address, woken or prepared for creation. @throws RuntimeError drift, corrupt_at, closed … */
   async get(address: Address, input?: unknown): Promise<Root> {
-    if (this.#closing) throw this.#closing
     const name = formatAddress(address)
-    const known = this.#roots.get(name)
-    if (known) {
+    for (;;) {
+      if (this.#closing) throw this.#closing
+      const known = this.#roots.get(name)
+      if (!known) return this.#open(name, address, input)
       const root = await known
-      if (this.#live.get(name) === root) return root
+      if (root.leaving) await root.leaving
+      else if (this.#live.get(name) === root) {
+        root.createWith(input)
+        return root
+      }
       if (this.#roots.get(name) === known) this.#roots.delete(name)
-      return this.get(address, input)
-    }
-    const opening = this.#open(address, input)
-    this.#roots.set(name, opening)
-    try {
-      return await opening
-    } catch (error) {
-      if (this.#roots.get(name) === opening) this.#roots.delete(name)
-      throw error
     }
   }
 
-  async #open(address: Address, input: unknown): Promise<Root> {
+  async #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
-    this.#live.set(root.name, root)
-    this.#foreign.delete(root.name)
+    this.#live.set(name, root)
+    const opening = root.open(input)
+    this.#roots.set(name, opening)
     try {
-      return await root.open(input)
+      await opening
+      this.#resting.delete(name)
+      return root
     } catch (error) {
-      this.#live.delete(root.name)
+      if (this.#live.get(name) === root) this.#live.delete(name)
+      if (this.#roots.get(name) === opening) this.#roots.delete(name)
       throw error
     }
   }
 
   async #wake(): Promise<void> {
     const { journal, environment } = this.#options
+    const now = environment.clock.now()
     try {
-      const due = await journal.due(environment.clock.now(), wakeBatch)
-      const asleep = due.filter(
-        ({ address }) =>
-          this.#registrations.has(address.kind) && !this.#live.has(formatAddress(address)) && !this.#foreign.has(formatAddress(address)),
-      )
-      await Promise.all(asleep.map(({ address }) => this.get(address).catch((error: unknown) => this.#cannotWake(address, error))))
-      await this.#letSleep(environment.clock.now())
+      // Those that are awake or resting may be due as well, and must not crowd out the others.
+      const due = await journal.due(now, wakeBatch + this.#live.size + this.#resting.size)
+      const asleep = due.map(({ address }) => address).filter((address) => this.#mayWake(address, now))
+      await Promise.all([...asleep.map((address) => this.#wakeOne(address, now)), this.#letSleep(now)])
     } catch (error) {
       if (!this.#closing) environment.log.error({ error: errorBody(error) }, 'the journal could not be looked through for work')
     }
-    if (!this.#closing) this.#poll = environment.clock.setTimeout(() => void this.#wake(), pollMs)
   }
 
-  #cannotWake(address: Address, error: unknown): void {
-    // Not again every second: whoever sends to it is told the reason.
-    this.#foreign.add(formatAddress(address))
-    this.#options.environment.log.error(
-      { actor: formatAddress(address), error: errorBody(error) },
-      'an actor with unfinished work could not be woken',
-    )
+  #mayWake(address: Address, now: number): boolean {
+    const name = formatAddress(address)
+    return this.#registrations.has(address.kind) && !this.#live.has(name) && (this.#resting.get(name)?.until ?? 0) <= now
+  }
+
+  async #wakeOne(address: Address, now: number): Promise<void> {
+    try {
+      await this.get(address)
+    } catch (error) {
+      if (this.#closing) return
+      const name = formatAddress(address)
+      const { until = 0, tries = 0 } = this.#resting.get(name) ?? {}
+      // Not again every second; and what no repetition mends only when somebody sends to it, and is told the reason.
+      const next = isRuntimeError(error) && error.retryable ? now + Math.min(restMaxMs, pollMs * 2 ** (tries + 1)) : Number.POSITIVE_INFINITY
+      this.#resting.set(name, { until: Math.max(until, next), tries: tries + 1 })
+      this.#options.environment.log.error({ actor: name, error: errorBody(error) }, 'an actor with unfinished work could not be woken')
+    }
   }
 
   async #letSleep(now: number): Promise<void> {
@@ -182,8 +211,9 @@ export class Host {
   }
 
   async #dismiss(root: Root): Promise<void> {
+    const known = this.#roots.get(root.name)
     await root.close()
-    this.#roots.delete(root.name)
+    if (this.#roots.get(root.name) === known) this.#roots.delete(root.name)
   }
 
   /** Writes what is in memory to the journal and lets go of it. New messages are refused from the first moment. */
@@ -208,11 +238,16 @@ export class Host {
     const name = formatAddress(address)
     const { clock } = this.#options.environment
     return new Promise((resolve) => {
-      const timer = clock.setTimeout(resolve, timeoutMs)
       const wake = () => {
         clock.clearTimeout(timer)
         resolve()
       }
+      const timer = clock.setTimeout(() => {
+        const others = (this.#watchers.get(name) ?? []).filter((other) => other !== wake)
+        if (others.length > 0) this.#watchers.set(name, others)
+        else this.#watchers.delete(name)
+        resolve()
+      }, timeoutMs)
       this.#watchers.set(name, [...(this.#watchers.get(name) ?? []), wake])
     })
   }
@@ -232,6 +267,6 @@ export class Host {
 /** Waking takes longer than waiting for what comes soon. */
 const soonMs = 120_000
 const dueSoon = (root: Root, now: number): boolean => {
-  const due = root.replica?.timers.nextDue() ?? null
+  const due = root.quarantine ? null : (root.replica?.timers.nextDue() ?? null)
   return due !== null && due - now < soonMs
 }

@@ -1,6 +1,8 @@
 /** What a root knows about its own journal, besides the state of its machine. A pure fold over commits. */
 import type { ErrorBody } from '../contracts/errors.ts'
-import type { Commit } from '../contracts/journal.ts'
+import type { Commit, Input } from '../contracts/journal.ts'
+
+type Seen = { seq: number; at: number; error?: ErrorBody }
 
 export type Ledger = {
   seq: number
@@ -14,8 +16,8 @@ export type Ledger = {
   /** When the last restarts happened, newest last. */
   crashes: number[]
   quarantine: ErrorBody | undefined
-  /** Ids of recent inputs from outside, in order, with the commit that has them. */
-  recent: Map<string, { seq: number; at: number }>
+  /** Ids of recent inputs from outside, in order, with the commit that has them, and the error of those that it refused. */
+  recent: Map<string, Seen>
 }
 
 /** Inputs whose ids are remembered; a repeat from before that is a new input. */
@@ -48,19 +50,16 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
   }
   if (commit.crash) ledger.crashes = [...ledger.crashes, commit.at].slice(-crashesKept)
   if (commit.quarantine) ledger.quarantine = commit.quarantine
-  for (const input of commit.inputs) {
-    if (!('id' in input) || input.id === undefined) continue
-    ledger.recent.set(input.id, { seq: commit.seq, at: commit.at })
+  const remember = (input: Input, seen: Seen) => {
+    if (!('id' in input) || input.id === undefined) return
+    ledger.recent.set(input.id, seen)
     if (ledger.recent.size > recentMax) ledger.recent.delete(ledger.recent.keys().next().value as string)
   }
+  const { seq, at } = commit
+  for (const input of commit.inputs) remember(input, { seq, at })
+  for (const { input, error } of commit.refused ?? []) remember(input, { seq, at, error })
 }
 
-export type PersistedLedger = Omit<Ledger, 'recent'> & { recent: [string, number, number][] }
-export const persistLedger = (ledger: Ledger): PersistedLedger => ({
-  ...ledger,
-  recent: [...ledger.recent].map(([id, { seq, at }]) => [id, seq, at]),
-})
-export const reviveLedger = (persisted: PersistedLedger): Ledger => ({
-  ...persisted,
-  recent: new Map(persisted.recent.map(([id, seq, at]) => [id, { seq, at }])),
-})
+export type PersistedLedger = Omit<Ledger, 'recent'> & { recent: [string, Seen][] }
+export const persistLedger = (ledger: Ledger): PersistedLedger => ({ ...ledger, recent: [...ledger.recent] })
+export const reviveLedger = (persisted: PersistedLedger): Ledger => ({ ...persisted, recent: new Map(persisted.recent) })

@@ -1,5 +1,5 @@
 /** Brings a root back from its journal: newest good snapshot, then the recorded inputs with all outputs off. No decision is made twice. */
-import { RuntimeError } from '../contracts/errors.ts'
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
@@ -7,7 +7,8 @@ import { checksum, decode, decodeCommit, encode } from './codec.ts'
 import { advance, emptyLedger, type Ledger, type PersistedLedger, persistLedger, reviveLedger } from './ledger.ts'
 import { isPlain } from './plain.ts'
 import type { Registration } from './registration.ts'
-import { type Output, type Outside, Replica, type ReplicaSnapshot } from './replica.ts'
+import type { Output, Outside, ReplicaSnapshot } from './edges.ts'
+import { Replica } from './replica.ts'
 
 export type Past = {
   ledger: Ledger
@@ -21,7 +22,7 @@ export type Past = {
   doubtful: Output[]
 }
 
-type SnapshotFile = { v: 1; signature: string; ledger: PersistedLedger; replica: ReplicaSnapshot }
+type SnapshotFile = { v: 1; signature: string; ledger: PersistedLedger; replica: ReplicaSnapshot; digest: number }
 
 /** Bytes for `saveSnapshot`, or undefined when the context holds something that would come back changed. */
 export const encodeSnapshot = (registration: Registration, ledger: Ledger, replica: Replica): Uint8Array | undefined => {
@@ -31,17 +32,23 @@ export const encodeSnapshot = (registration: Registration, ledger: Ledger, repli
   } catch {
     return undefined
   }
-  if (!isPlain(persisted)) return undefined
-  const file: SnapshotFile = { v: 1, signature: registration.signature, ledger: persistLedger(ledger), replica: persisted }
+  if (!isPlain(persisted.tree) || !isPlain([persisted.timers, persisted.effects])) return undefined
+  const file: SnapshotFile = { v: 1, signature: registration.signature, ledger: persistLedger(ledger), replica: persisted, digest: replica.digest() }
   return encode(file)
 }
 
-/** A snapshot that is damaged, foreign or from another version is as good as none: the journal has it all. */
-const decodeSnapshot = (registration: Registration, frame: Frame | undefined): SnapshotFile | undefined => {
+type Saved = { ledger: Ledger; replica: Replica }
+
+/** A snapshot that is damaged, foreign, from another version or comes back changed is as good as none: the journal has it all. */
+const restore = (registration: Registration, frame: Frame | undefined, outside: { outside?: Outside }): Saved | undefined => {
   if (!frame) return undefined
   try {
     const file = decode(frame.bytes) as SnapshotFile
-    return file.v === 1 && file.signature === registration.signature && file.ledger.seq === frame.seq ? file : undefined
+    if (file.v !== 1 || file.signature !== registration.signature || file.ledger.seq !== frame.seq) return undefined
+    const ledger = reviveLedger(file.ledger)
+    const { at, epoch } = ledger
+    const replica = new Replica({ registration, input: ledger.create?.input, at, epoch, snapshot: file.replica, ...outside })
+    return replica.failure || replica.digest() !== file.digest ? undefined : { ledger, replica }
   } catch {
     return undefined
   }
@@ -56,6 +63,13 @@ const driftError = (name: string, registration: Registration, create: NonNullabl
       data: { recorded: create.signature, present: registration.signature },
     },
   )
+
+const failedAgain = (name: string, seq: number, error: unknown) =>
+  new RuntimeError('drift', `commit ${seq} of ${name} makes this machine fail, which it did not when it was recorded: ${errorBody(error).message}`, {
+    hint: 'a guard, assign or other function has changed since, or is not the same every time it is called',
+    cause: error,
+    data: { seq },
+  })
 
 export type Folder = {
   /** Called after each commit was applied; used by replay and trace. */
@@ -73,12 +87,10 @@ const pageSize = 1000
 /** @throws RuntimeError corrupt_at, drift, log_unavailable */
 export const readPast = async (journal: Journal, address: Address, registration: Registration, folder: Folder = {}): Promise<Past> => {
   const name = formatAddress(address)
-  const saved = folder.fromStart || folder.to !== undefined ? undefined : decodeSnapshot(registration, await journal.snapshot(address))
-  const ledger = saved ? reviveLedger(saved.ledger) : emptyLedger()
   const outside = folder.outside ? { outside: folder.outside } : {}
-  let replica: Replica | undefined
-  if (saved)
-    replica = new Replica({ registration, input: ledger.create?.input, at: ledger.at, epoch: ledger.epoch, snapshot: saved.replica, ...outside })
+  const saved = folder.fromStart || folder.to !== undefined ? undefined : restore(registration, await journal.snapshot(address), outside)
+  const ledger = saved?.ledger ?? emptyLedger()
+  let replica = saved?.replica
   const settledSeq = ledger.seq
   let doubtful: Output[] = []
   let last: Commit | undefined
@@ -96,15 +108,21 @@ export const readPast = async (journal: Journal, address: Address, registration:
       if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${name} does not begin with its creation`, { data: { seq } })
       replica.enter(commit.epoch)
       for (const input of commit.inputs) replica.apply(input, commit.at)
-      doubtful = replica.takeOutputs()
+      const outputs = replica.takeOutputs()
+      // A host acts before its next append; only a new one's claim may come in between.
+      doubtful = isTakeover(commit) ? [...doubtful, ...outputs] : outputs
       last = commit
-      folder.onCommit?.(commit, replica, doubtful)
+      folder.onCommit?.(commit, replica, outputs)
+      if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
       replica.takeStates()
       advance(ledger, commit, checksum(bytes))
     }
     if (frames.length < pageSize) return { ledger, replica, settledSeq, last, doubtful }
   }
 }
+
+/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own. */
+export const isTakeover = ({ claim, create, crash, revived }: Commit): boolean => claim === true && !create && !crash && !revived
 
 const checkChain = (name: string, ledger: Ledger, commit: Commit): void => {
   const bad = (why: string) =>
@@ -114,6 +132,7 @@ const checkChain = (name: string, ledger: Ledger, commit: Commit): void => {
     })
   if (commit.seq !== ledger.seq + 1) throw bad(`follows ${ledger.seq}`)
   if (commit.prev !== ledger.prev) throw bad('does not continue the commit before it')
-  if (commit.epoch < ledger.epoch || (commit.epoch === ledger.epoch && commit.writer !== ledger.writer))
-    throw bad(`is of epoch ${commit.epoch} by a writer that did not claim it`)
+  const claimed = commit.claim === true && commit.epoch === ledger.epoch + 1
+  const continued = commit.claim !== true && commit.epoch === ledger.epoch && commit.writer === ledger.writer
+  if (!claimed && !continued) throw bad(`is of epoch ${commit.epoch} by a writer that did not claim it`)
 }

@@ -47,53 +47,41 @@ export const registerMachine = (kind: string, machine: AnyStateMachine, options:
 
 type ActionLike = string | { type: string } | (((...args: never[]) => unknown) & { resolve?: unknown; src?: unknown; type?: string })
 
-/** Every function that XState would run inside a transition, where nothing can hold it back. */
-function* inlineParts(machine: AnyStateMachine, name: string): Generator<string> {
+const isMachine = (logic: unknown): logic is AnyStateMachine => typeof (logic as AnyStateMachine | undefined)?.provide === 'function'
+
+/** Every function that XState would run inside a transition, where nothing can hold it back, and every actor that could not be found again. */
+function* inlineParts(machine: AnyStateMachine, name: string, seen = new Set<AnyStateMachine>()): Generator<string> {
+  if (seen.has(machine)) return
+  seen.add(machine)
   yield* inNode(machine.root, name)
+  for (const [action, implementation] of Object.entries(machine.implementations.actions as Record<string, ActionLike>))
+    yield* spawnsOf(implementation, machine, `${name} action '${action}'`)
   for (const [actor, logic] of Object.entries(machine.implementations.actors as Record<string, AnyActorLogic>))
-    if (typeof (logic as AnyStateMachine).provide === 'function') yield* inlineParts(logic as AnyStateMachine, `${name} > ${actor}`)
+    if (isMachine(logic)) yield* inlineParts(logic, `${name} > ${actor}`, seen)
 }
 
-function* inNode(node: AnyStateNode, machine: string): Generator<string> {
-  const place = `${machine} state '${node.path.join('.') || '(root)'}'`
-  for (const [where, actions] of [
-    ['entry', node.entry],
-    ['exit', node.exit],
-  ] as const)
-    yield* inActions(actions as readonly ActionLike[], `${place} ${where}`)
+function* inNode(node: AnyStateNode, name: string): Generator<string> {
+  const { machine } = node
+  const place = `${name} state '${node.path.join('.') || '(root)'}'`
+  const inActions = function* (actions: readonly ActionLike[], where: string): Generator<string> {
+    for (const action of actions)
+      if (typeof action === 'function' && action.resolve === undefined) yield `${where} has an inline action function`
+      else yield* spawnsOf(action, machine, where)
+  }
+  yield* inActions(node.entry as readonly ActionLike[], `${place} entry`)
+  yield* inActions(node.exit as readonly ActionLike[], `${place} exit`)
   const transitions = [...node.transitions.values()].flat().concat(node.always ?? [], node.initial ? [node.initial as never] : [])
   for (const transition of transitions)
     yield* inActions(transition.actions as readonly ActionLike[], `${place} on '${transition.eventType || 'always'}'`)
   for (const { src } of node.invoke) {
     if (typeof src !== 'string' || src.startsWith('xstate.invoke.')) yield `${place} invokes an actor without a name`
-    else if (!(src in node.machine.implementations.actors)) yield `${place} invokes '${src}', which setup({ actors }) does not have`
+    else if (!(src in machine.implementations.actors)) yield `${place} invokes '${src}', which setup({ actors }) does not have`
   }
-  for (const child of Object.values(node.states)) yield* inNode(child, machine)
+  for (const child of Object.values(node.states)) yield* inNode(child, name)
 }
 
-function* inActions(actions: readonly ActionLike[], place: string): Generator<string> {
-  for (const action of actions) {
-    if (typeof action !== 'function') continue
-    if (action.resolve === undefined) yield `${place} has an inline action function`
-    else if (action.type === 'xstate.spawnChild' && typeof action.src !== 'string') yield `${place} spawns an actor without a name`
-  }
-}
-
-const names = new WeakMap<object, Set<string>>()
-
-/** Every action name that the config mentions; one without an implementation does nothing, as in plain XState. */
-export const actionNames = (machine: AnyStateMachine): Set<string> => {
-  const known = names.get(machine.config)
-  if (known) return known
-  const found = new Set<string>()
-  const collect = (node: AnyStateNode): void => {
-    const transitions = [...node.transitions.values()].flat().concat(node.always ?? [], node.initial ? [node.initial as never] : [])
-    for (const action of [...node.entry, ...node.exit, ...transitions.flatMap((transition) => transition.actions)] as ActionLike[])
-      if (typeof action === 'string') found.add(action)
-      else if (typeof action === 'object') found.add(action.type)
-    for (const child of Object.values(node.states)) collect(child)
-  }
-  collect(machine.root)
-  names.set(machine.config, found)
-  return found
+function* spawnsOf(action: ActionLike, machine: AnyStateMachine, where: string): Generator<string> {
+  if (typeof action !== 'function' || action.type !== 'xstate.spawnChild') return
+  if (typeof action.src !== 'string') yield `${where} spawns an actor without a name`
+  else if (!(action.src in machine.implementations.actors)) yield `${where} spawns '${action.src}', which setup({ actors }) does not have`
 }

@@ -1,12 +1,13 @@
 /** Folds a recorded trace again and compares every state with the recorded one. No effect runs, nothing is written. */
 
 import { isDeepStrictEqual } from 'node:util'
-import type { ErrorBody } from '../contracts/errors.ts'
+import { type ErrorBody, errorBody } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
-import { readPast } from './past.ts'
+import { isTakeover, readPast } from './past.ts'
 import type { Registration } from './registration.ts'
+import type { Replica } from './replica.ts'
 
 export type Replayed = {
   verdict: 'identical' | 'different'
@@ -30,13 +31,19 @@ export const replay = async (
   let difference: Replayed['difference']
   let commits = 0
   let inputs = 0
-  const { replica } = await readPast(journal, address, registration, {
+  let last: Replica | undefined
+  const past = readPast(journal, address, registration, {
     fromStart: true,
     ...(to === undefined ? {} : { to }),
     onCommit: (commit, present) => {
+      last = present
       commits++
       inputs += commit.inputs.length
       if (difference) return
+      if (present.failure) {
+        difference = { seq: commit.seq, recorded: commit.states, replayed: errorBody(present.failure.error) }
+        return
+      }
       const states = present.takeStates()
       for (const path of new Set([...Object.keys(commit.states), ...Object.keys(states)]))
         if (!isDeepStrictEqual(commit.states[path], states[path]))
@@ -45,12 +52,15 @@ export const replay = async (
       if (digest !== commit.digest) difference ??= { seq: commit.seq, recorded: `digest ${commit.digest}`, replayed: `digest ${digest}` }
     },
   })
+  await past.catch((error: unknown) => {
+    if (!difference) throw error
+  })
   return {
     verdict: difference ? 'different' : 'identical',
     commits,
     inputs,
-    states: replica?.states() ?? {},
-    context: replica?.actor.getSnapshot().context,
+    states: last?.states() ?? {},
+    context: last?.actor.getSnapshot().context,
     ...(difference ? { difference } : {}),
   }
 }
@@ -74,7 +84,7 @@ export const traceEntries = (commit: Commit): TraceEntry[] => {
   const common = { seq: commit.seq, at: commit.at, epoch: commit.epoch }
   const entries: TraceEntry[] = []
   if (commit.create) entries.push({ ...common, actor: '/', event: 'created' })
-  if (commit.claim && !commit.create) entries.push({ ...common, actor: '/', event: `taken over by ${commit.writer}` })
+  if (isTakeover(commit)) entries.push({ ...common, actor: '/', event: `taken over by ${commit.writer}` })
   for (const input of commit.inputs)
     if ('timer' in input) entries.push({ ...common, actor: '/', event: `timer ${input.timer}` })
     else if ('from' in input) entries.push({ ...common, actor: input.from, event: effectEvent(input.event.type), detail: input.event })

@@ -2,53 +2,16 @@
  * One root as a deterministic function of its inputs: an ordinary XState system with its edges held. It does no I/O and reads no clock.
  * Live hosts, recovery, replay, fork and the inspector all run this very thing; only what is done with its outputs differs.
  */
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, InspectionEvent } from 'xstate'
 import { createActor } from 'xstate'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { checksum, encode } from './codec.ts'
-import { effectFailed, type Gatekeeper, keepGate } from './gate.ts'
-import { actionNames, type Registration } from './registration.ts'
-import { hookSystem, Paths, relay, reschedule } from './system.ts'
-import { type PersistedTimer, Timers } from './timers.ts'
-
-/** Something that may happen in the world once the commit that caused it is durable. */
-export type Output =
-  | { kind: 'start'; path: ActorPath }
-  | { kind: 'stop'; path: ActorPath; run: () => void }
-  | { kind: 'deliver'; path: ActorPath; event: AnyEvent }
-  | { kind: 'action'; path: ActorPath; type: string; run: () => unknown }
-  | { kind: 'emit'; path: ActorPath; event: AnyEvent }
-  | { kind: 'log'; path: ActorPath; args: unknown[] }
-
-/** An effect that has been invoked and has not ended. */
-export type Effect = {
-  path: ActorPath
-  ref: AnyActorRef
-  /** Epoch of the commit that invoked it: later ones mean that it was interrupted. */
-  epoch: number
-  /** Every message that it was sent, in order; a restarted effect gets them all again. */
-  sent: AnyEvent[]
-  launch: () => void
-  deliver: (event: AnyEvent) => void
-  /** Ends its process without a word to the machine. */
-  kill: () => void
-}
-
-/** Everything that a replica needs to go on from a commit; plain data when the machine's context is. */
-export type ReplicaSnapshot = {
-  tree: unknown
-  timers: PersistedTimer[]
-  timerLast: number
-  sendLast: number
-  counts: [ActorPath, [string, number][]][]
-  effects: { path: ActorPath; epoch: number; sent: AnyEvent[] }[]
-}
-
-/** What an actor does outside of transitions: the host turns it into inputs and live output. */
-export type Outside = {
-  input(input: Input): void
-  live(path: ActorPath, event: AnyEvent): void
-}
+import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
+import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
+import { Paths } from './paths.ts'
+import type { Registration } from './registration.ts'
+import { checkActions, type ExecutedAction, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
+import { Timers } from './timers.ts'
 
 export type ReplicaOptions = {
   registration: Registration
@@ -61,6 +24,8 @@ export type ReplicaOptions = {
 
 /** An effect may be sent this many messages; more are a fault of the machine, not something to keep for a restart. */
 const sentMax = 10_000
+/** Messages between actors that one input may cause; two actors that answer each other for ever would hang the process. */
+const deliveryMax = 100_000
 
 export class Replica implements Gatekeeper {
   readonly actor: AnyActorRef
@@ -70,9 +35,12 @@ export class Replica implements Gatekeeper {
   failure: { error: unknown } | undefined
   #outputs: Output[] = []
   #changed = new Set<AnyActorRef>()
-  #applying = false
+  /** Actors that were made and not started: whoever is stopped before that ends without a word. */
+  #unstarted = new Set<AnyActorRef>()
+  #phase: 'applying' | 'outside' | 'restoring'
+  #deliveries = 0
   #epoch: number
-  #sendLast = 0
+  #nameLast = 0
   readonly #paths: Paths
   readonly #restored: Map<ActorPath, ReplicaSnapshot['effects'][number]>
   #outside: Outside | undefined
@@ -81,80 +49,111 @@ export class Replica implements Gatekeeper {
   constructor({ registration, input, at, epoch, snapshot, outside }: ReplicaOptions) {
     this.#epoch = epoch
     this.#outside = outside
-    this.#paths = new Paths(snapshot?.counts)
+    this.#paths = new Paths(snapshot?.uses)
     this.#restored = new Map(snapshot?.effects.map((effect) => [effect.path, effect]))
     this.timers.now = at
-    this.#applying = true
-    let restoring = snapshot !== undefined
+    this.#phase = snapshot ? 'restoring' : 'applying'
     this.actor = createActor(registration.gated as AnyStateMachine, {
+      id: registration.kind,
       input,
       ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
       clock: this.timers.clock as unknown as { setTimeout: (fn: () => void, ms: number) => never; clearTimeout: (id: never) => void },
       logger: (...args: unknown[]) => void this.#outputs.push({ kind: 'log', path: '/', args }),
-      inspect: (event) => {
-        if (event.type === '@xstate.snapshot') this.#changed.add(event.actorRef as AnyActorRef)
-        else if (event.type === '@xstate.actor') this.#adopt(event.actorRef as AnyActorRef, restoring)
-        else if (event.type === '@xstate.action') this.#refuseInline(event.actorRef as AnyActorRef, event.action.type)
-      },
+      inspect: (event) => this.#inspect(event),
     }) as AnyActorRef
     this.actor.subscribe({
       error: (error) => {
-        this.failure = { error }
+        this.failure ??= { error }
       },
     })
-    this.actor.start()
-    restoring = false
-    if (snapshot) this.#restore(snapshot)
-    this.#settle()
-    this.#applying = false
+    this.#run(() => {
+      this.actor.start()
+      if (snapshot) this.#restore(snapshot)
+    })
   }
 
-  #adopt(ref: AnyActorRef, restoring: boolean): void {
-    if (this.#paths.get('/') === undefined) {
-      keepGate(ref.system, this)
-      hookSystem(ref.system, {
-        applying: () => this.#applying,
-        outside: (source, target, event) => this.#fromOutside(source, target, event),
-        scheduling: (send) =>
-          this.timers.describe(
-            send && { from: this.#paths.of(send.from as AnyActorRef), to: this.#paths.of(send.to), event: send.event, id: send.id },
-          ),
-        sendId: () => `send-${++this.#sendLast}`,
-      })
-    } else if (typeof ref.src !== 'string') {
-      throw new Error(`the actor '${ref.id}' was spawned without a name; declare its logic under setup({ actors }) and spawn it by that name`)
+  /** Runs a part of XState from which deliveries cascade. Never throws. */
+  #run(work: () => void): void {
+    this.#deliveries = 0
+    try {
+      work()
+    } catch (error) {
+      this.failure ??= { error }
+    } finally {
+      this.#settle()
+      this.#phase = 'outside'
     }
-    const path = this.#paths.add(ref, restoring)
+  }
+
+  #inspect(event: InspectionEvent): void {
+    const ref = event.actorRef as AnyActorRef
+    switch (event.type) {
+      case '@xstate.snapshot':
+        this.#changed.add(ref)
+        break
+      case '@xstate.actor':
+        this.#adopt(ref)
+        break
+      case '@xstate.event':
+        if (event.event.type === 'xstate.init') {
+          this.#unstarted.delete(ref)
+          this.#changed.add(ref)
+        }
+        // An actor that threw shows no last snapshot; that its parent is told is the only sign.
+        else if (event.sourceRef && event.event.type.startsWith('xstate.error.actor.')) this.#changed.add(event.sourceRef as AnyActorRef)
+        break
+    }
+  }
+
+  #adopt(ref: AnyActorRef): void {
+    if (parentOf(ref) === undefined) this.#adoptRoot(ref)
+    else if (typeof ref.src !== 'string')
+      throw new Error(`the actor '${ref.id}' was spawned without a name; declare its logic under setup({ actors }) and spawn it by that name`)
+    this.#unstarted.add(ref)
+    const path = this.#paths.add(ref, this.#phase === 'restoring')
+    guardListeners(ref, (error) => this.#outside?.listenerFailed(path, error))
+    checkActions(ref, refuseInline)
     ref.on('*', (event) => {
       const emitted = event as AnyEvent
-      if (this.#applying) this.#outputs.push({ kind: 'emit', path, event: emitted })
+      if (this.#phase === 'applying') this.#outputs.push({ kind: 'emit', path, event: emitted })
       else this.#outside?.live(path, emitted)
     })
   }
 
-  /** `enqueueActions` may enqueue a function that has no name; it would act before the commit, so the transition fails instead. */
-  #refuseInline(ref: AnyActorRef, type: string): void {
-    const machine = (ref as unknown as { logic: AnyStateMachine }).logic
-    if (type.startsWith('xstate.') || type in machine.implementations.actions || actionNames(machine).has(type)) return
-    throw new Error(`the action '${type}' is an inline function; declare it under setup({ actions }) and enqueue it by that name`)
+  #adoptRoot(ref: AnyActorRef): void {
+    keepGate(ref.system, this)
+    hookSystem(ref, {
+      phase: () => this.#phase,
+      delivering: () => {
+        if (++this.#deliveries <= deliveryMax) return
+        this.failure ??= { error: new Error(`one input made the actors of this root send each other more than ${deliveryMax} messages`) }
+        throw this.failure.error
+      },
+      outside: (source, target, event) => this.#fromOutside(source, target, event),
+      scheduling: (send) =>
+        this.timers.describe(send && { from: this.#paths.of(send.from as AnyActorRef), to: this.#paths.of(send.to), event: send.event, id: send.id }),
+      name: (prefix) => `${prefix}${++this.#nameLast}`,
+    })
   }
 
   #fromOutside(source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent): void {
     const to = this.#paths.of(target)
-    this.#outside?.input(source === undefined ? { to, event } : { from: this.#paths.of(source), to, event })
+    const from = source && this.#paths.of(source)
+    if (typeof (event as AnyEvent | undefined)?.type === 'string')
+      return this.#outside?.input(from === undefined ? { to, event } : { from, to, event })
+    const error = new TypeError(`an event must be an object with a type, not ${JSON.stringify(event)?.slice(0, 80)}`)
+    if (from !== undefined && this.effects.has(from)) this.#outside?.input(effectFailure(from, error))
+    else throw error
   }
 
   /** Applies one input at a time that the journal will know it by. Never throws: a machine that does leaves a {@link failure}. */
   apply(input: Input, at: number): void {
     this.timers.now = at
-    this.#applying = true
-    try {
+    this.#phase = 'applying'
+    this.#run(() => {
       if ('timer' in input) this.timers.fire(input.timer)
       else this.#deliver(input)
-    } finally {
-      this.#settle()
-      this.#applying = false
-    }
+    })
   }
 
   #deliver(input: Exclude<Input, { timer: number }>): void {
@@ -173,12 +172,28 @@ export class Replica implements Gatekeeper {
     return alive(input.to) && (!('from' in input) || alive(input.from))
   }
 
+  /** Lets go of whoever has ended, and of what still stood below it. */
   #settle(): void {
-    for (const ref of this.#changed) {
-      if (ref.getSnapshot().status === 'active') continue
+    const gone = new Map<ActorPath, AnyActorRef>()
+    const bury = (ref: AnyActorRef): void => {
       const path = this.#paths.of(ref)
-      this.effects.delete(path)
-      this.#paths.drop(path)
+      for (const [below, child] of this.#paths.drop(path)) {
+        gone.set(below, child)
+        const effect = this.effects.get(below)
+        this.effects.delete(below)
+        // XState does not stop the children of a machine that threw.
+        if (effect && below !== path) this.#outputs.push({ kind: 'stop', path: below, run: effect.kill })
+      }
+    }
+    for (const ref of this.#changed) if (ref.getSnapshot().status !== 'active') bury(ref)
+    for (const ref of this.#unstarted) bury(ref)
+    this.#unstarted.clear()
+    if (gone.size === 0) return
+    for (const { n, from, to, id } of [...this.timers.pending()]) {
+      if (!gone.has(from) && !gone.has(to)) continue
+      const source = this.#paths.get(from) ?? gone.get(from)
+      if (source) unschedule(this.actor.system, source, id)
+      this.timers.clock.clearTimeout(n)
     }
   }
 
@@ -219,20 +234,28 @@ export class Replica implements Gatekeeper {
     return Object.fromEntries([...this.#paths.entries()].map(([path, ref]) => [path, ref.getSnapshot().value ?? ref.getSnapshot().status]))
   }
 
+  /** @throws TypeError where XState's own snapshot would lose an actor: one spawned without an id, or whose id was given to another since */
   persisted(): ReplicaSnapshot {
+    for (const [path, ref] of this.#paths.entries())
+      if (path !== '/' && parentOf(ref)?.getSnapshot().children[ref.id] !== ref) throw new TypeError(`no snapshot can hold ${path}`)
     return {
       tree: this.actor.getPersistedSnapshot(),
       timers: this.timers.persisted(),
       timerLast: this.timers.last,
-      sendLast: this.#sendLast,
-      counts: this.#paths.counts(),
+      nameLast: this.#nameLast,
+      uses: this.#paths.persisted(),
       effects: [...this.effects.values()].map(({ path, epoch, sent }) => ({ path, epoch, sent })),
     }
   }
 
   /** CRC-32 of the whole state. Two replicas that applied the same inputs have the same. */
   digest(): number {
-    return checksum(encode([this.actor.getPersistedSnapshot(), this.timers.persisted()]))
+    try {
+      return checksum(encode([this.actor.getPersistedSnapshot(), this.timers.persisted()]))
+    } catch {
+      // A context may hold what no bytes can: circles, symbols. Then the states have to do.
+      return checksum(encode(this.states()))
+    }
   }
 
   #restore(snapshot: ReplicaSnapshot): void {
@@ -241,7 +264,8 @@ export class Replica implements Gatekeeper {
       if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event: timer.event, id: timer.id }, timer.delay))
     }
     this.timers.last = snapshot.timerLast
-    this.#sendLast = snapshot.sendLast
+    this.#nameLast = snapshot.nameLast
+    this.#settle()
     this.#outputs = []
     this.takeStates()
   }
@@ -273,5 +297,8 @@ export class Replica implements Gatekeeper {
   }
 }
 
-/** The input by which a launch that threw is told to its own actor. */
-export const launchFailed = (path: ActorPath, error: unknown): Input => ({ from: path, to: path, event: { type: effectFailed, error } })
+/** `enqueueActions` may enqueue a function that has no name; it would act before the commit, so the transition fails instead. */
+const refuseInline = ({ type, exec }: ExecutedAction): void => {
+  if (exec === undefined || type.startsWith('xstate.') || isHeld(exec)) return
+  throw new Error(`the action '${type}' is an inline function; declare it under setup({ actions }) and enqueue it by that name`)
+}

@@ -1,4 +1,5 @@
 /** How often a root may fail before it is set aside, and how long it rests in between. */
+import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 
 export type Budget = { crashMax: number; crashPeriodMs: number }
 
@@ -13,3 +14,22 @@ const mostMs = 10_000
 /** ms to wait before effects run again; doubles with every crash in the period. */
 export const backoffMs = (crashes: number[], now: number, budget: Budget): number =>
   Math.min(mostMs, firstMs * 2 ** Math.max(0, recent(crashes, now, budget) - 1))
+
+export const poisonError = (name: string, failure: ErrorBody): RuntimeError =>
+  new RuntimeError('bad_request', `${name} failed on this event: ${failure.message}`, {
+    hint: "mend the machine's guard or action; the event is kept in the journal, unapplied",
+    data: { cause: failure },
+  })
+
+/** The machine could not even begin: nothing was written, so another input may do better. */
+export const birthError = (name: string, failure: ErrorBody): RuntimeError =>
+  new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {
+    hint: "mend the machine's context or entry actions, or create it with another input",
+    data: { cause: failure },
+  })
+
+export const quarantinedError = (name: string, reason: ErrorBody): RuntimeError =>
+  new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${reason.message}`, {
+    hint: `see 'statecast trace', mend the cause, then revive it`,
+    data: { reason },
+  })

@@ -4,40 +4,100 @@
  */
 import type { ActorRefLike, ActorSystem, AnyActorRef } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
 
 type AnySystem = ActorSystem<any>
 
 export type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
 
 type Relay = (source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent) => void
-type Schedule = (source: AnyActorRef, target: AnyActorRef, event: AnyEvent, delay: number, id?: string) => void
-type Internals = { _relay: Relay; scheduler: { schedule: Schedule } }
+type Scheduler = {
+  schedule(source: AnyActorRef, target: AnyActorRef, event: AnyEvent, delay: number, id?: string): void
+  cancel(source: AnyActorRef, id: string): void
+}
+type Internals = { _relay: Relay; _bookId: () => string; scheduler: Scheduler }
+export type ExecutedAction = { type: string; exec?: object | undefined }
+type RefInternals = { _parent?: AnyActorRef; sessionId: string; _actorScope: { actionExecutor: (action: ExecutedAction) => void } }
 
 export type SystemHooks = {
-  /** True while an input is being applied: then deliveries are part of the transition, otherwise they come from outside. */
-  applying(): boolean
+  /**
+   * Where deliveries come from now: from within a transition, which they are part of; from outside, which makes them inputs; or from XState
+   * rebuilding a tree from a snapshot, which repeats what was delivered long ago.
+   */
+  phase(): 'applying' | 'outside' | 'restoring'
+  /** Called before each delivery within a transition. May throw to end a circle. */
+  delivering(): void
   /** A delivery that somebody outside of a transition asked for: an effect's result, `ref.send` in an action or anywhere else. */
   outside(source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent): void
   /** Called around the clock's setTimeout of this delayed send. */
   scheduling(send: ScheduledSend | undefined): void
-  /** A name for a delayed send that has none; XState would draw a random one. */
-  sendId(): string
+  /** A name for an actor or a delayed send that has none, the same in every replay; XState would count over the whole process, or draw one. */
+  name(prefix: string): string
 }
 
-export const hookSystem = (system: AnySystem, hooks: SystemHooks): void => {
-  const internals = system as unknown as Internals
-  if (typeof internals._relay !== 'function' || typeof internals.scheduler?.schedule !== 'function')
+export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
+  const internals = root.system as unknown as Internals
+  const refInternals = root as unknown as RefInternals
+  if (
+    typeof internals._relay !== 'function' ||
+    typeof internals._bookId !== 'function' ||
+    typeof internals.scheduler?.schedule !== 'function' ||
+    typeof internals.scheduler.cancel !== 'function' ||
+    typeof refInternals._actorScope?.actionExecutor !== 'function'
+  )
     throw new RuntimeError('unsupported', 'this version of XState is built differently from those Statecast knows', { hint: 'install xstate 5.33' })
   const relay = internals._relay
-  internals._relay = (source, target, event) => (hooks.applying() ? relay(source, target, event) : hooks.outside(source, target, event))
+  internals._relay = (source, target, event) => {
+    const phase = hooks.phase()
+    if (phase === 'outside') return hooks.outside(source, target, event)
+    if (phase === 'restoring') return
+    hooks.delivering()
+    relay(source, target, event)
+  }
+  refInternals.sessionId = hooks.name('x:')
+  internals._bookId = () => hooks.name('x:')
   const { scheduler } = internals
   const { schedule } = scheduler
-  scheduler.schedule = (source, target, event, delay, id = hooks.sendId()) => {
+  scheduler.schedule = (source, target, event, delay, id = hooks.name('send-')) => {
     hooks.scheduling({ from: source, to: target, event, id })
     schedule(source, target, event, delay, id)
     hooks.scheduling(undefined)
   }
+}
+
+/** Looks at every action before an actor executes it. @param check throws to refuse one */
+export const checkActions = (ref: AnyActorRef, check: (action: ExecutedAction) => void): void => {
+  const scope = (ref as unknown as RefInternals)._actorScope
+  const execute = scope.actionExecutor
+  scope.actionExecutor = (action) => {
+    check(action)
+    execute(action)
+  }
+}
+
+/** XState rethrows what a listener threw, and the errors that no listener takes, on the event loop, which ends the process: here they are reported. */
+export const guardListeners = (ref: AnyActorRef, report: (error: unknown) => void): void => {
+  const guarded = <T>(listener: ((value: T) => void) | undefined) =>
+    listener &&
+    ((value: T) => {
+      try {
+        listener(value)
+      } catch (error) {
+        report(error)
+      }
+    })
+  const subscribe = ref.subscribe.bind(ref) as (observer: object) => { unsubscribe(): void }
+  const on = ref.on.bind(ref)
+  type Observer = { next?: (value: unknown) => void; error?: (error: unknown) => void; complete?: () => void }
+  ref.subscribe = ((next: Observer | Observer['next'], error?: Observer['error'], complete?: Observer['complete']) => {
+    const observer = typeof next === 'object' ? next : { next, error, complete }
+    return subscribe({
+      next: guarded(observer.next?.bind(observer)),
+      error: guarded(observer.error?.bind(observer) ?? report),
+      complete: guarded(observer.complete?.bind(observer)),
+    })
+  }) as typeof ref.subscribe
+  ref.on = ((type: never, listener: (event: unknown) => void) => on(type, guarded(listener) as never)) as typeof ref.on
 }
 
 /** Delivers as XState itself does. `source` undefined means: from outside the system. */
@@ -47,58 +107,7 @@ export const relay = (system: AnySystem, source: AnyActorRef | undefined, target
 export const reschedule = (system: AnySystem, send: ScheduledSend, delay: number): void =>
   (system as unknown as Internals).scheduler.schedule(send.from as AnyActorRef, send.to, send.event, delay, send.id)
 
-export const parentOf = (ref: AnyActorRef): AnyActorRef | undefined => (ref as unknown as { _parent?: AnyActorRef })._parent
+/** Takes a delayed send back. */
+export const unschedule = (system: AnySystem, from: AnyActorRef, id: string): void => (system as unknown as Internals).scheduler.cancel(from, id)
 
-/**
- * Gives every actor of one root a path. A path carries incarnations (`/turn#2`), or a second child under one id would inherit
- * what was meant for the first.
- */
-export class Paths {
-  readonly #refs = new Map<ActorPath, AnyActorRef>()
-  readonly #paths = new WeakMap<AnyActorRef, ActorPath>()
-  readonly #counts: Map<ActorPath, Map<string, number>>
-
-  constructor(counts: [ActorPath, [string, number][]][] = []) {
-    this.#counts = new Map(counts.map(([path, ids]) => [path, new Map(ids)]))
-  }
-
-  /** @param restoring true while XState rebuilds actors that had their incarnation before */
-  add(ref: AnyActorRef, restoring: boolean): ActorPath {
-    const parent = parentOf(ref)
-    let path = '/'
-    if (parent) {
-      const above = this.of(parent)
-      const ids = this.#counts.get(above) ?? new Map<string, number>()
-      this.#counts.set(above, ids)
-      const incarnation = restoring ? (ids.get(ref.id) ?? 1) : (ids.get(ref.id) ?? 0) + 1
-      ids.set(ref.id, incarnation)
-      path = `${above === '/' ? '' : above}/${ref.id.replace(/[/#%]/g, encodeURIComponent)}#${incarnation}`
-    }
-    this.#paths.set(ref, path)
-    this.#refs.set(path, ref)
-    return path
-  }
-
-  /** The actor has ended: nothing will reach this path again. */
-  drop(path: ActorPath): void {
-    if (path === '/') return
-    this.#refs.delete(path)
-    this.#counts.delete(path)
-  }
-
-  of(ref: AnyActorRef): ActorPath {
-    return this.#paths.get(ref) ?? '?'
-  }
-
-  get(path: ActorPath): AnyActorRef | undefined {
-    return this.#refs.get(path)
-  }
-
-  entries(): IterableIterator<[ActorPath, AnyActorRef]> {
-    return this.#refs.entries()
-  }
-
-  counts(): [ActorPath, [string, number][]][] {
-    return [...this.#counts].map(([path, ids]) => [path, [...ids]])
-  }
-}
+export const parentOf = (ref: AnyActorRef): AnyActorRef | undefined => (ref as unknown as RefInternals)._parent

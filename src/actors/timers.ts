@@ -2,6 +2,9 @@
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 
 export type Timer = { n: number; dueAt: number; fire: () => void; from: ActorPath; to: ActorPath; event: AnyEvent; id: string; delay: number }
+/** The last moment that a Date can name: an infinite delay. */
+const never = 8.64e15
+
 export type PersistedTimer = Omit<Timer, 'fire'>
 
 /** The clock that XState gets. It counts timers in the order in which transitions set them, which is the same in every replay. */
@@ -20,8 +23,14 @@ export class Timers {
   readonly clock = {
     setTimeout: (fire: () => void, delay: number): number => {
       const n = ++this.last
-      const ms = Number.isFinite(delay) ? Math.max(0, delay) : delay > 0 ? Number.MAX_SAFE_INTEGER : 0
-      this.#pending.set(n, { n, dueAt: this.now + ms, fire, delay, ...(this.#setting ?? { from: '/', to: '/', event: { type: '' }, id: '' }) })
+      const ms = delay > 0 ? delay : 0
+      this.#pending.set(n, {
+        n,
+        dueAt: Math.min(this.now + ms, never),
+        fire,
+        delay,
+        ...(this.#setting ?? { from: '/', to: '/', event: { type: '' }, id: '' }),
+      })
       return n
     },
     clearTimeout: (n: number): void => void this.#pending.delete(n),

@@ -6,16 +6,21 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
 import type { AssistantMessage, Message } from '../contracts/message.ts'
-import type { ModelCallOutput, SummaryOutput, ToolCallOutput, TranscriptNote } from '../contracts/session.ts'
+import type { ModelCallOutput, SummaryOutput, ToolCallOutput, TranscriptItem, TranscriptNote, TurnOutcome } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import { decodeCommit } from './codec.ts'
 
 /** Texts that wait to become part of the transcript; a session never has more messages waiting than this. */
 const pendingMax = 1000
+/** Conversations kept at hand. */
+const viewMax = 10_000
 const pageSize = 500
 
-type View = { seq: number; messages: Message[]; pending: Map<string, Message> }
+/** `behind` when a commit went by that could not be taken in: the journal has to be read before the view is used. */
+type View = { seq: number; messages: Message[]; pending: Map<string, Message>; behind: boolean }
+
+const emptyView = (): View => ({ seq: 0, messages: [], pending: new Map(), behind: false })
 
 const assistant = ({ id, text, reasoning, calls, partial }: ModelCallOutput): AssistantMessage => ({
   role: 'assistant',
@@ -26,30 +31,35 @@ const assistant = ({ id, text, reasoning, calls, partial }: ModelCallOutput): As
   ...(partial ? { partial } : {}),
 })
 
-/** The text that an input brings in, and the id by which notes name it. */
+/** Users choose the ids of their messages, so these have names of another form than what effects answer. */
+const nameOf = (item: Exclude<TranscriptItem, Message>): string => (typeof item === 'string' ? `message ${item}` : `content ${item.content}`)
+
+/** The text that an input brings in, and the name by which notes find it. */
 const contentOf = (input: Input): [string, Message] | undefined => {
   if ('timer' in input) return undefined
   const { event } = input
   if (!('from' in input)) {
     const { id, text } = event
-    return event.type === 'message' && typeof id === 'string' && typeof text === 'string' ? [id, { role: 'user', id, text }] : undefined
+    return event.type === 'message' && typeof id === 'string' && typeof text === 'string' ? [nameOf(id), { role: 'user', id, text }] : undefined
   }
   if (event.type !== 'xstate.promise.resolve') return undefined
   const data = event.data as ModelCallOutput | ToolCallOutput | SummaryOutput | null | undefined
   switch (data?.kind) {
     case 'model':
-      return [data.id, assistant(data)]
+      return [nameOf({ content: data.id }), assistant(data)]
     case 'tool':
-      return [data.id, { role: 'tool', callId: data.callId, name: data.name, output: data.output, isError: false }]
+      return [nameOf({ content: data.id }), { role: 'tool', callId: data.callId, name: data.name, output: data.output, isError: false }]
     case 'summary':
-      return [data.id, { role: 'summary', id: data.id, text: data.text }]
+      return [nameOf({ content: data.id }), { role: 'summary', id: data.id, text: data.text }]
     default:
       return undefined
   }
 }
 
+const notesOf = ({ notes = [] }: Commit): TranscriptNote[] => (notes as unknown as TranscriptNote[]).filter(({ type }) => type === 'transcript')
+
 /** Takes one commit into a view, in place. */
-export const foldTranscript = (view: View, commit: Commit): void => {
+const foldTranscript = (view: View, commit: Commit): void => {
   view.seq = commit.seq
   for (const input of commit.inputs) {
     const content = contentOf(input)
@@ -57,18 +67,23 @@ export const foldTranscript = (view: View, commit: Commit): void => {
     view.pending.set(...content)
     if (view.pending.size > pendingMax) view.pending.delete(view.pending.keys().next().value as string)
   }
-  for (const note of (commit.notes ?? []) as unknown as TranscriptNote[]) {
-    if (note.type !== 'transcript') continue
-    const take = (id: string): Message => {
-      const message = view.pending.get(id)
-      if (!message)
-        throw new RuntimeError('corrupt_at', `the transcript names '${id}', which the journal does not hold`, { data: { seq: commit.seq } })
-      view.pending.delete(id)
-      return message
+  const corrupt = (why: string) => new RuntimeError('corrupt_at', `the transcript ${why}`, { data: { seq: commit.seq } })
+  const take = (item: TranscriptItem): Message => {
+    if (typeof item === 'object' && 'role' in item) return item
+    const name = nameOf(item)
+    const message = view.pending.get(name)
+    if (!message) throw corrupt(`names the ${name}, which the journal does not hold`)
+    view.pending.delete(name)
+    return message
+  }
+  for (const { clear, compact, add } of notesOf(commit)) {
+    if (clear) view.messages = []
+    if (compact) {
+      const { length } = view.messages
+      if (compact.keep > length) throw corrupt(`keeps ${compact.keep} of ${length} messages`)
+      view.messages = [take({ content: compact.summary }), ...view.messages.slice(length - compact.keep)]
     }
-    if (note.clear) view.messages = []
-    if (note.compact) view.messages = [take(note.compact.summary), ...view.messages.slice(view.messages.length - note.compact.keep)]
-    if (note.add) view.messages = view.messages.concat(note.add.map((item) => (typeof item === 'string' ? take(item) : item)))
+    if (add) view.messages = view.messages.concat(add.map(take))
   }
 }
 
@@ -83,10 +98,18 @@ export class Transcripts {
 
   /** A commit that has just become durable. */
   feed(commit: Commit): void {
-    const view = this.#views.get(commit.address) ?? { seq: 0, messages: [], pending: new Map() }
     // A new conversation is followed from its first commit, so that it is never read at all.
-    if (commit.seq === 1) this.#views.set(commit.address, view)
+    const view = this.#views.get(commit.address) ?? (commit.seq === 1 ? this.#keep(commit.address) : undefined)
+    if (!view || commit.seq <= view.seq) return
     if (view.seq === commit.seq - 1) foldTranscript(view, commit)
+    else view.behind = true
+  }
+
+  #keep(name: string): View {
+    const view = emptyView()
+    this.#views.set(name, view)
+    if (this.#views.size > viewMax) this.#views.delete(this.#views.keys().next().value as string)
+    return view
   }
 
   forget(address: Address): void {
@@ -96,19 +119,48 @@ export class Transcripts {
   /** The first `upTo` messages since the last reset or compaction. @throws RuntimeError corrupt_at, log_unavailable */
   async read(address: Address, upTo = Number.POSITIVE_INFINITY): Promise<Message[]> {
     const name = formatAddress(address)
-    const known = this.#views.get(name)
-    if (known && known.messages.length >= upTo) return known.messages.slice(0, upTo)
-    const view = known ?? { seq: 0, messages: [], pending: new Map() }
-    for (;;) {
-      const frames = await this.#journal.read(address, view.seq + 1, { limit: pageSize })
-      for (const { seq, bytes } of frames) if (seq === view.seq + 1) foldTranscript(view, decodeCommit(bytes, { address: name, seq }))
-      if (frames.length < pageSize) break
-    }
-    this.#views.set(name, view)
+    // Kept before it is read, so that it is fed meanwhile and nothing falls in between.
+    const view = this.#views.get(name) ?? this.#keep(name)
+    if (view.behind || view.messages.length < upTo) await this.#catchUp(address, view)
     if (Number.isFinite(upTo) && view.messages.length < upTo)
       throw new RuntimeError('corrupt_at', `the transcript of ${name} has ${view.messages.length} messages, ${upTo} were expected`, {
         data: { seq: view.seq },
       })
     return view.messages.slice(0, upTo)
+  }
+
+  async #catchUp(address: Address, view: View): Promise<void> {
+    do {
+      view.behind = false
+      for await (const commit of this.#commits(address, () => view.seq + 1)) if (commit.seq === view.seq + 1) foldTranscript(view, commit)
+    } while (view.behind)
+  }
+
+  async *#commits(address: Address, next: () => number): AsyncGenerator<Commit> {
+    for (;;) {
+      const frames = await this.#journal.read(address, next(), { limit: pageSize })
+      for (const { seq, bytes } of frames) yield decodeCommit(bytes, { address: formatAddress(address), seq })
+      if (frames.length < pageSize) return
+    }
+  }
+
+  /** What the whole journal says about an answer that may be long gone from the transcript: the outcome of a message, and its text. */
+  async recall(address: Address, id: string): Promise<{ outcome: TurnOutcome; text: string } | undefined> {
+    let outcome: TurnOutcome | undefined
+    let text = ''
+    let answer = ''
+    let seq = 0
+    for await (const commit of this.#commits(address, () => seq + 1)) {
+      seq = commit.seq
+      for (const input of commit.inputs) {
+        const content = contentOf(input)?.[1]
+        if (content?.role === 'assistant') [answer, text] = [content.id, content.text]
+      }
+      outcome = notesOf(commit)
+        .flatMap(({ ended = [] }) => ended)
+        .find(({ ids }) => ids.includes(id))
+      if (outcome) return { outcome, text: outcome.answerId === answer ? text : '' }
+    }
+    return undefined
   }
 }

@@ -2,9 +2,10 @@
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Message } from '../contracts/message.ts'
-import type { Models } from '../contracts/model.ts'
+import { type Message, noUsage } from '../contracts/message.ts'
+import type { ModelResponse, Models } from '../contracts/model.ts'
 import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../contracts/session.ts'
+import { escapeToken } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
 import { turnMachine } from '../machines/turn.machine.ts'
 import { effect, fromTask, type TaskScope } from './effect.ts'
@@ -20,37 +21,63 @@ export type TurnServices = {
   transcripts: Transcripts
 }
 
+/** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
+const handOverMs = 100
+
 const callModel =
-  ({ environment, models, agent: agentOf, transcripts }: TurnServices) =>
+  (services: TurnServices) =>
   async ({ input, self, signal, emit, receive }: TaskScope<ModelCallInput>): Promise<ModelCallOutput> => {
     const { session, runId, profile, upTo, call } = input
+    const { environment, transcripts } = services
     const { epoch, tell } = effect(self)
     const stop = new AbortController()
+    const seen = { text: '', reasoning: '' }
+    const handedOver = Promise.withResolvers<ModelResponse>()
+    let timer: unknown
     signal.addEventListener('abort', () => stop.abort(), { once: true })
-    receive(({ type }) => type === 'stop' && stop.abort())
-    const held = environment.failPoints.hit('K05')
-    if (held) await held
-    const { agent, tools } = agentOf(profile.agent)
-    const [messages, model] = await Promise.all([transcripts.read({ kind: 'session', id: session }, upTo), models.get(profile.model)])
+    receive(({ type }) => {
+      if (type !== 'stop' || stop.signal.aborted) return
+      stop.abort()
+      timer = environment.clock.setTimeout(
+        () => handedOver.resolve({ ...seen, calls: [], usage: noUsage, finish: 'other', model: profile.model, partial: true }),
+        handOverMs,
+      )
+    })
     // Rises with every call and every takeover, so that no two streams of one run share a number.
     const attempt = call + epoch - 1
     let index = 0
-    let chars = 0
-    tell({ type: 'stream.start', attempt })
-    const response = await model.call(
-      { instructions: agent.instructions, messages, tools: tools.describe(), settings: agent.settings, limits: agent.limits },
-      {
-        signal: stop.signal,
-        onDelta: ({ kind, text }) => {
-          chars += text.length
-          emit({ type: 'delta', runId, attempt, index: index++, kind, text })
+    let over = false
+    const { agent, tools } = services.agent(profile.agent)
+    const answer = async (): Promise<ModelResponse> => {
+      const held = environment.failPoints.hit('K05')
+      if (held) await held
+      const [messages, model] = await Promise.all([transcripts.read({ kind: 'session', id: session }, upTo), services.models.get(profile.model)])
+      tell({ type: 'stream.start', attempt })
+      return model.call(
+        { instructions: agent.instructions, messages, tools: tools.describe(), settings: agent.settings, limits: agent.limits },
+        {
+          signal: stop.signal,
+          onDelta: ({ kind, text }) => {
+            if (over) return
+            seen[kind] += text
+            emit({ type: 'delta', runId, attempt, index: index++, kind, text })
+          },
         },
-      },
-    )
-    tell({ type: 'stream.end', attempt, deltas: index, chars })
-    const { text, reasoning, usage, partial } = response
-    const calls = partial ? [] : tools.plan(response.calls).map((planned, place) => ({ ...planned, id: `${runId}:${call}:${place + 1}` }))
-    return { kind: 'model', id: `${runId}:${call}`, text, reasoning, calls, usage, model: response.model, partial }
+      )
+    }
+    try {
+      const { text, reasoning, usage, model, partial, calls } = await Promise.race([answer(), handedOver.promise])
+      if (partial && !stop.signal.aborted)
+        throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', { retryable: true })
+      tell({ type: 'stream.end', attempt, deltas: index, chars: seen.text.length + seen.reasoning.length })
+      // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
+      const name = `${escapeToken(session)}/${runId}:${call}`
+      const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      return { kind: 'model', id: `${runId}:${call}`, text, reasoning, calls: planned, usage, model, partial }
+    } finally {
+      over = true
+      environment.clock.clearTimeout(timer)
+    }
   }
 
 const summarise =
@@ -64,10 +91,11 @@ const summarise =
       })
     const { agent } = agentOf(profile.agent)
     const model = await models.get(profile.model)
-    const { text, usage } = await model.call(
+    const { text, usage, partial } = await model.call(
       { instructions: summaryPrompt.instructions, messages: [summaryPrompt.message(old)], tools: [], settings: {}, limits: agent.limits },
       { signal, onDelta: () => undefined },
     )
+    if (partial) throw new RuntimeError('cancelled', 'the summary was stopped before its end')
     return { kind: 'summary', id, text, keep, usage }
   }
 

@@ -1,6 +1,6 @@
 /** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
-import { QueueMode, textMax } from './session.ts'
+import { callIdMax, QueueMode, textMax } from './session.ts'
 import { maxIdBytes } from './subjects.ts'
 
 const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
@@ -38,7 +38,7 @@ export const commands = {
   'approvals.resolve': z
     .strictObject({
       sessionKey: SessionKey,
-      callId: z.string().min(1).max(400),
+      callId: z.string().min(1).max(callIdMax),
       decision: z.enum(['approve', 'deny']),
       inputHash: z.string().length(64),
       by: z.string().max(200).optional(),

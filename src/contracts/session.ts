@@ -10,6 +10,8 @@ export type QueueMode = z.infer<typeof QueueMode>
 
 export const textMax = 200_000
 export const messageIdMax = 200
+/** Characters of the name of a tool call: it holds the key of its session and the id of its run. */
+export const callIdMax = 4000
 
 const MessageId = z.string().min(1).max(messageIdMax)
 
@@ -54,11 +56,11 @@ export const SessionCommand = z.discriminatedUnion('type', [
   }),
   z.strictObject({
     type: z.literal('cancel').describe('stop the running turn; what it said so far is kept'),
-    runId: MessageId.optional().describe('only if this run is the one that is running'),
+    runId: MessageId.optional().describe('this run only, also when it still waits for its turn; without it the running turn and all that waits'),
   }),
   z.strictObject({
     type: z.literal('approve').describe('decide about a tool call that waits for a person'),
-    callId: z.string().min(1).max(400).describe('the call that waits'),
+    callId: z.string().min(1).max(callIdMax).describe('the call that waits'),
     decision: z.enum(['approve', 'deny']),
     inputHash: z.string().length(64).describe('SHA-256 of the arguments that were shown: a decision is about them and no others'),
     by: z.string().max(200).optional().describe('who decided'),
@@ -80,7 +82,8 @@ export const SessionEvent = z.discriminatedUnion('type', [
   SessionCommand.options[5],
 ])
 export type SessionEvent = z.infer<typeof SessionEvent>
-export type AcceptedMessage = { id: string; text: string; profile: Profile }
+/** A message that waits for its turn. Its text stands in the journal and nowhere else. */
+export type AcceptedMessage = { id: string; profile: Profile }
 
 /** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
 export type Approval = { callId: string; runId: string; name: string; input: unknown; inputHash: string; why: 'approval' | 'in_doubt' }
@@ -102,8 +105,11 @@ export type TurnOutput = {
   status: TurnStatus
   /** Ids of all messages that this turn answered, steering included. */
   ids: string[]
+  /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it. */
   text: string
   partial: boolean
+  /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
+  answerId: string | null
   usage: Usage
   steps: number
   toolCalls: number
@@ -111,6 +117,9 @@ export type TurnOutput = {
   error?: ErrorBody
   transcriptLength: number
 }
+
+/** What a session remembers of a turn that ended. */
+export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength'>
 
 /** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
 export type ModelCallInput = { session: string; runId: string; profile: Profile; upTo: number; call: number }
@@ -133,8 +142,22 @@ export type SummaryInput = { session: string; profile: Profile; upTo: number; id
 /** `keep` is how many of the newest messages stay as they are. */
 export type SummaryOutput = { kind: 'summary'; id: string; text: string; keep: number; usage: Usage }
 
-/** A fact about the transcript, noted in the journal: an id stands for content that an input of the journal holds. */
-export type TranscriptNote = { type: 'transcript'; add?: (string | Message)[]; compact?: { keep: number; summary: string }; clear?: true }
+/**
+ * What becomes part of the transcript: a message of a user by its id, or what an effect answered by its id (both texts stand in the journal as
+ * inputs), or a message that the machine itself made up. Two forms, since users choose their ids and could choose that of an answer.
+ */
+export type TranscriptItem = string | { content: string } | Message
+
+/** A fact about the conversation, noted in the journal beside its inputs. */
+export type TranscriptNote = {
+  type: 'transcript'
+  add?: TranscriptItem[]
+  /** All but the newest `keep` messages are replaced by this summary. */
+  compact?: { keep: number; summary: string }
+  clear?: true
+  /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
+  ended?: TurnOutcome[]
+}
 
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
@@ -142,7 +165,6 @@ export type SessionOutput =
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
   | { type: 'started'; runId: string; ids: string[]; model: string }
   | { type: 'delta'; runId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string }
-  | { type: 'block'; runId: string; attempt: number; text: string }
   | {
       type: 'tool'
       runId: string

@@ -1,67 +1,51 @@
-import { assign, emit, fromPromise, sendParent, setup } from 'xstate'
-import type { ErrorBody } from '../contracts/errors.ts'
-import type { Approval, SessionOutput, ToolCallInput, ToolCallOutput, ToolInput } from '../contracts/session.ts'
+import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
+import { type ErrorBody, errorBody } from '../contracts/errors.ts'
+import type { Approval, SessionOutput, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../contracts/session.ts'
 import type { ToolOutcome } from '../contracts/tool.ts'
 
-type Phase = Extract<SessionOutput, { type: 'tool' }>['phase']
-type Context = ToolInput & {
-  attempt: number
-  result: { output: unknown; isError: boolean } | null
-  error: ErrorBody | null
-}
+type Context = ToolInput & { attempt: number; error: ErrorBody | null }
 
 export type ToolEvent =
   | { type: 'approve'; callId: string; decision: 'approve' | 'deny'; inputHash: string; by?: string | undefined }
   | { type: 'cancel' }
 
-/** What a tool call tells its turn. `contentId` names its journalled result; where no tool ran, the machine made up what stands in its place. */
+/** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
 export type ToolReport =
   | { type: 'tool.waiting'; approval: Approval }
   | { type: 'tool.decided'; callId: string }
-  | { type: 'tool.finished'; outcome: ToolOutcome; contentId: string | null }
+  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem }
 
-const asError = (error: unknown): ErrorBody => {
-  const { code, message, hint, retryable, data } = error as ErrorBody
-  return {
-    code: code ?? 'tool_failed',
-    message: message ?? String(error),
-    retryable: retryable === true,
-    ...(hint ? { hint } : {}),
-    ...(data ? { data } : {}),
-  }
-}
+const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
+  event.type === 'approve' && event.inputHash === context.call.inputHash && event.decision === decision
+const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
 
-const outcome = (context: Context, status: ToolOutcome['status']): ToolOutcome => {
-  const { id, callId, name } = context.call
-  if (context.result) return { id, callId, name, status, ...context.result }
-  const why = context.error ?? { code: 'cancelled', message: 'the call was cancelled', retryable: false }
-  return {
-    id,
-    callId,
-    name,
-    status,
-    output: { error: { code: why.code, message: why.message, ...(why.hint ? { hint: why.hint } : {}) } },
-    isError: true,
-  }
+/** What the model reads in place of a result. */
+const failure = ({ error }: Context) => {
+  const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
+  return { error: { code, message, ...(hint ? { hint } : {}) } }
 }
 
 /**
  * One tool call, from the model's wish to its result.
  *
- * | state          | on                    | guard          | next           | does                       |
- * | -------------- | --------------------- | -------------- | -------------- | -------------------------- |
- * | admission      |                       | hasProblem     | failed         | tells the model what is wrong |
- * | admission      |                       | needsApproval  | awaiting-input |                            |
- * | admission      |                       |                | running        |                            |
- * | awaiting-input | approve               | approved       | running        | once; bound to the arguments |
- * | awaiting-input | approve               | deniedBy…      | denied, doubt  |                            |
- * | running        | execute done          |                | completed      |                            |
- * | running        | execute error         | ranPerhaps     | in-doubt       | never runs it again by itself |
- * | running        | execute error         | mayRetry       | retrying       |                            |
- * | running        | execute error         |                | failed         |                            |
- * | running        | after timeout         |                | failed         | the effect is stopped      |
- * | in-doubt       |                       | asksPerson     | awaiting-input |                            |
- * | (all)          | cancel                |                | cancelled      | the effect is stopped      |
+ * | state          | on             | guard           | next              | does                             |
+ * | -------------- | -------------- | --------------- | ----------------- | -------------------------------- |
+ * | admission      |                | hasProblem      | failed            | tells the model what is wrong    |
+ * | admission      |                | needsApproval   | awaiting-input    |                                  |
+ * | admission      |                |                 | running           |                                  |
+ * | awaiting-input | approve        | approvedInDoubt | running           | the next attempt                 |
+ * | awaiting-input | approve        | approved        | running           | once; bound to the arguments     |
+ * | awaiting-input | approve        | deniedInDoubt   | reported-in-doubt | tells the model that nobody knows |
+ * | awaiting-input | approve        | denied          | denied            |                                  |
+ * | running        | execute done   |                 | completed         |                                  |
+ * | running        | execute error  | ranPerhaps      | in-doubt          | never runs it again by itself    |
+ * | running        | execute error  | mayRetry        | retrying          |                                  |
+ * | running        | execute error  |                 | failed            |                                  |
+ * | running        | after timeout  |                 | failed            | the effect is stopped            |
+ * | retrying       | after backoff  |                 | running           | the next attempt                 |
+ * | in-doubt       |                | asksPerson      | awaiting-input    |                                  |
+ * | in-doubt       |                |                 | reported-in-doubt | tells the model that nobody knows |
+ * | (all)          | cancel         |                 | cancelled         | the effect is stopped            |
  */
 export const toolMachine = setup({
   types: {
@@ -77,12 +61,12 @@ export const toolMachine = setup({
   guards: {
     hasProblem: ({ context }) => context.call.problem !== undefined,
     needsApproval: ({ context }) => context.call.needsApproval,
-    approved: ({ context, event }) => event.type === 'approve' && event.inputHash === context.call.inputHash && event.decision === 'approve',
-    deniedInDoubt: ({ context, event }) =>
-      event.type === 'approve' && event.inputHash === context.call.inputHash && event.decision === 'deny' && context.error?.code === 'tool_in_doubt',
-    denied: ({ context, event }) => event.type === 'approve' && event.inputHash === context.call.inputHash && event.decision === 'deny',
-    ranPerhaps: (_, { error }: { error: unknown }) => asError(error).code === 'tool_in_doubt',
-    mayRetry: ({ context }, { error }: { error: unknown }) => asError(error).retryable && context.attempt < context.call.attemptMax,
+    approvedInDoubt: ({ context, event }) => decides(context, event, 'approve') && isInDoubt(context),
+    approved: ({ context, event }) => decides(context, event, 'approve'),
+    deniedInDoubt: ({ context, event }) => decides(context, event, 'deny') && isInDoubt(context),
+    denied: ({ context, event }) => decides(context, event, 'deny'),
+    ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code === 'tool_in_doubt',
+    mayRetry: ({ context }, { error }: { error: unknown }) => errorBody(error).retryable && context.attempt < context.call.attemptMax,
     asksPerson: ({ context }) => context.inDoubt === 'ask',
   },
   delays: {
@@ -97,8 +81,7 @@ export const toolMachine = setup({
         retryable: false,
       }),
     }),
-    rememberResult: assign({ result: (_, { output }: { output: ToolCallOutput }) => ({ output: output.output, isError: false }), error: null }),
-    rememberError: assign({ error: (_, { error }: { error: unknown }) => asError(error) }),
+    rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error, 'tool_failed') }),
     rememberTimeout: assign({
       error: ({ context }): ErrorBody => ({
         code: 'tool_timeout',
@@ -114,43 +97,41 @@ export const toolMachine = setup({
       }),
     }),
     countAttempt: assign({ attempt: ({ context }) => context.attempt + 1, error: null }),
-    askForDecision: sendParent(
-      ({ context: { runId, call, error } }): ToolReport => ({
-        type: 'tool.waiting',
-        approval: {
-          callId: call.id,
-          runId,
-          name: call.name,
-          input: call.input,
-          inputHash: call.inputHash,
-          why: error?.code === 'tool_in_doubt' ? 'in_doubt' : 'approval',
-        },
-      }),
-    ),
-    reportDecision: sendParent(({ context }): ToolReport => ({ type: 'tool.decided', callId: context.call.id })),
-    announce: emit(({ context }, { phase }: { phase: Phase }): SessionOutput => {
-      const { id, name, input } = context.call
-      const content = phase === 'requested' || phase === 'progress' ? { input } : { output: outcome(context, phase).output }
-      return { type: 'tool', runId: context.runId, callId: id, name, phase, ...content }
+    askForDecision: sendParent(({ context }): ToolReport => {
+      const { runId, call } = context
+      const { id: callId, name, input, inputHash } = call
+      return { type: 'tool.waiting', approval: { callId, runId, name, input, inputHash, why: isInDoubt(context) ? 'in_doubt' : 'approval' } }
     }),
-    finish: sendParent(
-      ({ context }, { status }: { status: ToolOutcome['status'] }): ToolReport => ({
-        type: 'tool.finished',
-        outcome: outcome(context, status),
-        contentId: context.result ? context.call.id : null,
-      }),
+    endWaiting: sendParent(({ context }): ToolReport => ({ type: 'tool.decided', callId: context.call.id })),
+    announceRequest: enqueueActions(({ context: { runId, call }, enqueue }) =>
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'requested', input: call.input }),
     ),
+    reportResult: enqueueActions(({ context: { runId, call }, enqueue }, { answer }: { answer: ToolCallOutput }) => {
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'completed', output: answer.output })
+      enqueue.sendParent({ type: 'tool.finished', callId: call.id, status: 'completed', result: { content: answer.id } } satisfies ToolReport)
+    }),
+    reportFailure: enqueueActions(({ context, enqueue }, { status }: { status: Exclude<ToolOutcome['status'], 'completed'> }) => {
+      const { runId, call } = context
+      const output = failure(context)
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: status, output })
+      enqueue.sendParent({
+        type: 'tool.finished',
+        callId: call.id,
+        status,
+        result: { role: 'tool', callId: call.callId, name: call.name, output, isError: true },
+      } satisfies ToolReport)
+    }),
   },
 }).createMachine({
   id: 'tool',
   description: 'One tool call, from the wish of the model to its result.',
-  context: ({ input }) => ({ ...input, attempt: 1, result: null, error: null }),
+  context: ({ input }) => ({ ...input, attempt: 1, error: null }),
   initial: 'admission',
   on: { cancel: { target: '.cancelled', description: 'somebody pressed stop' } },
   states: {
     admission: {
       description: 'May it run at all, and does a person have to agree?',
-      entry: { type: 'announce', params: { phase: 'requested' } },
+      entry: 'announceRequest',
       always: [
         { guard: 'hasProblem', target: 'failed', actions: 'rememberProblem' },
         { guard: 'needsApproval', target: 'awaiting-input' },
@@ -161,10 +142,11 @@ export const toolMachine = setup({
       description: 'A person decides; the decision counts for these arguments only.',
       tags: 'waiting',
       entry: 'askForDecision',
-      exit: 'reportDecision',
+      exit: 'endWaiting',
       on: {
         approve: [
-          { guard: 'approved', target: 'running', actions: 'countAttempt' },
+          { guard: 'approvedInDoubt', target: 'running', actions: 'countAttempt' },
+          { guard: 'approved', target: 'running' },
           { guard: 'deniedInDoubt', target: 'reported-in-doubt' },
           { guard: 'denied', target: 'denied', actions: 'rememberDenial' },
         ],
@@ -176,7 +158,7 @@ export const toolMachine = setup({
         id: 'execute',
         src: 'execute',
         input: ({ context: { session, runId, agent, call, attempt } }) => ({ session, runId, agent, call, attempt, onCrash: call.onCrash }),
-        onDone: { target: 'completed', actions: { type: 'rememberResult', params: ({ event }) => ({ output: event.output }) } },
+        onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
         onError: [
           {
             guard: { type: 'ranPerhaps', params: ({ event }) => ({ error: event.error }) },
@@ -197,40 +179,10 @@ export const toolMachine = setup({
       description: 'A crash hit in the middle of a call that must not run twice.',
       always: [{ guard: 'asksPerson', target: 'awaiting-input' }, { target: 'reported-in-doubt' }],
     },
-    completed: {
-      type: 'final',
-      entry: [
-        { type: 'announce', params: { phase: 'completed' } },
-        { type: 'finish', params: { status: 'completed' } },
-      ],
-    },
-    failed: {
-      type: 'final',
-      entry: [
-        { type: 'announce', params: { phase: 'failed' } },
-        { type: 'finish', params: { status: 'failed' } },
-      ],
-    },
-    denied: {
-      type: 'final',
-      entry: [
-        { type: 'announce', params: { phase: 'denied' } },
-        { type: 'finish', params: { status: 'denied' } },
-      ],
-    },
-    cancelled: {
-      type: 'final',
-      entry: [
-        { type: 'announce', params: { phase: 'cancelled' } },
-        { type: 'finish', params: { status: 'cancelled' } },
-      ],
-    },
-    'reported-in-doubt': {
-      type: 'final',
-      entry: [
-        { type: 'announce', params: { phase: 'in_doubt' } },
-        { type: 'finish', params: { status: 'in_doubt' } },
-      ],
-    },
+    completed: { type: 'final' },
+    failed: { type: 'final', entry: { type: 'reportFailure', params: { status: 'failed' } } },
+    denied: { type: 'final', entry: { type: 'reportFailure', params: { status: 'denied' } } },
+    cancelled: { type: 'final', entry: { type: 'reportFailure', params: { status: 'cancelled' } } },
+    'reported-in-doubt': { type: 'final', entry: { type: 'reportFailure', params: { status: 'in_doubt' } } },
   },
 })

@@ -2,6 +2,7 @@
  * Fail points from the environment of a real process: `STATECAST_FAILPOINTS=K07:2:kill` kills it the second time that it is in the middle of a stream.
  * Several are separated by commas; actions are `kill`, `throw`, `delay=<ms>`.
  */
+import { writeSync } from 'node:fs'
 import { type Clock, type FailPoint, type FailPoints, failPoints, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 
@@ -32,11 +33,17 @@ export const failPointsFrom = (text: string | undefined, clock: Clock): FailPoin
       counts.set(name, count)
       const plan = plans.find((one) => one.name === name && one.hit === count)
       if (!plan) return undefined
-      if (plan.action === 'kill') process.kill(process.pid, 'SIGKILL')
+      if (plan.action === 'kill') die(name, count)
       if (plan.action === 'throw') throw new RuntimeError('internal', `fail point ${name}`)
       return new Promise<void>(
         (resolve) => void clock.setTimeout(resolve, plan.action === 'kill' ? 60_000 : Number(plan.action.slice('delay='.length))),
       )
     },
   }
+}
+
+/** With a last word on stderr: a process that is gone without one looks like the work of the operating system. */
+const die = (name: FailPoint, hit: number): void => {
+  writeSync(2, `fail point ${name}, hit ${hit}: kill (${failPoints[name]})\n`)
+  process.kill(process.pid, 'SIGKILL')
 }

@@ -7,7 +7,8 @@ import { EventQueue, type Said } from './outputs.ts'
 /** What `run.events()` yields: what the session emits about this message, `seq` where it is durable. */
 export type RunEvent = Exclude<SessionOutput, { type: 'transcript' }> & { seq?: number }
 
-const endings = new Set(['final', 'error', 'aborted'])
+const endingOf = { completed: 'final', failed: 'error', cancelled: 'aborted' } as const
+const endings = new Set<string>(Object.values(endingOf))
 
 export class Run {
   /** The idempotency key of the message. */
@@ -42,13 +43,18 @@ export class Run {
       if (said.runId) this.runId = said.runId
     }
     if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
-    const mine = said.runId === this.runId || said.ids?.includes(this.id) || said.id === this.id || said.type === 'reset'
-    if (!mine) return
+    if (said.runId !== this.runId && !said.ids?.includes(this.id) && said.id !== this.id) return
     this.#queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
-    if (endings.has(said.type) && said.ids?.includes(this.id)) this.end(event as unknown as TurnOutput)
+    if (endings.has(said.type) && said.ids?.includes(this.id)) this.#settle(event as unknown as TurnOutput)
   }
 
+  /** The outcome is known from elsewhere: the session gave it before anybody listened. */
   end(output: TurnOutput): void {
+    this.#queue.push({ type: endingOf[output.status], ...output })
+    this.#settle(output)
+  }
+
+  #settle(output: TurnOutput): void {
     this.#unsubscribe()
     this.#queue.end()
     if (output.status === 'completed') return this.#outcome.resolve(output)

@@ -3,8 +3,9 @@ import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
-import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutput } from '../contracts/session.ts'
+import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutcome, type TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { SessionContext } from '../machines/session.context.ts'
 import { EventQueue } from './outputs.ts'
 import { parseInput } from './parse.ts'
 import { Run, type RunEvent } from './run.ts'
@@ -24,19 +25,12 @@ export type SessionView = {
   run: { runId: string; ids: string[]; model: string } | null
   queued: string[]
   approvals: Approval[]
-  outcomes: Omit<TurnOutput, 'text' | 'transcriptLength'>[]
+  /** How the last messages were answered. */
+  outcomes: TurnOutcome[]
   messages: number
   seq: number
   epoch: number
   quarantine?: ReturnType<typeof errorBody>
-}
-
-type SessionContext = {
-  run: { runId: string; ids: string[]; profile: Profile } | null
-  queue: { id: string }[]
-  approvals: Approval[]
-  outcomes: SessionView['outcomes']
-  transcriptLength: number
 }
 
 export class Session {
@@ -122,17 +116,18 @@ export class Session {
     run.end(await this.outcome(run.id))
   }
 
-  /** How a message was answered. @throws RuntimeError not_found for one that was never accepted, or too long ago */
+  /** How a message was answered, however long ago. @throws RuntimeError not_found for one that was never accepted, or has no answer yet */
   async outcome(id: string): Promise<TurnOutput> {
+    const { transcripts } = this.#services
     const context = await this.#context()
-    const outcome = context?.outcomes.findLast(({ ids }) => ids.includes(id))
-    if (!context || !outcome)
-      throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`, {
-        hint: 'the last 50 outcomes are kept; older ones are in the trace',
-      })
-    const messages = await this.history()
-    const answer = messages.findLast((message) => message.role === 'assistant' && message.id.startsWith(`${outcome.runId}:`))
-    return { ...outcome, text: answer?.role === 'assistant' ? answer.text : '', transcriptLength: context.transcriptLength }
+    const recent = context?.outcomes.findLast(({ ids }) => ids.includes(id))
+    const answer = recent && (await this.history()).find((message) => message.role === 'assistant' && message.id === recent.answerId)
+    const known =
+      recent && (recent.answerId === null || answer)
+        ? { outcome: recent, text: answer?.role === 'assistant' ? answer.text : '' }
+        : await transcripts.recall(this.address, id)
+    if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
+    return { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }
   }
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */

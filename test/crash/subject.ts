@@ -29,6 +29,7 @@ const tracedTool = (folder: string, name: string, onCrash: Policy, approval = fa
         } satisfies EffectLine)
       trace('start')
       await sleep(15)
+      if (process.env.CRASH_IN_TOOL === name) process.kill(process.pid, 'SIGKILL')
       const token = randomBytes(6).toString('hex')
       trace('end', token)
       return { token }

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FailPoint } from '../../src/contracts/environment.ts'
 import { systemClock } from '../../src/environment.ts'
-import { createRuntime } from '../../src/index.ts'
+import { createRuntime, isRuntimeError } from '../../src/index.ts'
 import { failPointsFrom } from '../../src/runtime/fail-points.ts'
 import { type ClientOptions, runClient, type Scenario } from './client.ts'
 import { type EffectLine, effectsFile, readLines } from './lines.ts'
@@ -30,7 +30,14 @@ const runtime = await createRuntime({
 })
 say({ ready: true })
 
-process.once('SIGTERM', () => void runtime.drain(5_000).then(() => (say({ drained: true }), process.exit(0))))
+let draining = false
+process.once('SIGTERM', () => {
+  draining = true
+  void runtime.drain(5_000).then(() => {
+    say({ drained: true })
+    process.exit(0)
+  })
+})
 if (process.env.CRASH_DRAIN)
   void (async () => {
     while (!readLines<EffectLine>(effectsFile(folder)).some(({ tool }) => tool === 'lookup')) await sleep(1)
@@ -38,7 +45,13 @@ if (process.env.CRASH_DRAIN)
   })()
 
 const session = runtime.session('shop')
-await runClient({ session, folder, scenario: scenario as Scenario, inDoubt: inDoubt as ClientOptions['inDoubt'] })
+try {
+  await runClient({ runtime, session, folder, scenario: scenario as Scenario, inDoubt: inDoubt as ClientOptions['inDoubt'] })
+} catch (error) {
+  // A client whose server has gone goes on with the next one; `drain` ends the process.
+  if (!draining || !isRuntimeError(error) || error.code !== 'closed') throw error
+  await new Promise(() => undefined)
+}
 const { verdict, difference } = await runtime.replay(session.address)
 await runtime.close()
 say({ done: true, replay: verdict, ...(difference ? { difference } : {}), hits })

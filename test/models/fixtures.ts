@@ -1,40 +1,9 @@
 /** Builders for tests of models: time that stands still, a request, a call whose deltas are kept. */
-import type { Clock } from '../../src/contracts/environment.ts'
 import { isRuntimeError, type RuntimeError } from '../../src/contracts/errors.ts'
 import type { AssistantMessage, Message } from '../../src/contracts/message.ts'
 import type { Model, ModelDelta, ModelRequest, ModelResponse } from '../../src/contracts/model.ts'
 
-export type VirtualClock = Clock & { advance(ms: number): Promise<void>; pending(): number }
-
-/** Time that passes only in `advance`, which lets everything that is due happen in order. */
-export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5)): VirtualClock => {
-  let now = startMs
-  let count = 0
-  const timers = new Map<number, { at: number; callback: () => void }>()
-  const settle = () => new Promise((resolve) => setImmediate(resolve))
-  return {
-    now: () => now,
-    setTimeout: (callback, ms) => {
-      timers.set(++count, { at: now + ms, callback })
-      return count
-    },
-    clearTimeout: (handle) => void timers.delete(handle as number),
-    pending: () => timers.size,
-    advance: async (ms) => {
-      const end = now + ms
-      await settle()
-      for (;;) {
-        const due = [...timers].filter(([, { at }]) => at <= end).sort(([a, x], [b, y]) => x.at - y.at || a - b)[0]
-        if (due === undefined) break
-        timers.delete(due[0])
-        now = due[1].at
-        due[1].callback()
-        await settle()
-      }
-      now = end
-    },
-  }
-}
+export { type VirtualClock, virtualClock } from '../../src/testing/virtual-clock.ts'
 
 let idCount = 0
 export const user = (text: string): Message => ({ role: 'user', id: `user-${++idCount}`, text })

@@ -1,0 +1,38 @@
+/** What a live root asks of the host that has it in memory. */
+import type { Environment } from '../contracts/environment.ts'
+import type { RuntimeError } from '../contracts/errors.ts'
+import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
+import type { Journal } from '../contracts/transport.ts'
+import type { Emitted } from './edges.ts'
+import type { Root } from './root.ts'
+
+export type RootLimits = {
+  /** Inputs waiting for their commit; more from outside are refused with `overloaded`. */
+  queueMax: number
+  /** Commits between two snapshots. */
+  snapshotEvery: number
+  /** Restarts within `crashPeriodMs` after which a root is quarantined. */
+  crashMax: number
+  crashPeriodMs: number
+  /** ms that a root with running effects waits for a store that is full or away, before it lets go and they have to begin again. */
+  patienceMs: number
+}
+
+/** Where in the life of a commit a fail point may strike. */
+export type Moment = 'received' | 'appended' | 'done'
+
+export type RootHost = {
+  journal: Journal
+  environment: Environment
+  /** Names this host in every commit that it writes. */
+  writer: string
+  limits: RootLimits
+  /** The commit is durable; its outputs are about to run. `redo` when they may have run before. */
+  committed(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
+  /** Live output of an effect, at most once and stored nowhere. */
+  live(root: Root, path: ActorPath, event: AnyEvent): void
+  /** A chance for a test to strike. Returns a promise only when something waits. */
+  moment(root: Root, moment: Moment, commit: Commit): void | Promise<void>
+  /** The root is no longer in memory: fenced, broken or closed. */
+  released(root: Root, reason: RuntimeError): void
+}

@@ -1,0 +1,194 @@
+/** What a root is: its ledger and its tree, and the commit that is being made of them. It appends nothing and lets nothing out. */
+import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
+import type { Commit, Input } from '../contracts/journal.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Journal } from '../contracts/transport.ts'
+import { fencedError } from './append.ts'
+import { answerTogether, type Waiting } from './intake.ts'
+import { emptyLedger, type Ledger } from './ledger.ts'
+import { encodeSnapshot, type Past, readPast } from './past.ts'
+import { plainCopy } from './plain.ts'
+import type { Registration } from './registration.ts'
+import type { Emitted, Output, Outside } from './edges.ts'
+import { Replica } from './replica.ts'
+import { birthError, poisonError, quarantinedError } from './supervision.ts'
+
+export type Applied = { waiting: Waiting; outputs: Output[] }
+
+/** Inputs that made the machine fail, and the last failure. */
+export type Trouble = { crash: ErrorBody; refused: NonNullable<Commit['refused']> }
+
+export type StateOptions = {
+  journal: Journal
+  address: Address
+  registration: Registration
+  outside: Outside
+  /** A tree is broken and about to be replaced. */
+  broken(replica: Replica): void
+}
+
+export const emittedBy = (outputs: Output[]): Emitted[] =>
+  outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
+
+export class State {
+  readonly #options: StateOptions
+  readonly #name: string
+  ledger: Ledger = emptyLedger()
+  replica: Replica | undefined
+  /** What the initial transition let out, until its commit is durable. */
+  birth: Output[] = []
+  /** Whether the present epoch is this object's own. The first commit claims it, and one after every rebuild. */
+  claimed = false
+  /** Sequence up to which the snapshot reaches. */
+  savedSeq = 0
+  #createInput: unknown
+
+  constructor(options: StateOptions) {
+    this.#options = options
+    this.#name = formatAddress(options.address)
+  }
+
+  /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable */
+  async read(): Promise<Past> {
+    const { journal, address, registration, outside } = this.#options
+    const past = await readPast(journal, address, registration, { outside })
+    this.ledger = past.ledger
+    this.replica = past.replica
+    this.savedSeq = past.settledSeq
+    this.claimed = false
+    return past
+  }
+
+  /** The input of a root that does not exist yet; the first one given counts. */
+  createWith(input: unknown): void {
+    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = plainCopy(input)
+  }
+
+  /** Begins a commit: everything in it happens at this one time, and no commit is earlier than the one before. */
+  tick(now: number): void {
+    this.ledger.at = Math.max(this.ledger.at, now)
+  }
+
+  /** The replica in the epoch of the commit that is being made; the first one is born here. */
+  present(): Replica {
+    const { registration, outside, address } = this.#options
+    const epoch = this.ledger.epoch + (this.claimed ? 0 : 1)
+    if (!this.replica) {
+      this.createWith(registration.defaultInput?.(address.id))
+      this.replica = new Replica({ registration, input: this.#createInput, at: this.ledger.at, epoch, outside })
+      this.birth = this.replica.takeOutputs()
+    }
+    this.replica.enter(epoch)
+    return this.replica
+  }
+
+  /** Applies what can be applied, and answers the rest. */
+  async applyAll(batch: Waiting[]): Promise<{ applied: Applied[]; trouble: Trouble | undefined }> {
+    const applied: Applied[] = []
+    let trouble: Trouble | undefined
+    for (const waiting of batch) {
+      if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
+      const crash = this.#apply(waiting, applied)
+      if (!crash) continue
+      const error = poisonError(this.#name, crash)
+      waiting.reject(error)
+      trouble = { crash, refused: [...(trouble?.refused ?? []), { input: waiting.input, error: error.toJSON() }] }
+      await this.#rebuild(applied)
+    }
+    return { applied, trouble }
+  }
+
+  /** Duplicates, and what can have no effect any more, are answered without a commit. */
+  #answerEarly(waiting: Waiting, applied: Applied[]): boolean {
+    const { input } = waiting
+    const { quarantine, recent } = this.ledger
+    if (quarantine) {
+      waiting.reject(quarantinedError(this.#name, quarantine))
+      return true
+    }
+    if ('id' in input && input.id !== undefined) {
+      const before = recent.get(input.id)
+      const twin = applied.find((one) => 'id' in one.waiting.input && one.waiting.input.id === input.id)
+      if (before?.error) waiting.reject(RuntimeError.from(before.error))
+      else if (before) waiting.resolve({ seq: before.seq, at: before.at, duplicate: true, emitted: [] })
+      else if (twin) answerTogether(twin.waiting, waiting)
+      if (before || twin) return true
+    }
+    if (!this.replica || this.replica.expects(input)) return false
+    waiting.reject(
+      this.replica.status === 'active'
+        ? new RuntimeError('not_found', `there is no actor at this path of ${this.#name}`)
+        : new RuntimeError('closed', `${this.#name} has ended`, { hint: 'use another id for a new one' }),
+    )
+    return true
+  }
+
+  /** A machine that fails, or ends, in its initial transition: the one is not created, the other takes no message. */
+  #answerUnborn(waiting: Waiting): boolean {
+    const { failure } = this.present()
+    if (!failure || this.ledger.seq > 0) return false
+    waiting.reject(birthError(this.#name, errorBody(failure.error)))
+    this.replica = undefined
+    this.birth = []
+    this.#createInput = undefined
+    return true
+  }
+
+  /** @returns why it failed; then the tree is broken */
+  #apply(waiting: Waiting, applied: Applied[]): ErrorBody | undefined {
+    const replica = this.present()
+    replica.apply(waiting.input, this.ledger.at)
+    const outputs = replica.takeOutputs()
+    if (replica.failure) return errorBody(replica.failure.error)
+    waiting.emitted = emittedBy(outputs).map(({ event }) => event)
+    applied.push({ waiting, outputs })
+    return undefined
+  }
+
+  /** Brings the tree back to the last commit, and then to the inputs of this batch that were fine. */
+  async #rebuild(applied: Applied[]): Promise<void> {
+    if (this.replica) this.#options.broken(this.replica)
+    const { at, seq } = this.ledger
+    await this.read()
+    if (this.ledger.seq !== seq) throw fencedError(this.#options.address, seq + 1)
+    this.ledger.at = at
+    for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
+  }
+
+  /** The commit after the last one, made of what was applied since. */
+  draft(writer: string, inputs: Input[], outputs: Output[], extra: Partial<Commit>): Commit {
+    const replica = this.present()
+    const { ledger, claimed } = this
+    const { machine, signature, noted } = this.#options.registration
+    const said = emittedBy([...this.birth, ...outputs]).map(({ event }) => event)
+    const notes = noted ? said.filter(noted) : []
+    return {
+      v: 1,
+      address: this.#name,
+      seq: ledger.seq + 1,
+      epoch: ledger.epoch + (claimed ? 0 : 1),
+      writer,
+      at: ledger.at,
+      prev: ledger.prev,
+      ...(ledger.seq === 0 ? { create: { machine: machine.id, signature, input: this.#createInput } } : {}),
+      ...(claimed ? {} : { claim: true as const }),
+      inputs,
+      ...extra,
+      states: replica.takeStates(),
+      digest: replica.digest(),
+      ...(notes.length > 0 ? { notes } : {}),
+    }
+  }
+
+  /** Best effort: losing a snapshot costs time, nothing else. @throws whatever the store does */
+  async save(): Promise<void> {
+    const { journal, address, registration } = this.#options
+    const { ledger, replica } = this
+    if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.birth.length > 0) return
+    const { seq } = ledger
+    const bytes = encodeSnapshot(registration, ledger, replica)
+    if (!bytes) return
+    await journal.saveSnapshot(address, seq, bytes)
+    this.savedSeq = seq
+  }
+}

@@ -1,0 +1,30 @@
+/** What a KEY on the command line means: a conversation, or `kind/id` of any actor. */
+import { isRuntimeError } from '../contracts/errors.ts'
+import { type Address, parseAddress } from '../contracts/subjects.ts'
+
+/** Readings of a key, the likelier first: `order/o-17` is an actor, unless there is only a conversation of that name. */
+const readings = (key: string): Address[] => {
+  const session = { kind: 'session', id: key }
+  if (!/^[a-z][a-z0-9-]{0,31}\/./.test(key)) return [session]
+  const at = key.indexOf('/')
+  try {
+    return [parseAddress(key), session]
+  } catch {
+    // Not escaped: as a person would write it.
+    return [{ kind: key.slice(0, at), id: key.slice(at + 1) }, session]
+  }
+}
+
+/** Tries the readings in turn. @throws RuntimeError not_found of the first reading when none is there */
+export const withAddress = async <Result>(key: string, use: (address: Address) => Promise<Result>): Promise<Result> => {
+  let first: unknown
+  for (const address of readings(key)) {
+    try {
+      return await use(address)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+      first ??= error
+    }
+  }
+  throw first
+}

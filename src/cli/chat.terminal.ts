@@ -1,0 +1,212 @@
+/** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
+import { errorBody, isRuntimeError } from '../contracts/errors.ts'
+import type { Approval } from '../contracts/session.ts'
+import type { RunEvent } from '../runtime/run.ts'
+import type { SessionView } from '../runtime/session.ts'
+import { approvalQuestion, toolCard } from './cards.ts'
+import type { ChatOptions } from './chat.ts'
+import type { Client } from './client.ts'
+import { dim as dimmed, exitCodes, printable, stateText } from './output.ts'
+import { Screen, type Terminal } from './screen.ts'
+
+const help = [
+  'Type to talk; what you say while an answer is coming joins the turn that is running.',
+  '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
+  '/quit  leaves (also Ctrl-D)                       /help   this',
+]
+
+export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
+  const subscription = await client.events(options.session)
+  const talk = new Talk(client, options, terminal)
+  void (async () => {
+    for await (const event of subscription.events) talk.hear(event as unknown as RunEvent)
+    talk.lost()
+  })()
+  try {
+    await talk.begin()
+    return await talk.ended
+  } finally {
+    subscription.stop()
+  }
+}
+
+class Talk {
+  readonly #client: Client
+  readonly #options: ChatOptions
+  readonly #screen: Screen
+  readonly #dim: (text: string) => string
+  readonly #end = Promise.withResolvers<number>()
+  readonly #approvals: Approval[] = []
+  /** One after another, so that messages arrive in the order in which they were typed. */
+  #sending: Promise<void> = Promise.resolve()
+  #running = false
+  #interrupts = 0
+  /** What was streamed of the model call that is running, to notice at the end whether all of it came. */
+  #streamed = { attempt: 0, text: '' }
+
+  constructor(client: Client, options: ChatOptions, terminal: Terminal) {
+    this.#client = client
+    this.#options = options
+    this.#screen = new Screen(terminal)
+    this.#dim = (text) => dimmed(text, terminal.output as { isTTY?: boolean })
+    const { prompt } = this.#screen
+    prompt.on('line', (line) => this.#take(line))
+    prompt.on('SIGINT', () => this.#interrupt())
+    prompt.on('close', () => this.#end.resolve(exitCodes.fine))
+  }
+
+  get ended(): Promise<number> {
+    return this.#end.promise
+  }
+
+  async begin(): Promise<void> {
+    const { session } = this.#options
+    const where = this.#client.url === undefined ? 'in this process' : `at ${this.#client.url}`
+    this.#screen.line(this.#dim(`conversation '${printable(session)}' ${where}; /help says what you can do`))
+    try {
+      const view = await this.#client.command<SessionView>('sessions.get', { sessionKey: session })
+      this.#running = view.run !== null
+      if (this.#running) this.#screen.line(this.#dim(`(a turn is running: ${stateText(view.state)})`))
+      for (const approval of view.approvals) this.#ask(approval)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+    }
+  }
+
+  hear(event: RunEvent): void {
+    const screen = this.#screen
+    switch (event.type) {
+      case 'accepted':
+        if (event.status === 'steered') screen.line(this.#dim('  (joins the turn that is running)'))
+        else if (event.status !== 'started') screen.line(this.#dim('  (waits for its turn)'))
+        break
+      case 'started':
+        this.#running = true
+        this.#streamed = { attempt: 0, text: '' }
+        break
+      case 'delta':
+        if (event.kind === 'text') this.#stream(event.attempt, event.text)
+        break
+      case 'tool':
+        screen.line(this.#dim(toolCard(event)))
+        break
+      case 'approval':
+        this.#ask(event)
+        break
+      case 'decided':
+        this.#forget(event.callId)
+        break
+      case 'retry':
+        screen.line(this.#dim(`  (${printable(event.error.message)}; trying again in ${Math.ceil(event.delayMs / 1000)} s)`))
+        break
+      case 'compacted':
+        screen.line(this.#dim('  (older history was summarised)'))
+        break
+      case 'reset':
+        screen.line(this.#dim(`  (the conversation begins anew: ${printable(event.reason)})`))
+        break
+      case 'final':
+      case 'error':
+      case 'aborted':
+        this.#finish(event)
+        break
+      default:
+    }
+  }
+
+  /** The node is gone; without anybody having asked for it. */
+  lost(): void {
+    this.#screen.line('error: the connection to the node has ended\nhint: start it again; what it accepted goes on')
+    this.#leave(exitCodes.failed)
+  }
+
+  #stream(attempt: number, text: string): void {
+    if (this.#streamed.attempt !== attempt) {
+      this.#screen.endStream()
+      this.#streamed = { attempt, text: '' }
+    }
+    this.#streamed.text += text
+    this.#screen.stream(printable(text, 'lines'))
+  }
+
+  #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {
+    this.#screen.endStream()
+    // Live text is a hint; the outcome is the truth.
+    if (event.text !== '' && event.text !== this.#streamed.text) this.#screen.line(printable(event.text, 'lines'))
+    if (event.type === 'aborted') this.#screen.line(this.#dim('  (stopped)'))
+    if (event.type === 'error') this.#complain(event.error)
+    this.#running = false
+    this.#interrupts = 0
+    this.#approvals.length = 0
+  }
+
+  #take(line: string): void {
+    this.#interrupts = 0
+    const text = line.trim()
+    const [approval] = this.#approvals
+    if (approval && /^(y|yes|n|no)$/i.test(text)) this.#decide(approval, /^y/i.test(text) ? 'approve' : 'deny')
+    else if (/^\/[a-z]+$/.test(text)) this.#obey(text)
+    else if (text !== '') this.#say(line)
+    else if (approval) this.#ask(approval, true)
+    this.#screen.flush()
+  }
+
+  #obey(command: string): void {
+    if (command === '/quit' || command === '/exit') this.#leave(exitCodes.fine)
+    else if (command === '/stop') this.#stop()
+    else if (command === '/help') for (const line of help) this.#screen.line(this.#dim(line))
+    else this.#screen.line(`error: there is no command ${command}\nhint: /help lists them; to say it, put something before it`)
+  }
+
+  #say(message: string): void {
+    const { session: sessionKey, agent, model } = this.#options
+    this.#do(() => this.#client.command('chat.send', { sessionKey, message, ...(agent ? { agent } : {}), ...(model ? { model } : {}) }))
+  }
+
+  #stop(): void {
+    this.#do(() => this.#client.command('chat.abort', { sessionKey: this.#options.session }))
+  }
+
+  #ask(approval: Approval, again = false): void {
+    if (!again && this.#approvals.some(({ callId }) => callId === approval.callId)) return
+    if (!again) this.#approvals.push(approval)
+    if (this.#approvals[0]?.callId === approval.callId) this.#screen.line(`? ${approvalQuestion(approval)} (y/n)`)
+  }
+
+  #forget(callId: string): void {
+    const at = this.#approvals.findIndex((approval) => approval.callId === callId)
+    if (at >= 0) this.#approvals.splice(at, 1)
+    if (at === 0 && this.#approvals[0]) this.#ask(this.#approvals[0], true)
+  }
+
+  #decide({ callId, inputHash }: Approval, decision: 'approve' | 'deny'): void {
+    this.#do(() => this.#client.command('approvals.resolve', { sessionKey: this.#options.session, callId, inputHash, decision, by: 'terminal' }))
+    this.#forget(callId)
+  }
+
+  #do(work: () => Promise<unknown>): void {
+    this.#sending = this.#sending.then(work).then(
+      () => undefined,
+      (error: unknown) => this.#complain(error),
+    )
+  }
+
+  #complain(error: unknown): void {
+    const { message, code, hint } = isBody(error) ? error : errorBody(error)
+    this.#screen.line(`error: ${printable(message)} [${code}]${hint ? `\nhint: ${printable(hint)}` : ''}`)
+  }
+
+  #interrupt(): void {
+    if (++this.#interrupts > 1) return this.#leave(exitCodes.interrupted)
+    if (this.#running) this.#stop()
+    this.#screen.line(this.#dim(this.#running ? '  (stopping; Ctrl-C again leaves)' : '  (Ctrl-C again leaves)'))
+  }
+
+  #leave(code: number): void {
+    this.#end.resolve(code)
+    this.#screen.close()
+  }
+}
+
+const isBody = (error: unknown): error is { message: string; code: string; hint?: string } =>
+  typeof error === 'object' && error !== null && !(error instanceof Error) && 'code' in error && 'message' in error

@@ -1,0 +1,18 @@
+/** `statecast chat`: in a terminal a conversation, in a pipe one message a line. */
+import { connect } from './connect.ts'
+import type { Options } from './main.ts'
+
+export type ChatOptions = Options<{ session: string; agent?: string; model?: string }>
+
+export const chat = async (options: ChatOptions): Promise<number> => {
+  const client = await connect(options)
+  try {
+    const interactive = process.stdin.isTTY && process.stdout.isTTY && !options.json
+    if (!interactive) return await (await import('./chat.pipe.ts')).chatThroughPipe(client, options)
+    const { chatInTerminal } = await import('./chat.terminal.ts')
+    return await chatInTerminal(client, options, { input: process.stdin, output: process.stdout })
+  } finally {
+    process.stdin.destroy()
+    await client.close()
+  }
+}

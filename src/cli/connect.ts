@@ -1,0 +1,85 @@
+/** Finds the node that runs on the same data, else starts a runtime in this process. */
+import { existsSync } from 'node:fs'
+import { join, resolve } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type Owner, readOwner } from '../transport/embedded/lock.ts'
+import type { Client } from './client.ts'
+
+export type Globals = { url?: string; app?: string; json?: boolean }
+
+export const defaultUrl = 'embedded:./.statecast'
+
+/** The folder of an embedded transport. */
+export const folderOf = (url: string): string | undefined => (url.startsWith('embedded:') ? resolve(url.slice('embedded:'.length)) : undefined)
+
+/** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
+const patienceMs = 3000
+const stepMs = 50
+
+/** @returns the node that holds a folder, once it has said where it listens; undefined when nobody does, or whoever does serves nobody */
+export const nodeOf = async (folder: string): Promise<{ url: string; pid: number } | undefined> => {
+  for (let waited = 0; waited < patienceMs; waited += stepMs) {
+    const owner = ownerOf(folder)
+    if (typeof owner?.url === 'string') return { url: owner.url, pid: owner.pid }
+    if (owner?.starting === undefined) return undefined
+    await pause(stepMs)
+  }
+  return undefined
+}
+
+const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 'lock.db')) ? readOwner(folder) : undefined)
+
+/**
+ * @param look only look: nothing that was cut off is taken up, and no folder is made
+ * @throws RuntimeError locked, bad_request, unsupported …
+ */
+export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
+  const given = globals.url ?? process.env.STATECAST_URL
+  // A node knows its own app, so ours is not even loaded.
+  const early = given === undefined ? undefined : await remote(given)
+  if (early) return early
+  const { loadApp } = await import('./load-app.ts')
+  const app = await loadApp(globals.app)
+  const transport = given ?? app.transport ?? defaultUrl
+  const node = typeof transport === 'string' ? await remote(transport) : undefined
+  if (node) return node
+
+  const { createRuntime } = await import('../runtime.ts')
+  const { inProcessClient } = await import('./client.ts')
+  const folder = typeof transport === 'string' ? folderOf(transport) : undefined
+  const empty = look && folder !== undefined && !existsSync(join(folder, 'statecast.db'))
+  for (let waited = 0; ; waited += stepMs) {
+    try {
+      return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: !look }))
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'locked' || waited >= patienceMs) throw error
+      await pause(stepMs)
+      const started = typeof transport === 'string' ? await remote(transport) : undefined
+      if (started) return started
+    }
+  }
+}
+
+/** @throws RuntimeError unauthorised when the token of a node is not readable */
+const remote = async (url: string): Promise<Client | undefined> => {
+  const folder = folderOf(url)
+  if (folder === undefined && !/^https?:/.test(url)) return undefined
+  const node = folder === undefined ? { url: url.replace(/\/+$/, '') } : await nodeOf(folder)
+  if (node === undefined) return undefined
+  const { httpClient } = await import('./http-client.ts')
+  return httpClient({ url: node.url, token: await tokenFor(folder) })
+}
+
+const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
+  if (folder === undefined) return process.env.STATECAST_TOKEN
+  const { readToken, tokenFile } = await import('../gateway/token.ts')
+  try {
+    return readToken(folder) ?? process.env.STATECAST_TOKEN
+  } catch (cause) {
+    throw new RuntimeError('unauthorised', `the token of the node cannot be read from ${tokenFile(folder)}`, {
+      cause,
+      hint: 'run as the user who started the node',
+    })
+  }
+}

@@ -1,0 +1,75 @@
+/** The app file: agents, machines and models of the author, in TypeScript, JavaScript or JSON. */
+import { existsSync, readFileSync } from 'node:fs'
+import { registerHooks } from 'node:module'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { Tool } from '../contracts/tool.ts'
+import { systemClock } from '../environment.ts'
+import { agent, type AgentDefinition } from '../runtime/agent.ts'
+import { defineApp } from '../runtime/app.ts'
+import type { RuntimeOptions } from '../runtime.ts'
+import { builtInTools } from '../tools/built-in/built-in.ts'
+
+const names = ['ts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
+
+/** @param file `--app`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
+export const loadApp = async (file: string | undefined): Promise<RuntimeOptions> => {
+  const path = resolve(file ?? names.find((name) => existsSync(name)) ?? '')
+  if (file === undefined && !names.some((name) => existsSync(name))) return {}
+  if (!existsSync(path)) throw unusable(path, 'does not exist', 'give the path of a file with --app')
+  try {
+    return defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
+  } catch (cause) {
+    if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...cause.toJSON(), cause })
+    throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, 'run it with node to see where', cause)
+  }
+}
+
+const fromModule = async (path: string): Promise<RuntimeOptions> => {
+  useThisCopy()
+  const exported = (await import(pathToFileURL(path).href)) as { default?: RuntimeOptions | Promise<RuntimeOptions> }
+  if (exported.default === undefined) throw unusable(path, 'has no default export', 'write export default defineApp({ … })')
+  return exported.default
+}
+
+type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }
+
+/** Agents in JSON have the built-in tools, or those of them that they name. */
+const fromJson = (path: string): RuntimeOptions => {
+  const { agents, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as Omit<RuntimeOptions, 'agents'> & { agents?: JsonAgent[] }
+  const offered = builtInTools({ workspace: rest.workspace ?? process.cwd(), clock: systemClock })
+  const toolNamed = (name: string): Tool => {
+    const found = offered.find((tool) => tool.name === name)
+    if (found) return found
+    throw new RuntimeError('bad_request', `there is no built-in tool '${String(name).slice(0, 80)}'`, {
+      field: 'tools',
+      hint: `there are: ${offered.map((tool) => tool.name).join(', ')}; tools of your own need an app file in TypeScript`,
+    })
+  }
+  return {
+    ...rest,
+    ...(Array.isArray(agents) ? { agents: agents.map(({ tools, ...one }) => agent({ ...one, tools: tools?.map(toolNamed) ?? offered })) } : {}),
+  }
+}
+
+let hooked = false
+/** `statecast` in an app file is the copy that runs it, wherever the file lies: two copies would not know each other's classes. */
+const useThisCopy = (): void => {
+  if (hooked) return
+  hooked = true
+  const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
+  const copies: Record<string, string> = {
+    statecast: new URL(`../index.${ending}`, import.meta.url).href,
+    'statecast/testing': new URL(`../testing/index.${ending}`, import.meta.url).href,
+  }
+  registerHooks({
+    resolve: (specifier, context, next) => {
+      const url = Object.hasOwn(copies, specifier) ? copies[specifier] : undefined
+      return url === undefined ? next(specifier, context) : { url, shortCircuit: true }
+    },
+  })
+}
+
+const unusable = (path: string, why: string, hint: string, cause?: unknown): RuntimeError =>
+  new RuntimeError('bad_request', `the app file ${path} ${why}`, { field: 'app', hint, cause })

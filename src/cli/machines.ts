@@ -1,0 +1,48 @@
+/** `statecast machines`: the statecharts, ours and those of the app. */
+import type { AnyStateMachine } from 'xstate'
+import { RuntimeError } from '../contracts/errors.ts'
+import { chart, toJson } from '../machines/chart.ts'
+import { machines as ours } from '../machines/index.ts'
+import { toMermaid } from '../machines/mermaid.ts'
+import { nearest } from '../tools/nearest.ts'
+import type { Globals } from './connect.ts'
+import { loadApp } from './load-app.ts'
+import { exitCodes, print, printable, printJson } from './output.ts'
+
+export type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }
+
+export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
+  const known = { ...ours, ...(await machinesOf(app)) }
+  if (name === undefined && format === undefined) return list(known, json)
+  if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))
+  const chosen = Object.entries(known).filter(([one]) => name === undefined || one === name)
+  for (const [one, machine] of chosen) {
+    const drawn = chart(machine)
+    if (json) printJson({ name: one, ...drawn })
+    else if (format === 'json') process.stdout.write(toJson(drawn))
+    else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
+  }
+  return exitCodes.fine
+}
+
+const machinesOf = async (app: string | undefined): Promise<Record<string, AnyStateMachine>> => {
+  const entries = Object.entries((await loadApp(app)).machines ?? {})
+  return Object.fromEntries(entries.map(([name, entry]) => [name, 'machine' in entry ? entry.machine : entry]))
+}
+
+const list = (known: Record<string, AnyStateMachine>, json: boolean): number => {
+  const width = Math.max(...Object.keys(known).map(({ length }) => length))
+  for (const [name, machine] of Object.entries(known)) {
+    const description = printable(machine.root.description ?? '')
+    if (json) printJson({ name, description, states: Object.keys(machine.root.states) })
+    else print(`${name.padEnd(width)}  ${description}`.trimEnd())
+  }
+  return exitCodes.fine
+}
+
+const unknown = (name: string, known: string[]): RuntimeError => {
+  const near = nearest(name, known)
+  return new RuntimeError('not_found', `no machine is named '${name.slice(0, 80)}'`, {
+    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `there are: ${known.join(', ')}`,
+  })
+}

@@ -1,0 +1,122 @@
+/** `statecast`: the commands and their options. What a command needs is loaded when it runs, so that `--version` is quick. */
+import { readFileSync } from 'node:fs'
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import type { Globals } from './connect.ts'
+import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
+
+/** Runs one command line. @param argv without the node and script @returns the exit code */
+export const main = async (argv: string[]): Promise<number> => {
+  leaveQuietlyWhenNobodyReads()
+  const json = argv.includes('--json')
+  const strayError = (error: unknown): never => {
+    reportError(error, { json })
+    process.exit(exitCodes.failed)
+  }
+  process.on('uncaughtException', strayError).on('unhandledRejection', strayError)
+
+  let code: number = exitCodes.fine
+  const program = commandLine((running) => async (...args: unknown[]) => {
+    const command = args.at(-1) as Command
+    code = await running(command.optsWithGlobals(), ...command.processedArgs)
+  })
+  try {
+    await program.parseAsync(argv, { from: 'user' })
+    return code
+  } catch (error) {
+    if (error instanceof CommanderError) return usageError(error, json)
+    return exitCodeOf(reportError(error, { json }).code)
+  } finally {
+    process.off('uncaughtException', strayError).off('unhandledRejection', strayError)
+  }
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: commander knows the shape of options only at run time
+type Running = (options: any, ...args: any[]) => Promise<number>
+type Action = (running: Running) => (...args: unknown[]) => Promise<void>
+
+const commandLine = (action: Action): Command => {
+  const program = new Command('statecast')
+    .description('Conversations with agents and tools that survive kill -9.')
+    .version(version(), '-V, --version', 'print the version')
+    .option('--url <url>', 'where the data is: embedded:<folder>, memory:, or http://… of a node (env STATECAST_URL; default embedded:./.statecast)')
+    .option('--app <file>', 'your agents, tools and machines (default statecast.config.ts, .js, .mjs or .json if present)')
+    .option('--json', 'one JSON object a line on stdout')
+    .helpOption('-h, --help', 'print this help')
+    .exitOverride()
+    .configureOutput({ writeErr: () => undefined })
+    .showHelpAfterError(false)
+    .addHelpText('after', '\nExit codes: 0 fine, 1 the work failed, 2 wrong usage, 3 refused, 4 not found, 130 interrupted.')
+
+  const add = (name: string, description: string): Command => {
+    const command = program.command(name).description(description)
+    return command.exitOverride().configureOutput({ writeErr: () => undefined })
+  }
+
+  add('up', 'run a node that other commands and programs talk to')
+    .option('--port <port>', 'port of the gateway; 0 takes a free one', wholeNumber(0, 65_535), 4111)
+    .option('--host <host>', 'address to listen on; other machines need STATECAST_TOKEN', '127.0.0.1')
+    .option('--roles <roles>', 'what this node does', 'gateway,session,turn,tool')
+    .option('--data <folder>', 'data folder, the same as --url embedded:<folder>')
+    .action(action(async (options) => (await import('./up.ts')).up(options)))
+  add('chat', 'talk in the terminal, or line by line through a pipe')
+    .option('--session <key>', 'which conversation', 'main')
+    .option('--agent <name>', 'who answers')
+    .option('--model <ref>', 'another model, provider/model-id')
+    .action(action(async (options) => (await import('./chat.ts')).chat(options)))
+  add('send', 'say one thing and print the answer')
+    .argument('<key>', 'which conversation')
+    .argument('<text>', 'what to say; - reads stdin')
+    .option('--idempotency-key <id>', 'a repeated one changes nothing and is answered as the first')
+    .option('--wait', 'wait for the answer (default)')
+    .option('--no-wait', 'return as soon as the message is stored')
+    .option('--agent <name>', 'who answers')
+    .option('--model <ref>', 'another model, provider/model-id')
+    .action(action(async (options, key, text) => (await import('./send.ts')).send(options, key, text)))
+  add('sessions', 'list the conversations').action(action(async (options) => (await import('./sessions.ts')).sessions(options)))
+  add('trace', 'print the events of a conversation or actor, one a line')
+    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .option('--follow', 'go on with what happens')
+    .option('--from <seq>', 'begin at this commit', wholeNumber(1))
+    .action(action(async (options, key) => (await import('./trace.ts')).trace(options, key)))
+  add('replay', 'run the trace again and compare every state')
+    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .option('--to <seq>', 'stop after this commit', wholeNumber(1))
+    .action(action(async (options, key) => (await import('./replay.ts')).replay(options, key)))
+  add('machines', 'list or draw the statecharts')
+    .argument('[name]', 'one of them')
+    .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json']))
+    .action(action(async (options, name) => (await import('./machines.ts')).machines(options, name)))
+  add('doctor', 'look for what could keep Statecast from working').action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
+  return program
+}
+
+export type Options<T = object> = Globals & T
+
+const version = (): string => {
+  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  return version
+}
+
+const wholeNumber =
+  (min: number, max = Number.MAX_SAFE_INTEGER) =>
+  (text: string): number => {
+    const value = Number(text)
+    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`Give a whole number from ${min}${max < 1e9 ? ` to ${max}` : ''}.`)
+    return value
+  }
+
+/** Help and version come as errors of their own, with exit code 0. */
+const usageError = (error: CommanderError, json: boolean): number => {
+  if (error.exitCode === 0) return exitCodes.fine
+  if (error.code === 'commander.help') {
+    note('error: no command was given\nhint: statecast --help lists them')
+    return exitCodes.usage
+  }
+  const [message = '', ...more] = error.message.replace(/^error: /, '').split('\n')
+  const near = /\(?Did you mean (?:one of )?(.*?)\?\)?$/.exec(more.join(' '))?.[1]
+  note(`error: ${message}`)
+  const hint = near ? `did you mean ${near}?` : 'see statecast --help'
+  note(`hint: ${hint}`)
+  if (json) process.stdout.write(`${JSON.stringify({ error: { code: 'bad_request', message, hint, retryable: false } })}\n`)
+  return exitCodes.usage
+}

@@ -1,0 +1,60 @@
+/** What the command line writes: answers on stdout, everything else on stderr, and how an error looks. */
+import { type ErrorBody, type ErrorCode, errorBody, isRuntimeError } from '../contracts/errors.ts'
+
+export const exitCodes = { fine: 0, failed: 1, usage: 2, refused: 3, notFound: 4, interrupted: 130 } as const
+
+const usage: readonly ErrorCode[] = ['bad_request', 'too_large']
+const refused: readonly ErrorCode[] = ['overloaded', 'rate_limited', 'unauthorised', 'forbidden', 'session_busy', 'locked']
+
+/** The exit code of a command that could not be carried out; a turn that failed is 1, whatever its code. */
+export const exitCodeOf = (code: ErrorCode): number => {
+  if (usage.includes(code)) return exitCodes.usage
+  if (refused.includes(code)) return exitCodes.refused
+  return code === 'not_found' ? exitCodes.notFound : exitCodes.failed
+}
+
+export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+export const printJson = (value: unknown): void => print(JSON.stringify(value))
+/** Beside the answer, for the person who watches. */
+export const note = (line: string): void => void process.stderr.write(`${line}\n`)
+
+/** Text from outside without what could move the cursor, change colours or hide something. @param keep also line breaks */
+export const printable = (text: string, keep: 'lines' | 'one line' = 'one line'): string =>
+  keep === 'lines' ? text.replace(/\r\n?/g, '\n').replace(/[\p{Cc}]/gu, (c) => (c === '\n' || c === '\t' ? c : '�')) : text.replace(/\p{Cc}+/gu, ' ')
+
+export const hasColour = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
+export const dim = (text: string, stream: { isTTY?: boolean } = process.stderr): string => (hasColour(stream) ? `\u001b[2m${text}\u001b[22m` : text)
+
+/** Writes an error for people on stderr, and with `--json` also as a line for programs. */
+export const reportError = (thrown: unknown, { json = false } = {}): ErrorBody => {
+  const body = errorBody(thrown)
+  note(`error: ${printable(body.message)} [${body.code}]`)
+  const hint = body.hint ?? (body.code === 'internal' ? 'this is a defect in Statecast or in the app; STATECAST_DEBUG=1 shows where' : undefined)
+  if (hint) note(`hint: ${printable(hint)}`)
+  if (process.env.STATECAST_DEBUG === '1' && thrown instanceof Error) {
+    note(thrown.stack ?? '')
+    if (isRuntimeError(thrown) && thrown.cause instanceof Error) note(`caused by ${thrown.cause.stack}`)
+  }
+  if (json) printJson({ error: body })
+  return body
+}
+
+/** `head` and the like close the pipe when they have enough: no reason to complain. What was accepted is durable. */
+export const leaveQuietlyWhenNobodyReads = (): void => {
+  for (const stream of [process.stdout, process.stderr])
+    stream.on('error', (error: NodeJS.ErrnoException) => {
+      if (error.code === 'EPIPE') process.exit(exitCodes.fine)
+      throw error
+    })
+}
+
+/** A state value as people write it: `running.answering`, with `&` between what is active side by side. */
+export const stateText = (value: unknown): string => {
+  if (typeof value !== 'object' || value === null) return value === null || value === undefined ? '-' : String(value)
+  return Object.entries(value)
+    .map(([key, inner]) => {
+      const text = stateText(inner)
+      return text === '-' || text === '' ? key : `${key}.${text.includes(' & ') ? `(${text})` : text}`
+    })
+    .join(' & ')
+}

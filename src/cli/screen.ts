@@ -1,0 +1,96 @@
+/** A terminal with a prompt at the bottom, where output comes while somebody may be typing. */
+import { clearLine, createInterface, cursorTo, type Interface } from 'node:readline'
+
+export type Terminal = { input: NodeJS.ReadableStream; output: NodeJS.WritableStream }
+
+/**
+ * Streams text as it comes. While there is something in the prompt output is held back, so that nobody's words are torn apart; it follows as
+ * soon as the line is sent or empty again.
+ */
+export class Screen {
+  readonly prompt: Interface
+  readonly #output: NodeJS.WritableStream
+  /** Streamed text stands on the line where the prompt would be. */
+  #open = false
+  #held: (() => void)[] = []
+  #closed = false
+
+  constructor({ input, output }: Terminal, prompt = '› ') {
+    this.#output = output
+    this.prompt = createInterface({ input, output, prompt, terminal: true, historySize: 200 })
+    this.prompt.once('close', () => {
+      this.#closed = true
+    })
+    // Before readline writes the first letter: it would land in the streamed line.
+    input.prependListener('keypress', () => {
+      if (!this.#open || this.#closed) return
+      this.#open = false
+      this.#output.write('\n')
+      this.prompt.prompt(true)
+    })
+  }
+
+  /** A line of its own. */
+  line(text: string): void {
+    this.#show(() => {
+      this.#makeRoom()
+      this.#output.write(`${text}\n`)
+      this.#ready()
+    })
+  }
+
+  /** A piece of text that goes on from the piece before. */
+  stream(text: string): void {
+    if (text === '') return
+    this.#show(() => {
+      if (!this.#open) this.#clear()
+      this.#output.write(text)
+      this.#open = true
+    })
+  }
+
+  /** The streamed text is complete. */
+  endStream(): void {
+    this.#show(() => {
+      if (!this.#open) return
+      this.#makeRoom()
+      this.#ready()
+    })
+  }
+
+  /** Writes what was held back; to be called when a line was sent. */
+  flush(): void {
+    for (const write of this.#held.splice(0)) write()
+    if (!this.#open) this.#ready()
+  }
+
+  close(): void {
+    if (this.#open) this.#output.write('\n')
+    this.#open = false
+    this.prompt.close()
+  }
+
+  #show(write: () => void): void {
+    if (this.#closed) return
+    if (this.prompt.line.length > 0) this.#held.push(write)
+    else {
+      for (const held of this.#held.splice(0)) held()
+      write()
+    }
+  }
+
+  #makeRoom(): void {
+    if (this.#open) this.#output.write('\n')
+    else this.#clear()
+    this.#open = false
+  }
+
+  #clear(): void {
+    clearLine(this.#output, 0)
+    cursorTo(this.#output, 0)
+  }
+
+  #ready(): void {
+    if (!this.#closed) this.prompt.prompt(true)
+  }
+}

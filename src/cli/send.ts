@@ -1,0 +1,64 @@
+/** `statecast send`: one message, one answer. */
+import { textMax } from '../contracts/session.ts'
+import { connect } from './connect.ts'
+import { onInterrupt } from './interrupt.ts'
+import type { Options } from './main.ts'
+import { dim, exitCodes, note, print, printJson, reportError } from './output.ts'
+import { approvalNeeded, toolCard } from './cards.ts'
+import { say } from './say.ts'
+
+export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
+
+export const send = async (options: SendOptions, sessionKey: string, text: string): Promise<number> => {
+  const { json = false, idempotencyKey, agent, model } = options
+  const message = text === '-' ? await textFromStdin() : text
+  const client = await connect(options)
+  const words = {
+    message,
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
+    ...(agent === undefined ? {} : { agent }),
+    ...(model === undefined ? {} : { model }),
+  }
+  let interrupted = false
+  try {
+    if (options.wait === false) {
+      const accepted = await client.command<{ runId: string; status: string }>('chat.send', { sessionKey, ...words })
+      if (json) printJson(accepted)
+      else print(`${accepted.status} ${accepted.runId}`)
+      if (client.url === undefined) note('no node is running: the message is stored and answered at the next start (statecast up)')
+      return exitCodes.fine
+    }
+    const conversation = await say(client, sessionKey, words)
+    const stopListening = onInterrupt(async () => {
+      interrupted = true
+      await client.command('chat.abort', { sessionKey }).catch(() => conversation.stop())
+    })
+    try {
+      for await (const event of conversation.events) {
+        if (json) printJson(event)
+        else if (event.type === 'tool') note(dim(toolCard(event)))
+        if (event.type === 'approval') throw approvalNeeded(sessionKey, event)
+      }
+      const outcome = await conversation.outcome
+      if (!json) print(outcome.text)
+      return exitCodes.fine
+    } catch (error) {
+      if (interrupted) return exitCodes.interrupted
+      reportError(error, { json })
+      return exitCodes.failed
+    } finally {
+      stopListening()
+      conversation.stop()
+    }
+  } finally {
+    await client.close()
+  }
+}
+
+/** All of it, as one message; more than a message may have is not kept. */
+const textFromStdin = async (): Promise<string> => {
+  process.stdin.setEncoding('utf8')
+  let text = ''
+  for await (const chunk of process.stdin) if (text.length <= textMax) text += chunk as string
+  return text.replace(/\r?\n$/, '')
+}

@@ -1,0 +1,58 @@
+/** `statecast trace`: the journal of one actor, one event a line. */
+import { setTimeout as pause } from 'node:timers/promises'
+import type { TraceEntry } from '../actors/replay.ts'
+import type { TracePage } from '../runtime/trace.ts'
+import { withAddress } from './address.ts'
+import { connect, type Globals } from './connect.ts'
+import { onInterrupt } from './interrupt.ts'
+import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
+
+export type TraceOptions = Globals & { follow?: boolean; from?: number }
+
+/** A journal is followed by asking again: works for every kind of actor, and misses nothing. */
+const askEveryMs = 250
+
+export const trace = async (options: TraceOptions, key: string): Promise<number> => {
+  const client = await connect(options, { look: true })
+  const ended = new AbortController()
+  const stopListening = onInterrupt(() => ended.abort())
+  try {
+    return await withAddress(key, async ({ kind, id }) => {
+      let from = options.from ?? 1
+      for (;;) {
+        const page = await client.command<TracePage>('trace.read', { kind, id, from, limit: 1000 })
+        for (const entry of page.entries) {
+          if (options.json) printJson(entry)
+          else print(line(entry))
+        }
+        from = page.next ?? Math.max(from, page.seq + 1)
+        if (page.next !== null) continue
+        if (!options.follow) return exitCodes.fine
+        if (client.url === undefined) {
+          note('no node is running on this data, so nothing more will happen: start one with statecast up')
+          return exitCodes.fine
+        }
+        await pause(askEveryMs, undefined, { signal: ended.signal })
+      }
+    })
+  } catch (error) {
+    if (ended.signal.aborted) return exitCodes.interrupted
+    throw error
+  } finally {
+    stopListening()
+    await client.close()
+  }
+}
+
+/** `4 2026-…Z /turn#1/model#2 resolved → /: awaiting-input` */
+const line = ({ seq, at, actor, event, states, error }: TraceEntry): string =>
+  [
+    `${seq}`,
+    new Date(at).toISOString(),
+    printable(actor),
+    printable(event),
+    ...(error ? [`error ${error.code}: ${printable(error.message)}`] : []),
+    ...(states && Object.keys(states).length > 0
+      ? [`→ ${Object.entries(states).map(([path, state]) => `${printable(path)}: ${printable(stateText(state))}`).join(', ')}`]
+      : []),
+  ].join(' ')

@@ -1,0 +1,82 @@
+/** `statecast up`: a node that other commands and programs talk to. */
+import { mkdirSync } from 'node:fs'
+import { constants } from 'node:os'
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
+import { checkExposure, serveGateway } from '../gateway/serve.ts'
+import { ensureToken, tokenFile } from '../gateway/token.ts'
+import { createRuntime, type Runtime } from '../runtime.ts'
+import { writeOwner } from '../transport/embedded/lock.ts'
+import { defaultUrl, folderOf, type Globals } from './connect.ts'
+import { loadApp } from './load-app.ts'
+import { exitCodes, note, print, printJson } from './output.ts'
+
+export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string }
+
+const roles = ['gateway', 'session', 'turn', 'tool']
+const drainMs = 30_000
+
+export const up = async (options: UpOptions): Promise<number> => {
+  checkRoles(options.roles)
+  const ownToken = process.env.STATECAST_TOKEN
+  checkExposure(options.host, ownToken)
+  const app = await loadApp(options.app)
+  const transport = options.data === undefined ? (options.url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl) : `embedded:${options.data}`
+  const folder = typeof transport === 'string' ? folderOf(transport) : undefined
+  if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
+    throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
+
+  const stopping = shutdownAsked()
+  // `starting` tells other commands that it is worth waiting for the address.
+  const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' } })
+  keepGoing(runtime)
+  try {
+    const dataFolder = folder ?? '.statecast'
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
+    const gateway = await serveGateway({ runtime, host: options.host, port: options.port, tokens })
+    if (folder) writeOwner(folder, { url: gateway.url })
+    if (options.json) printJson({ url: gateway.url, pid: process.pid, data: dataFolder, token: tokenFile(dataFolder) })
+    else print(`statecast is up at ${gateway.url}  (data in ${dataFolder}, token in ${tokenFile(dataFolder)})`)
+
+    await stopping
+    note('draining: turns that run may end, then the node stops; a second signal stops it at once')
+    gateway.drain()
+    await runtime.drain(drainMs)
+    await gateway.close()
+    return exitCodes.fine
+  } finally {
+    await runtime.close()
+  }
+}
+
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted goes on at the next start. */
+const shutdownAsked = (): Promise<void> =>
+  new Promise((resolve) => {
+    let asked = false
+    for (const signal of ['SIGTERM', 'SIGINT'] as const)
+      process.on(signal, () => {
+        if (asked) process.exit(signal === 'SIGINT' ? exitCodes.interrupted : 128 + constants.signals.SIGTERM)
+        asked = true
+        resolve()
+      })
+  })
+
+/** A tool that fails behind our back, in a callback of its own, must not take all conversations with it: their state is in the journal anyway. */
+const keepGoing = ({ services }: Runtime): void => {
+  for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
+    process.removeAllListeners(kind)
+    process.on(kind, (error: unknown) => services.environment.log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
+  }
+}
+
+const checkRoles = (text: string): void => {
+  const given = text.split(',').map((role) => role.trim())
+  const unknown = given.find((role) => !roles.includes(role))
+  if (unknown !== undefined)
+    throw new RuntimeError('bad_request', `there is no role '${unknown.slice(0, 40)}'`, { field: 'roles', hint: `there are: ${roles.join(', ')}` })
+  if (roles.some((role) => !given.includes(role)))
+    throw new RuntimeError('unsupported', 'a node with an embedded store has all roles', {
+      field: 'roles',
+      hint: 'leave --roles out; nodes that share their work come with the NATS backend',
+    })
+}

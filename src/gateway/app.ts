@@ -1,0 +1,77 @@
+/** The routes of a node. */
+import { Hono } from 'hono'
+import { bodyLimit } from 'hono/body-limit'
+import { type CommandName, isCommand } from '../contracts/commands.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { execute } from '../runtime/commands.ts'
+import type { Runtime } from '../runtime.ts'
+import { eventStream } from './events.ts'
+import { checkHost, checkToken } from './guard.ts'
+import { statusOf } from './status.ts'
+
+export type GatewayOptions = {
+  runtime: Runtime
+  /** Any of these opens everything. */
+  tokens: readonly string[]
+  /** The name or address that the server listens on. */
+  host: string
+  /** Aborts when the node begins to shut down: no new work, streams stay open. */
+  draining: AbortSignal
+  /** Aborts when streams have to end. */
+  closing: AbortSignal
+}
+
+const bodyBytesMax = 1024 * 1024
+
+/** What begins work; a node that drains refuses it and still answers about the work it has. */
+const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
+
+export const gatewayApp = ({ runtime, tokens, host, draining, closing }: GatewayOptions): Hono => {
+  const app = new Hono()
+  const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
+    new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
+
+  app.onError((error) => {
+    if (!isRuntimeError(error)) runtime.services.environment.log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
+    const body = errorBody(error)
+    return json(statusOf(body), { error: body }, body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {})
+  })
+  app.notFound(() => {
+    throw new RuntimeError('not_found', 'there is nothing at this address', { hint: 'POST /rpc/<command>, GET /sessions/<key>/events, /healthz, /readyz' })
+  })
+
+  app.use(checkHost(host))
+  app.get('/healthz', () => json(200, { status: 'ok' }))
+  app.get('/readyz', async () => {
+    const health = await runtime.health()
+    const ready = health.ready && !draining.aborted
+    return json(ready ? 200 : 503, { ...health, ready, ...(draining.aborted ? { detail: 'shutting down' } : {}) })
+  })
+
+  app.use(checkToken(tokens))
+  const limited = bodyLimit({
+    maxSize: bodyBytesMax,
+    onError: () => {
+      throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
+    },
+  })
+  app.post('/rpc/:command', limited, async (context) => {
+    const name = context.req.param('command')
+    if (draining.aborted && isCommand(name) && beginsWork.has(name))
+      throw new RuntimeError('closed', 'this node is shutting down', { retryable: true, hint: 'send it again when the node is back' })
+    return json(200, (await execute(runtime, name, parseBody(await context.req.text()))) ?? null)
+  })
+  app.get('/sessions/:key/events', (context) => eventStream(runtime, context, context.req.param('key'), closing))
+  // For the keys `.` and `..`, which are no names in a path.
+  app.get('/events', (context) => eventStream(runtime, context, context.req.query('sessionKey') ?? '', closing))
+  return app
+}
+
+const parseBody = (text: string): unknown => {
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
+  }
+}

@@ -1,0 +1,50 @@
+/**
+ * The output of a session as server-sent events. Every event has its type as `event`, and as `id` its place in the journal, `seq.part`,
+ * where it is durable. A stream begins with what happens from now on: what an actor emitted is not stored as such, so resuming after
+ * `Last-Event-ID` without a gap comes with the gateway's own issue, and until then the header is answered by `event: gap`.
+ */
+import type { Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { formatAddress } from '../contracts/subjects.ts'
+import { listen } from '../runtime/listen.ts'
+import type { Runtime } from '../runtime.ts'
+
+/** Proxies and clients cut a connection on which nothing is said. */
+const heartbeatMs = 15_000
+
+export const eventStream = (runtime: Runtime, context: Context, key: string, closing: AbortSignal): Response => {
+  const address = { kind: 'session', id: key }
+  formatAddress(address)
+  const { clock } = runtime.services.environment
+  // Before the response begins: whoever has its headers misses nothing.
+  const listening = listen(runtime, address)
+  return streamSSE(context, async (stream) => {
+    const end = () => listening.stop()
+    stream.onAbort(end)
+    closing.addEventListener('abort', end)
+    let heartbeat: unknown
+    const beat = () => {
+      heartbeat = clock.setTimeout(() => {
+        // A write to a connection that has just gone is what the abort above is about to tell.
+        stream.write(': still here\n\n').then(beat, end)
+      }, heartbeatMs)
+    }
+    try {
+      await stream.write(': listening\n\n')
+      if (context.req.header('last-event-id') !== undefined) await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"resume"}' })
+      beat()
+      for await (const event of listening.events) {
+        if (listening.dropped() > 0) {
+          await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"too slow"}' })
+          return
+        }
+        const id = event.seq === undefined ? {} : { id: `${event.seq}.${event.part ?? 0}` }
+        await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
+      }
+    } finally {
+      clock.clearTimeout(heartbeat)
+      closing.removeEventListener('abort', end)
+      end()
+    }
+  })
+}

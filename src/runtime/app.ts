@@ -1,0 +1,50 @@
+/** `defineApp()`: the default export of an app file, checked where it is written. */
+import { StateMachine } from 'xstate'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { RuntimeOptions } from '../runtime.ts'
+import { nearest } from '../tools/nearest.ts'
+
+/** Every option with the shape that it must have, as a person would say it. */
+const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, shape: string]> = {
+  agents: [(value) => Array.isArray(value) && value.every(isAgent), 'a list of what agent({ … }) returns'],
+  machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
+  models: [isRecord, 'models by reference'],
+  transport: [(value) => typeof value === 'string' || isRecord(value), "'embedded:<folder>', 'memory:' or an open transport"],
+  workspace: [(value) => typeof value === 'string', 'the path of a folder'],
+  environment: [isRecord, 'parts of an Environment'],
+  limits: [isRecord, 'limits by name'],
+  prefix: [(value) => typeof value === 'string', 'the first token of all subjects'],
+  owner: [isRecord, 'texts by name'],
+  resume: [(value) => typeof value === 'boolean', 'true or false'],
+}
+
+/**
+ * Options of a runtime, for `createRuntime` and as the default export of `statecast.config.ts`.
+ * @throws RuntimeError bad_request, naming the option and what to write instead
+ */
+export const defineApp = (app: RuntimeOptions): RuntimeOptions => {
+  if (!isRecord(app)) throw refused('app', 'an app is an object of options', 'write defineApp({ agents: [agent({ name: … })] })')
+  for (const [name, value] of Object.entries(app)) {
+    const known = Object.hasOwn(options, name) ? options[name as keyof RuntimeOptions] : undefined
+    if (!known) {
+      const [near] = nearest(name, Object.keys(options))
+      throw refused(name, `an app has no option '${name.slice(0, 80)}'`, near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`)
+    }
+    const [fits, shape] = known
+    if (value !== undefined && !fits(value)) throw refused(name, `the option '${name}' does not fit`, `it is ${shape}`)
+  }
+  return app
+}
+
+function isRecord(value: unknown): value is Record<string, unknown> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
+
+/** What agent() made: it has filled in what the author left out. */
+const isAgent = (value: unknown): boolean => isRecord(value) && typeof value.name === 'string' && isRecord(value.profile) && isRecord(value.limits)
+
+// By shape too: the author's package may have a copy of XState of its own.
+const isMachine = (value: unknown): boolean =>
+  value instanceof StateMachine || (isRecord(value) && ('machine' in value ? isMachine(value.machine) : 'config' in value && 'root' in value))
+
+const refused = (field: string, message: string, hint: string): RuntimeError => new RuntimeError('bad_request', message, { field, hint })

@@ -1,0 +1,154 @@
+/** Every command of `src/contracts/commands.ts`, carried out: the gateway, the command line and services all come through here. */
+import { randomUUID } from 'node:crypto'
+import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { Approval, TurnOutput } from '../contracts/session.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Runtime } from '../runtime.ts'
+import { nearest } from '../tools/nearest.ts'
+import { parseInput } from './parse.ts'
+import type { Session } from './session.ts'
+import { deleteSession, listSessions } from './sessions.ts'
+import { readTrace } from './trace.ts'
+
+type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
+
+const sessionAddress = (id: string): Address => ({ kind: 'session', id })
+
+/** Asking after a session must not bring one into being. @throws RuntimeError not_found */
+const existing = async (runtime: Runtime, key: string): Promise<Session> => {
+  const session = runtime.session(key)
+  await existingActor(runtime, session.address, `there is no session '${key.slice(0, 80)}'`)
+  return session
+}
+
+const existingActor = async (runtime: Runtime, address: Address, message = `there is no ${formatAddress(address)}`): Promise<void> => {
+  if ((await runtime.services.transport.journal.head(address)) === undefined)
+    throw new RuntimeError('not_found', message, { hint: 'it begins with its first message; see `statecast sessions`' })
+}
+
+const approvalsOf = async (session: Session): Promise<(Approval & { sessionKey: string })[]> =>
+  (await session.view()).approvals.map((approval) => ({ sessionKey: session.key, ...approval }))
+
+const handlers: Handlers = {
+  'chat.send': async (runtime, { sessionKey, message, idempotencyKey, agent, model, queueMode }) => {
+    const session = runtime.session(sessionKey, agent === undefined ? {} : { agent })
+    // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
+    if (model !== undefined) await runtime.services.models.get(model)
+    const id = idempotencyKey ?? `m-${randomUUID()}`
+    const { emitted, duplicate, seq } = await session.command({
+      type: 'message',
+      text: message,
+      id,
+      ...(model === undefined ? {} : { model }),
+      ...(queueMode === undefined ? {} : { queueMode }),
+    })
+    const accepted = emitted.find(({ type }) => type === 'accepted')
+    return { id, runId: String(accepted?.runId || id), status: duplicate ? 'duplicate' : String(accepted?.status ?? 'queued'), seq }
+  },
+  'chat.abort': async (runtime, { sessionKey, runId }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).cancel(runId)
+    return { seq }
+  },
+  'chat.history': async (runtime, { sessionKey, limit }) => {
+    const messages = await (await existing(runtime, sessionKey)).history()
+    return { messages: limit === undefined ? messages : messages.slice(-limit) }
+  },
+  'sessions.list': async (runtime, { limit }) => ({ sessions: await listSessions(runtime.services.transport.journal, limit) }),
+  'sessions.get': async (runtime, { sessionKey }) => (await existing(runtime, sessionKey)).view(),
+  'sessions.reset': async (runtime, { sessionKey, reason }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).reset(reason)
+    return { seq }
+  },
+  'sessions.compact': async (runtime, { sessionKey }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).compact()
+    return { seq }
+  },
+  'sessions.delete': async (runtime, { sessionKey }) => {
+    await deleteSession(runtime, (await existing(runtime, sessionKey)).address)
+    return { deleted: sessionKey }
+  },
+  'agent.wait': async (runtime, { sessionKey, runId, timeoutMs }) => {
+    const session = await existing(runtime, sessionKey)
+    try {
+      return await session.wait(runId, timeoutMs)
+    } catch (error) {
+      // How a turn failed is an outcome too; only what kept us from learning it is an error of this command.
+      return await failedOutcome(session, runId, error)
+    }
+  },
+  'approvals.list': async (runtime, { sessionKey }) => {
+    if (sessionKey !== undefined) return { approvals: await approvalsOf(await existing(runtime, sessionKey)) }
+    // Only a turn that runs can wait for a person, and the journal tells which those are.
+    const running = (await listSessions(runtime.services.transport.journal)).filter(({ state }) => typeof state === 'object' && state !== null)
+    return { approvals: (await Promise.all(running.map(({ key }) => approvalsOf(runtime.session(key))))).flat() }
+  },
+  'approvals.resolve': async (runtime, { sessionKey, callId, decision, inputHash, by }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).decide(callId, decision, inputHash, by)
+    return { seq }
+  },
+  'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
+  'trace.replay': async (runtime, { kind = 'session', id, to }) => {
+    runtime.services.host.registration(kind)
+    await existingActor(runtime, { kind, id })
+    return runtime.replay({ kind, id }, to)
+  },
+  'actors.send': async (runtime, { kind, id, event, messageId }) => {
+    // A session's events are filled in with what its sender did not have to name.
+    if (kind === 'session') return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
+    return receiptOf(await runtime.actor(kind, id).send(event, messageId === undefined ? {} : { id: messageId }))
+  },
+  'actors.get': async (runtime, { kind, id }) => {
+    const actor = runtime.actor(kind, id)
+    await existingActor(runtime, actor.address)
+    return actor.snapshot()
+  },
+  'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),
+  'tools.list': (runtime) => ({
+    agents: [...runtime.services.agents.values()].map(({ agent, tools }) => ({
+      agent: agent.name,
+      tools: tools.describe().map((described) => {
+        const tool = agent.tools.find(({ name }) => name === described.name)
+        return { ...described, onCrash: tool?.onCrash, approval: tool?.approval === false ? 'never' : tool?.approval === true ? 'always' : 'by input' }
+      }),
+    })),
+  }),
+  'agents.list': (runtime) => ({
+    agents: [...runtime.services.agents.values()].map(({ agent }, index) => ({
+      name: agent.name,
+      model: agent.model ?? runtime.services.models.defaultRef,
+      tools: agent.tools.map(({ name }) => name),
+      default: index === 0,
+    })),
+  }),
+  health: (runtime) => runtime.health(),
+}
+
+const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate: boolean }) => ({ seq, at, duplicate })
+
+const failedOutcome = async (session: Session, runId: string, error: unknown): Promise<TurnOutput> => {
+  if (!isRuntimeError(error) || error.code === 'not_found' || error.code === 'timeout') throw error
+  try {
+    return await session.outcome(runId)
+  } catch {
+    throw error
+  }
+}
+
+/**
+ * Carries out one command; what it answers is plain JSON.
+ * @throws RuntimeError not_found for a command that does not exist, bad_request or too_large naming the field, and whatever the command throws
+ */
+export const execute = async (runtime: Runtime, name: string, input: unknown): Promise<unknown> => {
+  if (!isCommand(name)) throw unknownCommand(name)
+  const handler = handlers[name] as (runtime: Runtime, input: unknown) => unknown
+  return await handler(runtime, parseInput(commands[name], input))
+}
+
+const unknownCommand = (name: string): RuntimeError => {
+  const names = Object.keys(commands)
+  const near = nearest(name, names)
+  return new RuntimeError('not_found', `there is no command '${name.slice(0, 80)}'`, {
+    hint: near.length > 0 ? `did you mean ${near.join(', ')}?` : `there are: ${names.join(', ')}`,
+  })
+}

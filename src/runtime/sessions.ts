@@ -1,0 +1,69 @@
+/** All sessions of a journal, and how one is deleted. */
+import { decodeCommit } from '../actors/codec.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Head, Journal } from '../contracts/transport.ts'
+import type { Runtime } from '../runtime.ts'
+
+export type SessionRow = {
+  key: string
+  /** The newest state that the journal names, `quarantined`, or null where it lies too far back to be looked for. */
+  state: unknown
+  seq: number
+  /** ms since the epoch of the last commit. */
+  at: number
+  /** Whether it has work to do. */
+  busy: boolean
+}
+
+/** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
+const lookBack = 20
+
+export const listSessions = async (journal: Journal, limit = 1000): Promise<SessionRow[]> => {
+  const heads = await journal.list({ kind: 'session', limit })
+  const rows: SessionRow[] = []
+  for (const head of heads) rows.push(await row(journal, head))
+  return rows
+}
+
+const row = async (journal: Journal, { address, seq, at, wakeAt }: Head): Promise<SessionRow> => ({
+  key: address.id,
+  state: await lastState(journal, address, seq),
+  seq,
+  at,
+  busy: wakeAt === 0,
+})
+
+const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {
+  try {
+    const frames = await journal.read(address, Math.max(1, seq - lookBack + 1), { limit: lookBack })
+    const commits = frames.map((frame) => decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq })).reverse()
+    if (commits.find(({ quarantine, revived }) => quarantine || revived)?.quarantine) return 'quarantined'
+    return commits.find(({ states }) => '/' in states)?.states['/'] ?? null
+  } catch (error) {
+    // One damaged session must not hide the others; `doctor` and `trace` name the place.
+    if (isRuntimeError(error) && error.code === 'corrupt_at') return 'corrupt'
+    throw error
+  }
+}
+
+/** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
+export const deleteSession = async ({ services: { host, transport } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
+  const root = await host.get(address).catch((error: unknown) => {
+    // What cannot be opened any more can still be deleted.
+    if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
+    throw error
+  })
+  if (root && !root.quarantine && root.replica?.status === 'active') {
+    const { emitted } = await host.send(address, { type: 'close' })
+    const refused = emitted.find(({ type }) => type === 'refused')
+    if (refused)
+      throw new RuntimeError('session_busy', `the session '${address.id.slice(0, 80)}' has a turn running`, {
+        hint: 'cancel the turn, or wait for it to end',
+        retryable: true,
+      })
+  }
+  // Let go without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
+  root?.abandon()
+  await transport.journal.remove(address)
+}

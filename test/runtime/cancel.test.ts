@@ -1,0 +1,159 @@
+/** Stop means stop, and what was said is kept. */
+import { expect, test } from 'vitest'
+import { agent, createRuntime } from '../../src/index.ts'
+import { expectNothingAlive, expectPaired, outcomes, story, work, worker } from './harness.ts'
+
+const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+
+test('during a model call: the partial text is kept, and nothing is said after the end [INV-15]', async () => {
+  await using told = await story([{ chunks: ['one ', 'two ', 'three '], deltaDelayMs: 100 }, { text: 'next answer' }])
+  const run = await told.say('count')
+  await told.clock.advance(150)
+
+  await told.main.cancel()
+  await told.clock.settle()
+
+  await expect(run.result()).rejects.toMatchObject({ code: 'cancelled', data: { text: 'one two ' } })
+  expect(await told.transcript()).toEqual(['user: count', 'assistant (partial): one two '])
+  expect(told.events('main').at(-1)).toMatchObject({ type: 'aborted', text: 'one two ', partial: true })
+  await told.clock.advance(1000)
+  expect(told.events('main').at(-1)?.type).toBe('aborted')
+  await expectNothingAlive(told)
+  expect((await told.clock.until((await told.say('go on')).result())).text).toBe('next answer')
+})
+
+test('it takes less than 200 ms of real time, on a model that would go on for ever', async () => {
+  const model = { 'test/endless': [{ text: 'again ', endless: true, deltaDelayMs: 5 }] }
+  const runtime = await createRuntime({ transport: 'memory:', agents: [agent({ name: 'main', model: 'test/endless' })], models: model })
+  try {
+    const session = runtime.session('s')
+    const run = await session.send('talk')
+    for await (const event of run.events()) if (event.type === 'delta' && event.index > 5) break
+    const before = performance.now()
+
+    await session.cancel()
+    await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
+
+    expect(performance.now() - before).toBeLessThan(200)
+  } finally {
+    await runtime.close()
+  }
+})
+
+test('a model that ignores its signal is left behind after a moment, with what was seen of it', async () => {
+  const deaf = {
+    ref: 'test/deaf',
+    call: (_: unknown, { onDelta }: { onDelta: (delta: { kind: 'text'; text: string }) => void }) => {
+      onDelta({ kind: 'text', text: 'la la' })
+      return new Promise<never>(() => undefined)
+    },
+  }
+  await using told = await story([], { runtime: { models: { 'test/deaf': deaf } }, model: 'test/deaf' })
+  const run = await told.say('hello')
+  await told.clock.advance(10)
+  const before = told.clock.now()
+
+  await told.main.cancel()
+
+  await expect(told.clock.until(run.result())).rejects.toMatchObject({ code: 'cancelled', data: { text: 'la la' } })
+  expect(told.clock.now() - before).toBeLessThan(200)
+  await expectNothingAlive(told)
+})
+
+test.each(['parallel', 'sequential'] as const)('during %s tools: they are told to stop, and every call is paired', async (toolExecution) => {
+  await using told = await story([{ calls: [work('x', 100), work('y', 10_000), work('z', 10_000)] }, { text: 'never' }], { tools, toolExecution })
+  const run = await told.say('work', { idempotencyKey: 'a' })
+  await told.clock.advance(200)
+  const before = told.clock.now()
+
+  await told.main.cancel()
+
+  await expect(told.clock.until(run.result())).rejects.toMatchObject({ code: 'cancelled' })
+  expect(told.clock.now()).toBe(before)
+  expect((await told.transcript()).slice(2)).toEqual(['tool work: "x done"', 'tool work: ! cancelled', 'tool work: ! cancelled'])
+  expectPaired(await told.main.history())
+  expect(told.did.filter((what) => what.endsWith('starts'))).toEqual(
+    toolExecution === 'parallel' ? ['x starts', 'y starts', 'z starts'] : ['x starts', 'y starts'],
+  )
+  expect(told.did).toContain('y stops')
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted' })
+  await expectNothingAlive(told)
+})
+
+test('during the pause before another attempt', async () => {
+  await using told = await story([{ text: 'never', error: { status: 503 } }])
+  const run = await told.say('a')
+  await told.clock.advance(100)
+  expect(told.said()).toContain('retry')
+
+  await told.main.cancel()
+
+  await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
+  await expectNothingAlive(told)
+})
+
+test('while a call waits for a person: the call is over, a late decision is told so', async () => {
+  await using told = await story([{ calls: [work('x')] }], { tools: (world) => [worker({ approval: true })(world)] })
+  const run = await told.say('a')
+  await told.clock.settle()
+  const [approval] = (await told.main.view()).approvals
+
+  await told.main.cancel()
+
+  await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
+  await expect(told.main.decide(approval!.callId, 'approve', approval!.inputHash)).rejects.toMatchObject({ code: 'already_decided' })
+  expect((await told.main.view()).approvals).toEqual([])
+  expect(told.did).toEqual([])
+  await expectNothingAlive(told)
+})
+
+test('when nothing runs, or another run is meant: not_found; twice in a row is no mistake', async () => {
+  await using told = await story([{ text: 'slowly ', deltaDelayMs: 100 }])
+  await told.say('a', { idempotencyKey: 'a' })
+  await expect(told.main.cancel('b')).rejects.toMatchObject({ code: 'not_found' })
+
+  await Promise.all([told.main.cancel('a'), told.main.cancel()])
+  await told.quiet()
+
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted' })
+  await expect(told.main.cancel()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('of one run leaves those that wait; of one that waits leaves the others; without a name all end', async () => {
+  await using told = await story(() => ({ text: 'ok', delayMs: 100 }), { queueMode: 'followup' })
+  for (const id of ['a', 'b', 'c']) await told.say(id, { idempotencyKey: id })
+  await told.main.cancel('b')
+  await told.main.cancel('a')
+  await told.quiet()
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'final' })
+
+  for (const id of ['d', 'e']) await told.say(id, { idempotencyKey: id })
+  await told.main.cancel()
+  await told.quiet()
+  expect(outcomes(told.events('main'))).toMatchObject({ d: 'aborted', e: 'aborted' })
+})
+
+test('a message that comes while the turn is being stopped is not stopped with it', async () => {
+  await using told = await story([{ text: 'slowly ', hang: true }, { text: 'the next turn' }])
+  await told.say('a', { idempotencyKey: 'a' })
+  await told.clock.advance(10)
+
+  const [, run] = await Promise.all([told.main.cancel(), told.main.send('b', { idempotencyKey: 'b' })])
+
+  expect(run.status).toBe('queued')
+  expect((await told.clock.until(run.result())).text).toBe('the next turn')
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'final' })
+})
+
+test('a crash between the stop and the end: the turn is stopped all the same', async () => {
+  await using told = await story([{ text: 'word ', hang: true }])
+  await told.say('a', { idempotencyKey: 'a' })
+  await told.clock.advance(10)
+  const stopped = told.failPoints.untilHit('K03')
+  await Promise.all([told.main.cancel(), stopped.then(() => told.crash())]).catch(() => undefined)
+  await told.restart()
+  await told.quiet()
+
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted' })
+  await expectNothingAlive(told)
+})

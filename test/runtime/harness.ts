@@ -1,0 +1,132 @@
+/** Builders for stories about sessions: one agent, one scripted model, tools that write down what they did, and time that passes when told. */
+import { expect } from 'vitest'
+import { z } from 'zod'
+import type { Message } from '../../src/contracts/message.ts'
+import { type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
+import {
+  type ScriptedSource,
+  type TestRuntime,
+  type TestRuntimeOptions,
+  testRuntime,
+  type VirtualClock,
+  virtualClock,
+} from '../../src/testing/index.ts'
+import type { ToolDefinition } from '../../src/tools/tool.ts'
+
+export type Story = TestRuntime &
+  AsyncDisposable & {
+    main: Session
+    /** What the tools did to the world, in order. */
+    did: string[]
+    /** Says something under an id of its own and lets it be accepted. */
+    say(text: string, options?: Parameters<Session['send']>[1]): ReturnType<Session['send']>
+    /** Until every message has its outcome and nothing runs. */
+    quiet(): Promise<void>
+    /** The conversation, a line each. */
+    transcript(): Promise<string[]>
+    /** Types of what the session said, deltas left out. */
+    said(): string[]
+  }
+
+type StoryOptions = Partial<Omit<AgentDefinition, 'tools'>> & {
+  tools?: (world: { clock: VirtualClock; did: string[] }) => Tool[]
+  runtime?: TestRuntimeOptions
+}
+
+export const story = async (script: ScriptedSource, { tools, runtime, ...definition }: StoryOptions = {}): Promise<Story> => {
+  const clock = virtualClock()
+  const did: string[] = []
+  const kit = await testRuntime({
+    clock,
+    agents: [agent({ name: 'main', model: 'test/model', tools: tools?.({ clock, did }) ?? [], ...definition })],
+    models: { 'test/model': script },
+    ...runtime,
+  })
+  const told: Story = Object.defineProperties(
+    {
+      did,
+      say: (text: string, options?: Parameters<Session['send']>[1]) => clock.until(kit.session('main').send(text, options)),
+      quiet: async () => {
+        for (;;) {
+          const { state, queued } = await clock.until(kit.session('main').view())
+          if (state === 'awaiting-input' && queued.length === 0) break
+          await clock.advance(50)
+        }
+        await clock.settle()
+      },
+      transcript: async () => (await kit.session('main').history()).map(line),
+      said: () => kit.events('main').flatMap(({ type }) => (type === 'delta' ? [] : [type])),
+    } as Story,
+    { ...Object.getOwnPropertyDescriptors(kit), main: { get: () => kit.session('main') } },
+  )
+  return told
+}
+
+export const line = (message: Message): string => {
+  switch (message.role) {
+    case 'user':
+      return `user: ${message.text}`
+    case 'summary':
+      return `summary: ${message.text}`
+    case 'assistant':
+      return `assistant${message.partial ? ' (partial)' : ''}: ${message.text}${message.calls.map(({ name, input }) => ` <${name} ${JSON.stringify(input)}>`).join('')}`
+    case 'tool': {
+      const { error } = (message.output ?? {}) as { error?: { code: string } }
+      return `tool ${message.name}: ${message.isError ? `! ${error?.code}` : JSON.stringify(message.output)}`
+    }
+  }
+}
+
+/** A tool that works for `ms` of virtual time and writes down when it starts and ends; it stops when told to. */
+export const worker =
+  (settings: Partial<ToolDefinition<z.ZodType>> = {}) =>
+  ({ clock, did }: { clock: VirtualClock; did: string[] }): Tool =>
+    tool({
+      name: 'work',
+      description: 'works',
+      onCrash: 'retry',
+      ...settings,
+      input: z.object({ name: z.string(), ms: z.number().default(0) }),
+      execute: async ({ name, ms }, { attempt, signal }) => {
+        did.push(`${name} starts${attempt > 1 ? ` again (${attempt})` : ''}`)
+        await new Promise<void>((resolve) => {
+          signal.addEventListener('abort', () => resolve())
+          clock.setTimeout(resolve, ms)
+        })
+        did.push(`${name} ${signal.aborted ? 'stops' : 'ends'}`)
+        return `${name} done`
+      },
+    })
+
+/** A call of `worker` in a script. */
+export const work = (name: string, ms = 0) => ({ name: 'work', input: { name, ms } })
+
+/** Every call in a transcript has exactly one result, right behind it, before anything else is said. */
+export const expectPaired = (messages: Message[]): void => {
+  for (const [index, message] of messages.entries()) {
+    if (message.role !== 'assistant') continue
+    const results = messages.slice(index + 1, index + 1 + message.calls.length)
+    expect(results.map((one) => (one.role === 'tool' ? one.callId : one.role))).toEqual(message.calls.map(({ callId }) => callId))
+    expect(messages[index + 1 + message.calls.length]?.role).not.toBe('tool')
+  }
+}
+
+/** Outcomes by the message they are about: exactly one for each that was accepted. */
+export const outcomes = (events: RunEvent[]): Record<string, string> => {
+  const accepted = events.flatMap((event) => (event.type === 'accepted' ? [event.id] : []))
+  const endings = events.flatMap((event) =>
+    event.type === 'final' || event.type === 'error' || event.type === 'aborted' ? event.ids.map((id) => [id, event.type] as const) : [],
+  )
+  expect(endings.map(([id]) => id).toSorted()).toEqual(accepted.toSorted())
+  return Object.fromEntries(endings)
+}
+
+/** Nothing of any turn is alive: no actor, no effect, no timer but the host's own look at its clock. */
+export const expectNothingAlive = async ({ runtime, main, clock }: Story): Promise<void> => {
+  const root = await runtime.services.host.get(main.address)
+  const { replica } = root
+  expect(Object.keys(replica?.states() ?? {})).toEqual(['/'])
+  expect([...(replica?.effects.keys() ?? [])]).toEqual([])
+  expect([...(replica?.timers.pending() ?? [])]).toEqual([])
+  expect(clock.pending()).toBe(1)
+}
