@@ -31,7 +31,7 @@ const redact = { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${nam
 
 /** Logs as JSON lines on stderr, so that stdout is the program's own. @param level debug, info, warn, error or silent */
 export const stderrLogger = (level = process.env.STATECAST_LOG ?? 'warn'): Logger =>
-  pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true })) as unknown as Logger
+  pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true }))
 
 export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({
   clock: systemClock,

@@ -36,6 +36,8 @@ export type RuntimeOptions = {
   models?: Record<string, CustomModel>
   /** `embedded:<folder>`, `memory:`, or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
   transport?: string | Transport
+  /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
+  onDrift?: 'refuse' | 'force'
   /** Folder that the built-in file tools may read. Default: the working directory. */
   workspace?: string
   environment?: Partial<Environment>
@@ -71,22 +73,19 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   try {
     const transcripts = new Transcripts(transport.journal)
     const outputs = new Outputs(environment.log)
-    const services = { environment, transport, outputs, transcripts, models, agents } as Services
+    let draining: RuntimeError | undefined
+    const admit = () => {
+      if (draining) throw draining
+    }
+    const services = { environment, transport, outputs, transcripts, models, agents, admit } as Services
     const agentOf = (name: string) => {
       const found = agents.get(name)
       if (!found)
         throw new RuntimeError('not_found', `no agent is named '${name}'`, { field: 'agent', hint: `there are: ${[...agents.keys()].join(', ')}` })
       return found
     }
-    const registrations = [
-      registerSession({ environment, models, transcripts, agent: agentOf }),
-      ...Object.entries(options.machines ?? {}).map(([kind, entry]) => {
-        if (kind === 'session')
-          throw new RuntimeError('conflict', "the kind 'session' is taken", { field: 'machines', hint: 'choose another name for your machine' })
-        const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
-        return registerMachine(kind, machine, rest)
-      }),
-    ]
+    const conversation = registerSession({ environment, models, transcripts, agent: agentOf })
+    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
     const publish = publishOutputs(transport.bus, names)
     const host = new Host({
       journal: transport.journal,
@@ -119,6 +118,25 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const stopInbox = resumes ? consumeInbox({ services, names, session }) : async () => undefined
 
     let closed: Promise<void> | undefined
+    const close = (): Promise<void> => {
+      closed ??= (async () => {
+        await stopInbox()
+        await host.close()
+        if (own !== undefined) await transport.close()
+      })()
+      return closed
+    }
+    const drain = async (timeoutMs = 30_000): Promise<void> => {
+      draining ??= new RuntimeError('closed', 'this node is draining', {
+        retryable: true,
+        hint: 'send the message again to another node, or when this one is back',
+      })
+      const held = environment.failPoints.hit('K20')
+      if (held) await held
+      await stopInbox()
+      await host.settled(timeoutMs)
+      await close()
+    }
     return {
       services,
       subjects: names,
@@ -135,31 +153,32 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
         replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
       async health(): Promise<Health> {
         const health = await transport.health()
-        return { ...health, ready: health.writable && closed === undefined, liveActors: host.liveCount, transport: transport.name }
+        return {
+          ...health,
+          ready: health.writable && closed === undefined && draining === undefined,
+          liveActors: host.liveCount,
+          transport: transport.name,
+        }
       },
       /** Takes no new work, lets turns that run end within `timeoutMs`, then closes; what has not ended goes on at the next start. */
-      async drain(timeoutMs = 30_000): Promise<void> {
-        const held = environment.failPoints.hit('K20')
-        if (held) await held
-        await stopInbox()
-        await host.settled(timeoutMs)
-        await this.close()
-      },
+      drain,
       /** Closes at once: turns that run are cut off and go on at the next start. Safe twice. */
-      close(): Promise<void> {
-        closed ??= (async () => {
-          await stopInbox()
-          await host.close()
-          if (own !== undefined) await transport.close()
-        })()
-        return closed
-      },
+      close,
+      [Symbol.asyncDispose]: close,
     }
   } catch (error) {
     if (own !== undefined) await transport.close()
     throw error
   }
 }
+
+const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
+  Object.entries(machines).map(([kind, entry]) => {
+    if (kind === 'session')
+      throw new RuntimeError('conflict', "the kind 'session' is taken", { field: 'machines', hint: 'choose another name for your machine' })
+    const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
+    return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })
+  })
 
 const agentTable = (given: readonly Agent[], workspace: string, environment: Environment): Services['agents'] => {
   const { clock, failPoints } = environment

@@ -36,9 +36,9 @@ for await (const event of run.events()) {
   const { to, euros } = event.input as { to: string; euros: number }
   const decision = to === 'the plumber' ? 'approve' : 'deny'
   console.log(`${decision}: ${euros} euros to ${to}?`)
-  await session.decide(event.callId, decision, event.inputHash, 'Ada')
+  await session.decide(event, decision, 'Ada')
   // The first decision counts.
-  await session.decide(event.callId, 'approve', event.inputHash).catch((error: unknown) => {
+  await session.decide(event, 'approve').catch((error: unknown) => {
     if (isRuntimeError(error)) console.log(`  once more? ${error.code}`)
   })
 }

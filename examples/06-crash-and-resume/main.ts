@@ -43,7 +43,7 @@ while (!asked) {
   asked = (await session.view()).approvals.find(({ why }) => why === 'in_doubt')
 }
 console.log(`did ${asked.name} happen? nobody knows, so it is not run again: a person decides`)
-await session.decide(asked.callId, 'deny', asked.inputHash)
+await session.decide(asked, 'deny')
 console.log(`${run.status}; ${(await run.result()).text}`)
 console.log(`replay: ${(await runtime.replay(session.address)).verdict}`)
 await runtime.close()

@@ -18,10 +18,8 @@ export type Append = {
   head: { wakeAt: number | null; at: number }
   /** ms to go on trying while the store is full or away. */
   patienceMs: number
-  /** Called before each pause with the error that would be thrown if nothing got better. */
+  /** Called before each pause with the error that would be thrown if nothing got better. Throws when nobody waits for this any more. */
   stalled: (error: RuntimeError) => void
-  /** An error once nobody waits for this any more. */
-  cancelled: () => RuntimeError | undefined
 }
 
 /**
@@ -29,13 +27,11 @@ export type Append = {
  * @throws RuntimeError fenced (another writer was first, final), log_full, log_unavailable (patience is over), closed, too_large
  */
 export const appendCommit = async (append: Append): Promise<void> => {
-  const { clock, address, expected, bytes, patienceMs, stalled, cancelled } = append
+  const { clock, address, expected, bytes, patienceMs, stalled } = append
   let waited = 0
   for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, lastPauseMs)) {
     const failed = await attempt(append)
     if (failed === undefined) return
-    const stop = cancelled()
-    if (stop) throw stop
     // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
     const last = await readBack(append)
     if (last !== 'unknown') {

@@ -5,18 +5,23 @@ import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/error
 import { Commit } from '../contracts/journal.ts'
 import { type ErrorParts, errorFrom, errorParts } from './plain.ts'
 
-const packr = new Packr({ useRecords: false })
+const packr = new Packr({ useRecords: false, copyBuffers: true })
 
 // Errors keep their class only where it is ours; any other comes back as an Error with the same name, message, cause and properties.
 addExtension({
   Class: Error,
   type: 0x45,
-  write: (error: Error) => (isRuntimeError(error) ? { known: error.toJSON() } : errorParts(error)),
-  read: (parts: { known: ErrorBody } | ErrorParts) => ('known' in parts ? RuntimeError.from(parts.known) : errorFrom(parts)),
-} as Parameters<typeof addExtension>[0])
+  // Packed on its own, so that a reader who does not know the extension can step over it.
+  pack: (error: Error) => packr.pack(isRuntimeError(error) ? { known: error.toJSON() } : errorParts(error)),
+  unpack: (bytes: Uint8Array) => {
+    const parts = packr.unpack(bytes.slice()) as { known: ErrorBody } | ErrorParts
+    return 'known' in parts ? RuntimeError.from(parts.known) : errorFrom(parts)
+  },
+})
 
 export const encode = (value: unknown): Uint8Array => packr.pack(value)
-export const decode = (bytes: Uint8Array): unknown => packr.unpack(bytes)
+/** Of a Buffer, msgpackr would make Buffers out of what went in as plain bytes. */
+export const decode = (bytes: Uint8Array): unknown => packr.unpack(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)
 
 /** @throws RuntimeError corrupt_at when the bytes are no commit, or not the one that belongs there */

@@ -47,7 +47,7 @@ export const fromTask = <Output, Input>(work: (scope: TaskScope<Input>) => Promi
       input,
       self: self as AnyActorRef,
       signal,
-      emit: emit as (event: AnyEvent) => void,
+      emit: emit,
       receive: (listener) => {
         const mailbox = mailboxOf(self as AnyActorRef)
         mailbox.listeners.push(listener)

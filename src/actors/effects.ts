@@ -1,8 +1,8 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
 import type { Environment } from '../contracts/environment.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
-import { describeEffect } from './effect.ts'
 import { type Effect, effectFailure, type Output } from './edges.ts'
+import { describeEffect } from './effect.ts'
 import type { Replica } from './replica.ts'
 
 export type EffectsHost = {
@@ -10,10 +10,12 @@ export type EffectsHost = {
   environment: Environment
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
-  actionFailed(action: Action, error: unknown): void
+  /** There is a {@link FailedAction} to be taken. */
+  actionFailed(): void
 }
 
 export type Action = Extract<Output, { kind: 'action' }>
+export type FailedAction = { action: Action; error: unknown }
 
 /** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */
 const timeoutMax = 2 ** 31 - 1
@@ -21,18 +23,26 @@ const timeoutMax = 2 ** 31 - 1
 export class Effects {
   readonly #host: EffectsHost
   readonly #launched = new Map<ActorPath, Effect>()
-  /** How often each was started in this process, while it is active. */
-  readonly #launches = new Map<ActorPath, number>()
   readonly #armed = new Map<number, unknown>()
+  /** Asynchronous actions that have begun and not ended. */
   #acting = 0
+  #failed: FailedAction[] = []
 
   constructor(host: EffectsHost) {
     this.#host = host
   }
 
-  /** Actions that have begun and not ended; until then nobody can say that their commit has been carried out. */
-  get acting(): number {
-    return this.#acting
+  /** Whether actions have not ended well yet; until then nobody can say that their commit has been carried out. */
+  get acting(): boolean {
+    return this.#acting > 0 || this.#failed.length > 0
+  }
+
+  get failing(): boolean {
+    return this.#failed.length > 0
+  }
+
+  takeFailed(): FailedAction[] {
+    return this.#failed.splice(0)
   }
 
   /** Lets the outputs of a commit happen, in the order in which it caused them. */
@@ -72,22 +82,27 @@ export class Effects {
   }
 
   act(action: Action): void {
+    const failed = (error: unknown) => {
+      this.#failed.push({ action, error })
+      this.#host.actionFailed()
+    }
     try {
       const result = action.run()
       if (!(result instanceof Promise)) return
       this.#acting++
-      result
-        .catch((error: unknown) => this.#host.actionFailed(action, error))
-        .finally(() => void this.#acting--)
-        .catch(() => undefined)
+      const ended = () => void this.#acting--
+      result.then(ended, (error: unknown) => {
+        ended()
+        failed(error)
+      })
     } catch (error) {
-      this.#host.actionFailed(action, error)
+      failed(error)
     }
   }
 
   /** Starts every effect that is active and not running here, and gives it all that it was ever sent. One of an earlier epoch is told that it ran before. */
   launchAll(replica: Replica, epoch: number): void {
-    for (const effect of [...replica.effects.values()]) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
+    for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
   }
 
   #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {

@@ -1,8 +1,8 @@
 /** Wraps a machine so that whatever acts on the world (effects, custom actions) is held back until the commit that caused it. */
-import type { ActorSystem, AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
+import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../contracts/journal.ts'
 
-type AnySystem = ActorSystem<any>
+type AnySystem = AnyActorRef['system']
 
 /** What the gate tells the replica that owns a system. All calls come from within a transition. */
 export interface Gatekeeper {
@@ -83,7 +83,7 @@ export const gateMachine = (machine: AnyStateMachine, gates = new Map<AnyStateMa
     actions: mapValues(actions as unknown as Record<string, Action>, (action, type) =>
       typeof action === 'function' ? gateAction(type, action) : action,
     ),
-  } as unknown as Parameters<AnyStateMachine['provide']>[0])
+  })
   gates.set(machine, gated)
   gated.implementations.actors = mapValues(actors as Record<string, AnyActorLogic>, (logic) =>
     isMachine(logic) ? gateMachine(logic, gates) : typeof logic.start === 'function' ? gateEffect(logic as EffectLogic) : logic,

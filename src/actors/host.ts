@@ -5,8 +5,8 @@ import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import { checkEvent } from './boundary.ts'
-import type { Registration } from './registration.ts'
 import type { Emitted } from './edges.ts'
+import type { Registration } from './registration.ts'
 import { Root } from './root.ts'
 import type { Moment, RootHost, RootLimits } from './root-host.ts'
 
@@ -140,40 +140,39 @@ export class Host {
     const name = formatAddress(address)
     for (;;) {
       if (this.#closing) throw this.#closing
-      const known = this.#roots.get(name)
-      if (!known) return this.#open(name, address, input)
-      const root = await known
+      // Everybody waits for the same promise, so that messages stay in the order in which they were sent.
+      const opening = this.#roots.get(name) ?? this.#open(name, address, input)
+      const root = await opening
       if (root.leaving) await root.leaving
       else if (this.#live.get(name) === root) {
         root.createWith(input)
         return root
       }
-      if (this.#roots.get(name) === known) this.#roots.delete(name)
+      if (this.#roots.get(name) === opening) this.#roots.delete(name)
     }
   }
 
-  async #open(name: string, address: Address, input: unknown): Promise<Root> {
+  #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
     const opening = root.open(input)
     this.#roots.set(name, opening)
-    try {
-      await opening
-      this.#resting.delete(name)
-      return root
-    } catch (error) {
-      if (this.#live.get(name) === root) this.#live.delete(name)
-      if (this.#roots.get(name) === opening) this.#roots.delete(name)
-      throw error
-    }
+    opening.then(
+      () => this.#resting.delete(name),
+      () => {
+        if (this.#live.get(name) === root) this.#live.delete(name)
+        if (this.#roots.get(name) === opening) this.#roots.delete(name)
+      },
+    )
+    return opening
   }
 
   async #wake(): Promise<void> {
     const { journal, environment } = this.#options
     const now = environment.clock.now()
     try {
-      // Those that are awake or resting may be due as well, and must not crowd out the others.
-      const due = await journal.due(now, wakeBatch + this.#live.size + this.#resting.size)
+      // Before the next round, so that a timer is armed in time. Those awake or resting may be due as well, and must not crowd out the others.
+      const due = await journal.due(now + pollMs, wakeBatch + this.#live.size + this.#resting.size)
       const asleep = due.map(({ address }) => address).filter((address) => this.#mayWake(address, now))
       await Promise.all([...asleep.map((address) => this.#wakeOne(address, now)), this.#letSleep(now)])
     } catch (error) {
@@ -229,7 +228,7 @@ export class Host {
   abandon(): void {
     this.#closing ??= new RuntimeError('closed', 'this runtime was abandoned', { retryable: true })
     this.#options.environment.clock.clearTimeout(this.#poll)
-    for (const root of [...this.#live.values()]) root.abandon()
+    for (const root of this.#live.values()) root.abandon()
     this.#roots.clear()
   }
 

@@ -1,9 +1,9 @@
 /** What waits for its commit: messages from outside, what effects said, timers that fired. Everything in it is a copy that nobody else holds. */
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input, Receipt } from '../contracts/journal.ts'
+import { effectFailure } from './edges.ts'
 import { effectFailed } from './gate.ts'
 import { inputSizeMax, measuredCopy } from './plain.ts'
-import { effectFailure } from './edges.ts'
 
 export type Waiting = {
   input: Input

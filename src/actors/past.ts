@@ -4,10 +4,10 @@ import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
 import { checksum, decode, decodeCommit, encode } from './codec.ts'
+import type { Output, Outside, ReplicaSnapshot } from './edges.ts'
 import { advance, emptyLedger, type Ledger, type PersistedLedger, persistLedger, reviveLedger } from './ledger.ts'
 import { isPlain } from './plain.ts'
 import type { Registration } from './registration.ts'
-import type { Output, Outside, ReplicaSnapshot } from './edges.ts'
 import { Replica } from './replica.ts'
 
 export type Past = {
@@ -111,7 +111,7 @@ export const readPast = async (journal: Journal, address: Address, registration:
       const outputs = replica.takeOutputs()
       // A host acts before its next append; only a new one's claim may come in between.
       doubtful = isTakeover(commit) ? [...doubtful, ...outputs] : outputs
-      last = commit
+      if (!isTakeover(commit)) last = commit
       folder.onCommit?.(commit, replica, outputs)
       if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
       replica.takeStates()

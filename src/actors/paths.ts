@@ -3,8 +3,8 @@ import type { AnyActorRef } from 'xstate'
 import type { ActorPath } from '../contracts/journal.ts'
 import { parentOf } from './system.ts'
 
-/** Ids of children that one parent remembers; when there are more, those that have ended are forgotten together. */
-const idsMax = 1000
+/** How many ids of children a parent remembers before those that have ended are forgotten together; so again at every doubling. */
+const idsMax = 1024
 
 /** How often each id was used below one parent. All forgotten ids were used at most `floor` times. */
 type Uses = { floor: number; ids: Map<string, number> }
@@ -38,7 +38,7 @@ export class Paths {
     const before = uses.ids.get(id)
     const incarnation = restoring && before !== undefined ? before : (before ?? uses.floor) + 1
     uses.ids.set(id, incarnation)
-    if (uses.ids.size > idsMax) this.#forgetEnded(above, uses, id)
+    if (uses.ids.size >= idsMax && Number.isInteger(Math.log2(uses.ids.size))) this.#forgetEnded(above, uses, id)
     return childPath(above, id, incarnation)
   }
 

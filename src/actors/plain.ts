@@ -5,9 +5,6 @@ export const depthMax = 100
 /** Characters and bytes of one input together. */
 export const inputSizeMax = 4 * 1024 * 1024
 
-const refuse = (path: string, why: string, hint: string, code: 'bad_request' | 'too_large' = 'bad_request') =>
-  new RuntimeError(code, `${path || 'the value'} ${why}`, { field: path, hint })
-
 /** What of an error that is not ours stands in a journal: its name, message, cause and plain properties. Its class and its stack do not. */
 export type ErrorParts = { name: string; message: string; properties: Record<string, unknown> }
 
@@ -25,8 +22,8 @@ export const errorFrom = ({ name, message, properties }: ErrorParts): Error => {
 export const errorParts = (error: Error, keep: (value: unknown, key: string) => unknown = (value) => value): ErrorParts => {
   const { code, cause } = error as Error & { code?: unknown }
   const properties: Record<string, unknown> = {}
-  const named = { ...error, ...(code === undefined ? {} : { code }), ...(cause === undefined ? {} : { cause }) }
-  for (const [key, value] of Object.entries(named)) {
+  const hidden = { ...(code === undefined ? {} : { code }), ...(cause === undefined ? {} : { cause }) }
+  for (const [key, value] of [...Object.entries(error), ...Object.entries(hidden)]) {
     if (key === 'name' || key === 'message' || key === 'stack' || key === '__proto__') continue
     try {
       properties[key] = keep(value, key)
@@ -45,24 +42,75 @@ export const plainCopy = <T>(value: T): T => measuredCopy(value).copy
 
 /** {@link plainCopy} with its size, roughly in bytes. */
 export const measuredCopy = <T>(value: T): { copy: T; size: number } => {
-  let size = 0
-  const open: object[] = []
-  const grow = (by: number, path: string): void => {
-    size += by
-    if (size > inputSizeMax)
-      throw refuse(path, `is larger than ${inputSizeMax} characters and bytes`, 'store it elsewhere and pass a reference', 'too_large')
+  const copier = new Copier()
+  return { copy: copier.copy(value) as T, size: copier.size }
+}
+
+/** One copy in the making. It keeps the keys on the way, and makes a path of them only for an error. */
+class Copier {
+  size = 0
+  readonly #open: object[] = []
+  readonly #keys: (string | number)[] = []
+
+  copy(part: unknown): unknown {
+    if (typeof part === 'string') return this.#text(part)
+    this.#grow(typeof part === 'number' ? 9 : 1)
+    // Minus zero comes back from a journal as zero.
+    if (typeof part === 'number') return part === 0 ? 0 : part
+    if (typeof part === 'boolean' || part === undefined || part === null) return part
+    if (typeof part !== 'object')
+      throw this.#refusal(`is a ${typeof part}, which cannot be journalled`, 'pass plain data: JSON, Date, Uint8Array, Error')
+    if (this.#open.length > depthMax) throw this.#refusal(`is nested deeper than ${depthMax} levels`, 'flatten it')
+    if (this.#open.includes(part)) throw this.#refusal('contains itself', 'break the circle before sending')
+    this.#open.push(part)
+    const copied = this.#object(part)
+    this.#open.pop()
+    return copied
   }
-  const copyText = (text: string, path: string): string => {
-    grow(text.length + 1, path)
-    return text.isWellFormed() ? text : text.toWellFormed()
+
+  #at(key: string | number, part: unknown): unknown {
+    this.#keys.push(key)
+    const copied = this.copy(part)
+    this.#keys.pop()
+    return copied
   }
-  const copyError = (error: Error, path: string): Error => {
-    const depth = open.length
+
+  #object(part: object): unknown {
+    const prototype = Object.getPrototypeOf(part)
+    if (prototype === Object.prototype || prototype === null) return this.#record(part as Record<string, unknown>)
+    if (Array.isArray(part)) {
+      this.#grow(part.length)
+      return Array.from(part, (item, index) => this.#at(index, item))
+    }
+    if (part instanceof Date) return new Date(part)
+    if (part instanceof Error) return this.#error(part)
+    if (part instanceof Uint8Array) {
+      this.#grow(part.byteLength)
+      return new Uint8Array(part)
+    }
+    // A plain object of another realm.
+    if (Object.getPrototypeOf(prototype) === null) return this.#record(part as Record<string, unknown>)
+    const name = prototype.constructor?.name ?? 'a class'
+    throw this.#refusal(`is an instance of ${name}, which would come back as something else`, 'pass plain data instead')
+  }
+
+  #record(part: Record<string, unknown>): Record<string, unknown> {
+    const target: Record<string, unknown> = {}
+    for (const key in part) {
+      if (key === '__proto__') throw this.#refusal('has a key named __proto__', 'rename the key')
+      target[this.#text(key)] = this.#at(key, part[key])
+    }
+    return target
+  }
+
+  #error(error: Error): Error {
+    const [depth, length] = [this.#open.length, this.#keys.length]
     const keep = (part: unknown, key: string): unknown => {
       try {
-        return copy(part, `${path}.${key}`)
+        return this.#at(key, part)
       } finally {
-        open.length = depth
+        this.#open.length = depth
+        this.#keys.length = length
       }
     }
     if (!isRuntimeError(error)) return errorFrom(errorParts(error, keep))
@@ -70,48 +118,25 @@ export const measuredCopy = <T>(value: T): { copy: T; size: number } => {
     const kept = data && errorParts(Object.assign(new Error(), { data }), keep).properties.data
     return RuntimeError.from(kept ? { ...body, data: kept as Record<string, unknown> } : body)
   }
-  const copyRecord = (part: object, path: string): Record<string, unknown> => {
-    const prototype = Object.getPrototypeOf(part)
-    if (prototype !== Object.prototype && prototype !== null && Object.getPrototypeOf(prototype) !== null)
-      throw refuse(
-        path,
-        `is an instance of ${prototype.constructor?.name ?? 'a class'}, which would come back as something else`,
-        'pass plain data instead',
-      )
-    const target: Record<string, unknown> = {}
-    for (const key in part) {
-      if (key === '__proto__') throw refuse(path, 'has a key named __proto__', 'rename the key')
-      target[copyText(key, path)] = copy((part as Record<string, unknown>)[key], path === '' ? key : `${path}.${key}`)
-    }
-    return target
+
+  #text(text: string): string {
+    this.#grow(text.length + 1)
+    return text.isWellFormed() ? text : text.toWellFormed()
   }
-  const copyObject = (part: object, path: string): unknown => {
-    if (part instanceof Date) return new Date(part)
-    if (part instanceof Error) return copyError(part, path)
-    if (part instanceof Uint8Array) {
-      grow(part.byteLength, path)
-      return new Uint8Array(part)
-    }
-    if (!Array.isArray(part)) return copyRecord(part, path)
-    grow(part.length, path)
-    return Array.from(part, (item, index) => copy(item, `${path}[${index}]`))
+
+  #grow(by: number): void {
+    this.size += by
+    if (this.size > inputSizeMax)
+      throw this.#refusal(`is larger than ${inputSizeMax} characters and bytes`, 'store it elsewhere and pass a reference', 'too_large')
   }
-  const copy = (part: unknown, path: string): unknown => {
-    if (typeof part === 'string') return copyText(part, path)
-    grow(typeof part === 'number' ? 9 : 1, path)
-    // Minus zero comes back from a journal as zero.
-    if (typeof part === 'number') return part === 0 ? 0 : part
-    if (typeof part === 'boolean' || part === undefined || part === null) return part
-    if (typeof part !== 'object')
-      throw refuse(path, `is a ${typeof part}, which cannot be journalled`, 'pass plain data: JSON, Date, Uint8Array, Error')
-    if (open.length > depthMax) throw refuse(path, `is nested deeper than ${depthMax} levels`, 'flatten it')
-    if (open.includes(part)) throw refuse(path, 'contains itself', 'break the circle before sending')
-    open.push(part)
-    const copied = copyObject(part, path)
-    open.pop()
-    return copied
+
+  #refusal(why: string, hint: string, code: 'bad_request' | 'too_large' = 'bad_request'): RuntimeError {
+    const path = this.#keys.reduce<string>(
+      (before, key) => (typeof key === 'number' ? `${before}[${key}]` : before === '' ? key : `${before}.${key}`),
+      '',
+    )
+    return new RuntimeError(code, `${path || 'the value'} ${why}`, { field: path, hint })
   }
-  return { copy: copy(value, '') as T, size }
 }
 
 /** Whether a value would come back from the journal as it is now; a machine whose context fails this is rebuilt from its log, not from snapshots. */

@@ -68,11 +68,10 @@ function* inNode(node: AnyStateNode, name: string): Generator<string> {
       if (typeof action === 'function' && action.resolve === undefined) yield `${where} has an inline action function`
       else yield* spawnsOf(action, machine, where)
   }
-  yield* inActions(node.entry as readonly ActionLike[], `${place} entry`)
-  yield* inActions(node.exit as readonly ActionLike[], `${place} exit`)
+  yield* inActions(node.entry, `${place} entry`)
+  yield* inActions(node.exit, `${place} exit`)
   const transitions = [...node.transitions.values()].flat().concat(node.always ?? [], node.initial ? [node.initial as never] : [])
-  for (const transition of transitions)
-    yield* inActions(transition.actions as readonly ActionLike[], `${place} on '${transition.eventType || 'always'}'`)
+  for (const transition of transitions) yield* inActions(transition.actions, `${place} on '${transition.eventType || 'always'}'`)
   for (const { src } of node.invoke) {
     if (typeof src !== 'string' || src.startsWith('xstate.invoke.')) yield `${place} invokes an actor without a name`
     else if (!(src in machine.implementations.actors)) yield `${place} invokes '${src}', which setup({ actors }) does not have`

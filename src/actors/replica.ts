@@ -2,12 +2,12 @@
  * One root as a deterministic function of its inputs: an ordinary XState system with its edges held. It does no I/O and reads no clock.
  * Live hosts, recovery, replay, fork and the inspector all run this very thing; only what is done with its outputs differs.
  */
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, InspectionEvent } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
 import { createActor } from 'xstate'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { checksum, encode } from './codec.ts'
-import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
+import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
 import { checkActions, type ExecutedAction, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
@@ -53,11 +53,11 @@ export class Replica implements Gatekeeper {
     this.#restored = new Map(snapshot?.effects.map((effect) => [effect.path, effect]))
     this.timers.now = at
     this.#phase = snapshot ? 'restoring' : 'applying'
-    this.actor = createActor(registration.gated as AnyStateMachine, {
+    this.actor = createActor(registration.gated, {
       id: registration.kind,
       input,
       ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
-      clock: this.timers.clock as unknown as { setTimeout: (fn: () => void, ms: number) => never; clearTimeout: (id: never) => void },
+      clock: this.timers.clock,
       logger: (...args: unknown[]) => void this.#outputs.push({ kind: 'log', path: '/', args }),
       inspect: (event) => this.#inspect(event),
     }) as AnyActorRef
@@ -87,22 +87,15 @@ export class Replica implements Gatekeeper {
 
   #inspect(event: InspectionEvent): void {
     const ref = event.actorRef as AnyActorRef
-    switch (event.type) {
-      case '@xstate.snapshot':
-        this.#changed.add(ref)
-        break
-      case '@xstate.actor':
-        this.#adopt(ref)
-        break
-      case '@xstate.event':
-        if (event.event.type === 'xstate.init') {
-          this.#unstarted.delete(ref)
-          this.#changed.add(ref)
-        }
-        // An actor that threw shows no last snapshot; that its parent is told is the only sign.
-        else if (event.sourceRef && event.event.type.startsWith('xstate.error.actor.')) this.#changed.add(event.sourceRef as AnyActorRef)
-        break
+    if (event.type === '@xstate.actor') this.#adopt(ref)
+    else if (event.type === '@xstate.snapshot') this.#changed.add(ref)
+    else if (event.type !== '@xstate.event') return
+    else if (event.event.type === 'xstate.init') {
+      this.#unstarted.delete(ref)
+      this.#changed.add(ref)
     }
+    // An actor that threw shows no last snapshot; that its parent is told is the only sign.
+    else if (event.sourceRef && event.event.type.startsWith('xstate.error.actor.')) this.#changed.add(event.sourceRef as AnyActorRef)
   }
 
   #adopt(ref: AnyActorRef): void {
@@ -139,8 +132,10 @@ export class Replica implements Gatekeeper {
   #fromOutside(source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent): void {
     const to = this.#paths.of(target)
     const from = source && this.#paths.of(source)
-    if (typeof (event as AnyEvent | undefined)?.type === 'string')
-      return this.#outside?.input(from === undefined ? { to, event } : { from, to, event })
+    if (typeof (event as AnyEvent | undefined)?.type === 'string') {
+      this.#outside?.input(from === undefined ? { to, event } : { from, to, event })
+      return
+    }
     const error = new TypeError(`an event must be an object with a type, not ${JSON.stringify(event)?.slice(0, 80)}`)
     if (from !== undefined && this.effects.has(from)) this.#outside?.input(effectFailure(from, error))
     else throw error
@@ -174,6 +169,7 @@ export class Replica implements Gatekeeper {
 
   /** Lets go of whoever has ended, and of what still stood below it. */
   #settle(): void {
+    if (this.#unstarted.size === 0 && [...this.#changed].every((ref) => ref.getSnapshot().status === 'active')) return
     const gone = new Map<ActorPath, AnyActorRef>()
     const bury = (ref: AnyActorRef): void => {
       const path = this.#paths.of(ref)
@@ -189,7 +185,7 @@ export class Replica implements Gatekeeper {
     for (const ref of this.#unstarted) bury(ref)
     this.#unstarted.clear()
     if (gone.size === 0) return
-    for (const { n, from, to, id } of [...this.timers.pending()]) {
+    for (const { n, from, to, id } of this.timers.pending()) {
       if (!gone.has(from) && !gone.has(to)) continue
       const source = this.#paths.get(from) ?? gone.get(from)
       if (source) unschedule(this.actor.system, source, id)

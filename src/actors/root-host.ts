@@ -1,6 +1,6 @@
 /** What a live root asks of the host that has it in memory. */
 import type { Environment } from '../contracts/environment.ts'
-import type { RuntimeError } from '../contracts/errors.ts'
+import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Journal } from '../contracts/transport.ts'
 import type { Emitted } from './edges.ts'
@@ -35,4 +35,18 @@ export type RootHost = {
   moment(root: Root, moment: Moment, commit: Commit): void | Promise<void>
   /** The root is no longer in memory: fenced, broken or closed. */
   released(root: Root, reason: RuntimeError): void
+}
+
+/** The same host, but what its listeners throw is logged: they are no part of the root. */
+export const guarded = (host: RootHost): RootHost => {
+  const guard =
+    <Rest extends unknown[]>(listener: (root: Root, ...rest: Rest) => void) =>
+    (root: Root, ...rest: Rest): void => {
+      try {
+        listener(root, ...rest)
+      } catch (error) {
+        host.environment.log.error({ actor: root.name, error: errorBody(error) }, 'a listener on a root threw')
+      }
+    }
+  return { ...host, committed: guard(host.committed), live: guard(host.live), released: guard(host.released) }
 }

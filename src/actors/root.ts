@@ -2,24 +2,21 @@
  * One live root: takes inputs in, applies them to its {@link Replica}, appends them to its journal, and only then lets anything out.
  * `docs/design/root-host.md` tells the order and why it is so.
  */
-import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { appendCommit } from './append.ts'
 import { checksum, encode } from './codec.ts'
-import { type Action, Effects } from './effects.ts'
+import type { Output, Outside } from './edges.ts'
+import { Effects, type FailedAction } from './effects.ts'
 import { Intake, unanswered, type Waiting } from './intake.ts'
 import { advance } from './ledger.ts'
 import { Pump } from './pump.ts'
 import type { Registration } from './registration.ts'
-import type { Output, Outside } from './edges.ts'
 import type { Replica } from './replica.ts'
-import type { RootHost } from './root-host.ts'
-import { type Applied, emittedBy, State } from './state.ts'
-import { backoffMs, overBudget, quarantinedError } from './supervision.ts'
-
-/** Outputs that are over once they happened; the others are states of an effect, which launching brings about again. */
-const lasting = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
+import { guarded, type RootHost } from './root-host.ts'
+import { type Applied, emittedBy, lasting, State } from './state.ts'
+import { backoffMs, lostError, notHereError, Pause, quarantinedError, verdict } from './supervision.ts'
 
 export class Root {
   readonly address: Address
@@ -30,20 +27,20 @@ export class Root {
   readonly #state: State
   readonly #effects: Effects
   readonly #pump: Pump
-  #failedActions: { action: Action; error: unknown }[] = []
   /** The last commit had actions: its head asks to be woken until a commit without any. */
   #acted = false
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
-  #leaving: Promise<void> | undefined
+  /** While it leaves memory: resolves when it has. */
+  leaving: Promise<void> | undefined
   #gone: RuntimeError | undefined
   /** Why appends do not get through at the moment. */
   #stalled: RuntimeError | undefined
-  #endPause: (() => void) | undefined
+  readonly #pause = new Pause()
   #lastActive: number
 
   constructor(host: RootHost, address: Address, registration: Registration) {
     const { environment, journal, limits } = host
-    this.#host = host
+    this.#host = guarded(host)
     this.address = address
     this.name = formatAddress(address)
     this.registration = registration
@@ -51,12 +48,12 @@ export class Root {
     this.#intake = new Intake(this.name, limits.queueMax)
     const outside: Outside = {
       input: (input) => this.#enqueue(unanswered(input)),
-      live: (path, event) => this.#tell(() => host.live(this, path, event)),
+      live: (path, event) => this.#host.live(this, path, event),
       listenerFailed: (path, error) => environment.log.error({ actor: this.name, path, error: errorBody(error) }, 'a listener on an actor threw'),
     }
-    this.#state = new State({ journal, address, registration, outside, broken: (replica) => this.#effects.stopAll(replica) })
+    this.#state = new State({ journal, address, registration, outside, broken: (tree) => this.#effects.stopAll(tree) })
     this.#pump = new Pump({
-      wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#intake.urgent || this.#failedActions.length > 0),
+      wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#intake.urgent || this.#effects.failing),
       cycle: () => this.#cycle(),
       broken: (error) => this.#release(error),
     })
@@ -64,10 +61,7 @@ export class Root {
       name: this.name,
       environment,
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
-      actionFailed: (action, error) => {
-        this.#failedActions.push({ action, error })
-        this.#pump.start()
-      },
+      actionFailed: () => this.#pump.start(),
     })
   }
 
@@ -83,12 +77,11 @@ export class Root {
   get replica(): Replica | undefined {
     return this.#state.replica
   }
-  /** While it leaves memory: resolves when it has. */
-  get leaving(): Promise<void> | undefined {
-    return this.#leaving
-  }
+  /** The input of a root that does not exist yet; the first one given counts. */
+  readonly createWith = (input: unknown): void => this.#state.createWith(input)
+
   get busy(): boolean {
-    if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.acting > 0) return true
+    if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.acting) return true
     return !this.quarantine && (this.replica?.effects.size ?? 0) > 0
   }
   /** ms that this root has had nothing to do, or 0 while it has. */
@@ -105,12 +98,12 @@ export class Root {
   async open(createInput?: unknown): Promise<this> {
     try {
       const { replica, doubtful, last } = await this.#state.read()
-      this.createWith(createInput)
+      this.#state.createWith(createInput)
       const redo = doubtful.filter(lasting)
       if (replica && !this.quarantine && (replica.effects.size > 0 || redo.length > 0)) {
         // Nothing may be done again before the claim says who does it.
-        await this.#commit([], redo, {})
-        if (last && redo.length > 0) this.#tell(() => this.#host.committed(this, last, emittedBy(redo), true))
+        await this.#note(redo, {})
+        if (last && redo.length > 0) this.#host.committed(this, last, emittedBy(redo), true)
         this.#effects.run(redo, replica, this.epoch)
       }
       this.#alive()
@@ -122,11 +115,6 @@ export class Root {
       this.#release(error)
       throw this.#gone ?? error
     }
-  }
-
-  /** The input of a root that does not exist yet; the first one given counts. */
-  createWith(input: unknown): void {
-    this.#state.createWith(input)
   }
 
   /** Starts whatever the tree says is active. */
@@ -141,28 +129,31 @@ export class Root {
    * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
    * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
    */
-  async send(event: AnyEvent, options: { id?: string; cause?: string; to?: ActorPath } = {}): Promise<Receipt> {
-    const { id, cause, to = '/' } = options
-    if (this.#phase === 'closing') throw notHere(this.name)
-    this.#alive()
-    if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
-    if (this.#stalled) throw this.#stalled
-    this.#intake.checkRoom()
-    const input = { to, event, ...(id === undefined ? {} : { id }), ...(cause === undefined ? {} : { cause }) }
-    return new Promise((resolve, reject) => this.#enqueue({ input, lazy: false, emitted: [], resolve, reject }))
+  send(event: AnyEvent, { id, cause, to = '/' }: { id?: string; cause?: string; to?: ActorPath } = {}): Promise<Receipt> {
+    return new Promise((resolve, reject) => {
+      if (this.#phase === 'closing') throw notHereError(this.name)
+      this.#alive()
+      if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
+      if (this.#stalled) throw this.#stalled
+      this.#intake.checkRoom()
+      const input = { to, event, ...(id === undefined ? {} : { id }), ...(cause === undefined ? {} : { cause }) }
+      this.#enqueue({ input, lazy: false, emitted: [], resolve, reject })
+    })
   }
 
   #enqueue(waiting: Omit<Waiting, 'size'>): void {
-    if (this.#gone) return waiting.reject(this.#gone)
-    this.#intake.add(waiting)
-    this.#pump.start()
+    if (this.#gone) waiting.reject(this.#gone)
+    else {
+      this.#intake.add(waiting)
+      this.#pump.start()
+    }
   }
 
   // ---- one commit: apply, append, let out
 
   async #cycle(): Promise<void> {
     const batch = this.#intake.take()
-    const failed = this.#failedActions.splice(0)
+    const failed = this.#effects.takeFailed()
     let crash: ErrorBody | undefined
     try {
       this.#state.tick(this.#host.environment.clock.now())
@@ -170,149 +161,118 @@ export class Root {
       crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
       if (applied.length === 0 && !crash) return
       const outputs = applied.flatMap((one) => one.outputs)
-      const extra = crash ? { ...this.#verdict(crash), ...(trouble ? { refused: trouble.refused } : {}) } : {}
+      const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
       const commit = await this.#commit(applied, outputs, extra)
       await this.#letOut(commit, applied, outputs, trouble !== undefined)
     } catch (error) {
       for (const { reject } of batch) reject(error)
       throw error
     }
-    if (crash) await this.#restart(failed.map(({ action }) => action))
+    if (crash) await this.#restart(crash, failed)
+  }
+
+  /** A commit without inputs. One with inputs keeps the time at which they were applied: their timers count from it, in every replay. */
+  #note(outputs: Output[], extra: Partial<Commit>): Promise<Commit> {
+    this.#state.tick(this.#host.environment.clock.now())
+    return this.#commit([], outputs, extra)
   }
 
   /** Resolves when what was applied stands in the journal. @param outputs that are still to come, of which the head has to know */
   async #commit(applied: Applied[], outputs: Output[], extra: Partial<Commit>): Promise<Commit> {
     const { journal, environment, writer, limits } = this.#host
-    const { clock } = environment
     this.#alive()
-    this.#state.tick(clock.now())
     const inputs = applied.map(({ waiting }) => waiting.input)
     const commit = this.#state.draft(writer, inputs, applied.length > 0 ? outputs : [], extra)
     const bytes = encode(commit)
     const before = this.#host.moment(this, 'received', commit)
     if (before) await before
     this.#alive()
-    const replica = this.#state.present()
-    const acts = [...this.#state.birth, ...outputs].some(({ kind }) => kind === 'action')
-    const due = replica.effects.size > 0 || acts ? 0 : replica.timers.nextDue()
-    const head = { wakeAt: extra.quarantine ? null : due, at: commit.at }
+    const head = this.#state.head(outputs, extra)
+    const busy = this.#state.present().effects.size > 0
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment.
-    const patienceMs = replica.effects.size > 0 || inputs.some((input) => 'from' in input) ? limits.patienceMs : 0
+    const patienceMs = busy || inputs.some((input) => 'from' in input) ? limits.patienceMs : 0
     const stalled = (error: RuntimeError) => {
+      this.#alive()
       this.#stalled = error
     }
-    await appendCommit({ journal, clock, address: this.address, expected: this.seq, bytes, head, patienceMs, stalled, cancelled: () => this.#gone })
+    const { address, seq: expected } = this
+    await appendCommit({ journal, clock: environment.clock, address, expected, bytes, head, patienceMs, stalled })
     this.#stalled = undefined
     advance(this.#state.ledger, commit, checksum(bytes))
     this.#state.claimed = true
-    this.#acted = acts
+    this.#acted = head.wakeAt === 0 && !busy
+    const between = this.#host.moment(this, 'appended', commit)
+    if (between) await between
     this.#alive()
     return commit
   }
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
   async #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> {
+    // The snapshot of a root that leaves may share a transaction with this commit, and be told first.
+    this.#alive()
     const { environment, limits } = this.#host
     const replica = this.#state.present()
-    const between = this.#host.moment(this, 'appended', commit)
-    if (between) await between
-    this.#alive()
     this.#lastActive = environment.clock.now()
     for (const { waiting } of applied) waiting.resolve({ seq: commit.seq, at: commit.at, duplicate: false, emitted: waiting.emitted })
     const all = [...this.#state.birth.splice(0), ...outputs]
-    this.#tell(() => this.#host.committed(this, commit, emittedBy(all), false))
+    this.#host.committed(this, commit, emittedBy(all), false)
     // After a rebuild all effects begin again, after a pause, and get everything that they were sent.
     this.#effects.run(rebuilt ? all.filter(lasting) : all, replica, commit.epoch)
     if (!rebuilt) this.#effects.arm(replica, commit.at)
     const after = this.#host.moment(this, 'done', commit)
     if (after) await after
-    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery) await this.#save()
-  }
-
-  /** Listeners of the host are no part of the root: what they throw is logged. */
-  #tell(listener: () => void): void {
-    try {
-      listener()
-    } catch (error) {
-      this.#host.environment.log.error({ actor: this.name, error: errorBody(error) }, 'a listener on a root threw')
-    }
+    // A snapshot says that everything before it has been done.
+    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.acting) await this.#state.save(environment.log)
   }
 
   // ---- supervision
 
-  /** What the journal says about a crash: that it happened, and whether it was one too many. */
-  #verdict(crash: ErrorBody): Pick<Commit, 'crash' | 'quarantine'> {
-    const { limits, environment } = this.#host
-    const { crashes, at } = this.#state.ledger
-    environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
-    return overBudget(crashes, at, limits) ? { crash, quarantine: crash } : { crash }
-  }
-
   /** After a crash: effects run again after a pause, and the actions that failed, unless it was one crash too many. */
-  async #restart(actions: Action[]): Promise<void> {
+  async #restart(crash: ErrorBody, failed: FailedAction[]): Promise<void> {
     const { environment, limits } = this.#host
     const { replica, ledger } = this.#state
     if (this.#phase !== 'open' || !replica) return
     if (this.quarantine) {
+      environment.log.error({ actor: this.name, error: crash }, 'an actor failed too often and was quarantined')
       this.#effects.stopAll(replica)
-      this.#failedActions = []
-      environment.log.error({ actor: this.name, error: this.quarantine }, 'an actor failed too often and was quarantined')
+      this.#effects.takeFailed()
       return this.#intake.rejectAll(quarantinedError(this.name, this.quarantine))
     }
-    const { clock } = environment
-    await new Promise<void>((resolve) => {
-      const timer = clock.setTimeout(resolve, backoffMs(ledger.crashes, ledger.at, limits))
-      this.#endPause = () => {
-        clock.clearTimeout(timer)
-        resolve()
-      }
-    })
-    if (this.#ended) return
+    environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
+    await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
+    if (this.leaving || this.#gone) return
     this.#go(replica)
-    for (const action of actions) this.#effects.act(action)
-  }
-
-  get #ended(): boolean {
-    return this.#phase === 'closing' || this.#phase === 'gone'
+    for (const { action } of failed) this.#effects.act(action)
   }
 
   /** Takes a quarantined root into service again, from where its journal ends. */
   revive(): Promise<void> {
     return this.#pump.alone(async () => {
-      if (!this.quarantine || this.#ended) return
+      if (!this.quarantine || this.leaving || this.#gone) return
       const { replica } = await this.#state.read()
-      await this.#commit([], [], { revived: true })
+      await this.#note([], { revived: true })
       if (replica) this.#go(replica)
     })
   }
 
   // ---- leaving
 
-  /** A snapshot says that everything before it has been done. */
-  async #save(): Promise<void> {
-    if (this.#effects.acting > 0 || this.#failedActions.length > 0) return
-    try {
-      await this.#state.save()
-    } catch (error) {
-      this.#host.environment.log.warn({ actor: this.name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
-    }
-  }
-
   /** Leaves memory when what waits is written. Effects are stopped and will be started again by whoever opens the root next. */
   close(): Promise<void> {
-    this.#leaving ??= this.#leave()
-    return this.#leaving
+    this.leaving ??= this.#leave()
+    return this.leaving
   }
 
   async #leave(): Promise<void> {
     if (this.#phase === 'open') this.#phase = 'closing'
-    this.#endPause?.()
+    this.#pause.end()
     await this.#pump.idle()
     // The head of a commit with actions asks to be woken, in case they got lost. They did not.
-    const idle = this.#effects.acting === 0 && this.#failedActions.length === 0 && this.replica?.effects.size === 0
-    if (this.#acted && idle && !this.#gone && !this.quarantine) await this.#commit([], [], {}).catch(() => undefined)
-    if (!this.#gone) await this.#save()
-    this.#release(notHere(this.name))
+    const idle = !this.#effects.acting && this.replica?.effects.size === 0
+    if (this.#acted && idle && !this.#gone && !this.quarantine) await this.#note([], {}).catch(() => undefined)
+    if (!this.#gone && !this.#effects.acting) await this.#state.save(this.#host.environment.log)
+    this.#release(notHereError(this.name))
   }
 
   /** Lets go at once, as after a kill, but for the processes of its effects, which are stopped. Nothing more is written. */
@@ -327,17 +287,13 @@ export class Root {
 
   #release(reason: unknown): void {
     if (this.#gone) return
-    const because = () => new RuntimeError('internal', `${this.name} stopped: ${errorBody(reason).message}`, { cause: reason })
-    const gone = isRuntimeError(reason) ? reason : because()
+    const gone = lostError(this.name, reason)
     this.#gone = gone
     this.#phase = 'gone'
     if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
-    this.#endPause?.()
+    this.#pause.end()
     if (this.replica) this.#effects.stopAll(this.replica)
     this.#intake.rejectAll(gone)
-    this.#tell(() => this.#host.released(this, gone))
+    this.#host.released(this, gone)
   }
 }
-
-const notHere = (name: string) =>
-  new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })

@@ -1,15 +1,16 @@
 /** What a root is: its ledger and its tree, and the commit that is being made of them. It appends nothing and lets nothing out. */
+import type { Logger } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import { fencedError } from './append.ts'
+import type { Emitted, Output, Outside } from './edges.ts'
 import { answerTogether, type Waiting } from './intake.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
 import { encodeSnapshot, type Past, readPast } from './past.ts'
 import { plainCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
-import type { Emitted, Output, Outside } from './edges.ts'
 import { Replica } from './replica.ts'
 import { birthError, poisonError, quarantinedError } from './supervision.ts'
 
@@ -27,8 +28,11 @@ export type StateOptions = {
   broken(replica: Replica): void
 }
 
-export const emittedBy = (outputs: Output[]): Emitted[] =>
+export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
   outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
+
+/** Outputs that are over once they happened; the others are states of an effect, which launching brings about again. */
+export const lasting = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
 
 export class State {
   readonly #options: StateOptions
@@ -140,7 +144,7 @@ export class State {
     replica.apply(waiting.input, this.ledger.at)
     const outputs = replica.takeOutputs()
     if (replica.failure) return errorBody(replica.failure.error)
-    waiting.emitted = emittedBy(outputs).map(({ event }) => event)
+    if (outputs.length > 0) waiting.emitted = emittedBy(outputs).map(({ event }) => event)
     applied.push({ waiting, outputs })
     return undefined
   }
@@ -180,15 +184,28 @@ export class State {
     }
   }
 
-  /** Best effort: losing a snapshot costs time, nothing else. @throws whatever the store does */
-  async save(): Promise<void> {
+  /** What the journal keeps beside a commit: when the root wants to be woken though nobody writes to it. @param outputs that are still to come */
+  head(outputs: Output[], { quarantine }: Partial<Commit>): { wakeAt: number | null; at: number } {
+    const { effects, timers } = this.present()
+    const { at } = this.ledger
+    if (quarantine) return { wakeAt: null, at }
+    const acts = [...this.birth, ...outputs].some(({ kind }) => kind === 'action')
+    return { wakeAt: effects.size > 0 || acts ? 0 : timers.nextDue(), at }
+  }
+
+  /** Best effort: losing a snapshot costs time, nothing else. */
+  async save(log: Logger): Promise<void> {
     const { journal, address, registration } = this.#options
     const { ledger, replica } = this
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.birth.length > 0) return
     const { seq } = ledger
     const bytes = encodeSnapshot(registration, ledger, replica)
     if (!bytes) return
-    await journal.saveSnapshot(address, seq, bytes)
-    this.savedSeq = seq
+    try {
+      await journal.saveSnapshot(address, seq, bytes)
+      this.savedSeq = seq
+    } catch (error) {
+      log.warn({ actor: this.#name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
+    }
   }
 }

@@ -1,5 +1,8 @@
 /** How often a root may fail before it is set aside, and how long it rests in between. */
-import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
+import type { Clock } from '../contracts/environment.ts'
+import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
+import type { Ledger } from './ledger.ts'
 
 export type Budget = { crashMax: number; crashPeriodMs: number }
 
@@ -14,6 +17,36 @@ const mostMs = 10_000
 /** ms to wait before effects run again; doubles with every crash in the period. */
 export const backoffMs = (crashes: number[], now: number, budget: Budget): number =>
   Math.min(mostMs, firstMs * 2 ** Math.max(0, recent(crashes, now, budget) - 1))
+
+/** What the journal says about a crash: that it happened, and whether it was one too many. */
+export const verdict = (crash: ErrorBody, { crashes, at }: Ledger, budget: Budget): Pick<Commit, 'crash' | 'quarantine'> =>
+  overBudget(crashes, at, budget) ? { crash, quarantine: crash } : { crash }
+
+/** A wait that can be cut short. */
+export class Pause {
+  #end: (() => void) | undefined
+
+  wait(clock: Clock, ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = clock.setTimeout(resolve, ms)
+      this.#end = () => {
+        clock.clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  end(): void {
+    this.#end?.()
+  }
+}
+
+export const notHereError = (name: string): RuntimeError =>
+  new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })
+
+/** Why a root had to let go. */
+export const lostError = (name: string, reason: unknown): RuntimeError =>
+  isRuntimeError(reason) ? reason : new RuntimeError('internal', `${name} stopped: ${errorBody(reason).message}`, { cause: reason })
 
 export const poisonError = (name: string, failure: ErrorBody): RuntimeError =>
   new RuntimeError('bad_request', `${name} failed on this event: ${failure.message}`, {

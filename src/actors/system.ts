@@ -2,11 +2,11 @@
  * The one file that touches names of XState which begin with an underscore. It puts itself between a running actor system and the world:
  * every delivery passes `system._relay`, every timer passes `system.scheduler`. `test/actors/system.test.ts` notices when XState changes.
  */
-import type { ActorRefLike, ActorSystem, AnyActorRef } from 'xstate'
+import type { ActorRefLike, AnyActorRef } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 
-type AnySystem = ActorSystem<any>
+type AnySystem = AnyActorRef['system']
 
 export type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
 

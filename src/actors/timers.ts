@@ -23,7 +23,7 @@ export class Timers {
   readonly clock = {
     setTimeout: (fire: () => void, delay: number): number => {
       const n = ++this.last
-      const ms = delay > 0 ? delay : 0
+      const ms = Number.isNaN(delay) ? 0 : Math.max(0, delay)
       this.#pending.set(n, {
         n,
         dueAt: Math.min(this.now + ms, never),

@@ -33,5 +33,5 @@ export const approvalQuestion = ({ name, input, why }: Approval): string =>
 /** Where nobody can be asked. */
 export const approvalNeeded = (sessionKey: string, approval: Approval): RuntimeError =>
   new RuntimeError(approval.why === 'in_doubt' ? 'tool_in_doubt' : 'unsupported', `a person has to decide: ${approvalQuestion(approval)}`, {
-    hint: `decide in a terminal with: statecast chat --session ${sessionKey}   (or POST /rpc/approvals.resolve with callId '${approval.callId}' and inputHash '${approval.inputHash}'); the turn waits until then`,
+    hint: `decide in a terminal with: statecast chat --session ${sessionKey}   (or POST /rpc/approvals.resolve with callId '${approval.callId}', attempt ${approval.attempt} and inputHash '${approval.inputHash}'); the turn waits until then`,
   })

@@ -179,8 +179,10 @@ class Talk {
     if (at === 0 && this.#approvals[0]) this.#ask(this.#approvals[0], true)
   }
 
-  #decide({ callId, inputHash }: Approval, decision: 'approve' | 'deny'): void {
-    this.#do(() => this.#client.command('approvals.resolve', { sessionKey: this.#options.session, callId, inputHash, decision, by: 'terminal' }))
+  #decide({ callId, inputHash, attempt }: Approval, decision: 'approve' | 'deny'): void {
+    this.#do(() =>
+      this.#client.command('approvals.resolve', { sessionKey: this.#options.session, callId, inputHash, attempt, decision, by: 'terminal' }),
+    )
     this.#forget(callId)
   }
 
@@ -197,7 +199,10 @@ class Talk {
   }
 
   #interrupt(): void {
-    if (++this.#interrupts > 1) return this.#leave(exitCodes.interrupted)
+    if (++this.#interrupts > 1) {
+      this.#leave(exitCodes.interrupted)
+      return
+    }
     if (this.#running) this.#stop()
     this.#screen.line(this.#dim(this.#running ? '  (stopping; Ctrl-C again leaves)' : '  (Ctrl-C again leaves)'))
   }

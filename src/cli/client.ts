@@ -20,5 +20,13 @@ export const inProcessClient = (runtime: Runtime): Client => ({
   url: undefined,
   command: async <Result>(name: CommandName, input: unknown) => (await execute(runtime, name, input)) as Result,
   events: async (id) => listen(runtime, { kind: 'session', id }),
-  close: () => runtime.close(),
+  close: async () => {
+    // Also keeps the process alive until the store has closed: its own thread does not.
+    const patience = setTimeout(() => process.exit(), closeMs)
+    await runtime.close()
+    clearTimeout(patience)
+  },
 })
+
+/** What is not closed by then is as good as killed, and a kill loses nothing. */
+const closeMs = 10_000

@@ -45,7 +45,9 @@ async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Fin
   const url = globals.url ?? process.env.STATECAST_URL ?? (typeof app.transport === 'string' ? app.transport : defaultUrl)
   const folder = folderOf(url)
   if (folder === undefined) {
-    yield /^(memory:|https?:)/.test(url) ? ok('data', url.split(':')[0] ?? '') : bad('data', 'this transport is not in this build', 'use embedded:<folder>')
+    yield /^(memory:|https?:)/.test(url)
+      ? ok('data', url.split(':')[0] ?? '')
+      : bad('data', 'this transport is not in this build', 'use embedded:<folder>')
     return
   }
   yield* place(folder)
@@ -113,11 +115,20 @@ async function* integrity(folder: string): AsyncGenerator<Finding> {
         const name = formatAddress(address)
         const last = await transport.journal.last(address).catch(errorBody)
         if (last === undefined || 'code' in last || last.seq !== seq || !readable(last, name))
-          yield bad('journal', `${name} is damaged at its end (commit ${seq})`, 'restore a backup, or delete this session; the others are not touched')
+          yield bad(
+            'journal',
+            `${name} is damaged at its end (commit ${seq})`,
+            'restore a backup, or delete this session; the others are not touched',
+          )
       }
       yield ok('journals', `${count} read`)
       const dead = await transport.inbox.deadLetters({ limit: 100 })
-      if (dead.length > 0) yield warn('inbox', `${dead.length === 100 ? '100 or more' : dead.length} messages could not be delivered`, `the last: ${dead.at(-1)?.reason.slice(0, 200)}`)
+      if (dead.length > 0)
+        yield warn(
+          'inbox',
+          `${dead.length === 100 ? '100 or more' : dead.length} messages could not be delivered`,
+          `the last: ${dead.at(-1)?.reason.slice(0, 200)}`,
+        )
     } finally {
       await transport.close()
     }

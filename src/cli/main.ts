@@ -1,5 +1,6 @@
 /** `statecast`: the commands and their options. What a command needs is loaded when it runs, so that `--version` is quick. */
 import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import type { Globals } from './connect.ts'
 import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
@@ -93,7 +94,7 @@ const commandLine = (action: Action): Command => {
 export type Options<T = object> = Globals & T
 
 const version = (): string => {
-  const { version } = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as { version: string }
+  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
   return version
 }
 
@@ -101,7 +102,8 @@ const wholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>
   (text: string): number => {
     const value = Number(text)
-    if (!/^\d+$/.test(text) || value < min || value > max) throw new InvalidArgumentError(`Give a whole number from ${min}${max < 1e9 ? ` to ${max}` : ''}.`)
+    if (!/^\d+$/.test(text) || value < min || value > max)
+      throw new InvalidArgumentError(`Give a whole number from ${min}${max < 1e9 ? ` to ${max}` : ''}.`)
     return value
   }
 

@@ -50,7 +50,7 @@ export const leaveQuietlyWhenNobodyReads = (): void => {
 
 /** A state value as people write it: `running.answering`, with `&` between what is active side by side. */
 export const stateText = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null) return value === null || value === undefined ? '-' : String(value)
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '-'
   return Object.entries(value)
     .map(([key, inner]) => {
       const text = stateText(inner)

@@ -39,7 +39,8 @@ export const say = async (client: Client, sessionKey: string, words: Words): Pro
   let late = 0
   const ask = async (): Promise<void> => {
     const view = await client.command<SessionView>('sessions.get', { sessionKey })
-    if (view.quarantine) throw new RuntimeError('quarantined', `the session was set aside: ${view.quarantine.message}`, { hint: "see 'statecast trace'" })
+    if (view.quarantine)
+      throw new RuntimeError('quarantined', `the session was set aside: ${view.quarantine.message}`, { hint: "see 'statecast trace'" })
     if (view.run?.ids.includes(id)) run.runId = view.run.runId
     for (const approval of view.approvals)
       if (!heard.has(approval.callId)) {
@@ -51,7 +52,14 @@ export const say = async (client: Client, sessionKey: string, words: Words): Pro
       run.end(await client.command<TurnOutput>('agent.wait', { sessionKey, runId: id, timeoutMs: 60_000 }))
   }
   const keepAsking = (): void => {
-    timer = setTimeout(() => void ask().then(() => stopped || keepAsking(), (error: unknown) => run.fail(error)), askEveryMs)
+    timer = setTimeout(
+      () =>
+        void ask().then(
+          () => stopped || keepAsking(),
+          (error: unknown) => run.fail(error),
+        ),
+      askEveryMs,
+    )
   }
   try {
     const accepted = await client.command<Accepted>('chat.send', { sessionKey, ...words, idempotencyKey: id })

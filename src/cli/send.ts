@@ -1,10 +1,10 @@
 /** `statecast send`: one message, one answer. */
 import { textMax } from '../contracts/session.ts'
+import { approvalNeeded, toolCard } from './cards.ts'
 import { connect } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
 import type { Options } from './main.ts'
 import { dim, exitCodes, note, print, printJson, reportError } from './output.ts'
-import { approvalNeeded, toolCard } from './cards.ts'
 import { say } from './say.ts'
 
 export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>

@@ -53,6 +53,10 @@ const line = ({ seq, at, actor, event, states, error }: TraceEntry): string =>
     printable(event),
     ...(error ? [`error ${error.code}: ${printable(error.message)}`] : []),
     ...(states && Object.keys(states).length > 0
-      ? [`→ ${Object.entries(states).map(([path, state]) => `${printable(path)}: ${printable(stateText(state))}`).join(', ')}`]
+      ? [
+          `→ ${Object.entries(states)
+            .map(([path, state]) => `${printable(path)}: ${printable(stateText(state))}`)
+            .join(', ')}`,
+        ]
       : []),
   ].join(' ')

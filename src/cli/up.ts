@@ -20,7 +20,8 @@ export const up = async (options: UpOptions): Promise<number> => {
   const ownToken = process.env.STATECAST_TOKEN
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
-  const transport = options.data === undefined ? (options.url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl) : `embedded:${options.data}`
+  const transport =
+    options.data === undefined ? (options.url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl) : `embedded:${options.data}`
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
@@ -65,7 +66,9 @@ const shutdownAsked = (): Promise<void> =>
 const keepGoing = ({ services }: Runtime): void => {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.removeAllListeners(kind)
-    process.on(kind, (error: unknown) => services.environment.log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
+    process.on(kind, (error: unknown) =>
+      services.environment.log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'),
+    )
   }
 }
 

@@ -41,6 +41,7 @@ export const commands = {
       callId: z.string().min(1).max(callIdMax),
       decision: z.enum(['approve', 'deny']),
       inputHash: z.string().length(64),
+      attempt: z.number().int().min(1).optional(),
       by: z.string().max(200).optional(),
     })
     .describe('decides about one, for the arguments with this hash'),

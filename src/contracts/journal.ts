@@ -31,7 +31,7 @@ export const Commit = z.strictObject({
   address: z.string(),
   /** 1, 2, 3 … without a gap, our own count. */
   seq: z.number().int().min(1),
-  /** Rises with every new host; only its claimer writes in an epoch. */
+  /** Rises whenever a root is taken into memory or begins anew from its journal; only its claimer writes in an epoch. */
   epoch: z.number().int().min(1),
   writer: z.string(),
   /** ms since the epoch, never earlier than in the commit before. */

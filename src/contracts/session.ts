@@ -63,6 +63,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     callId: z.string().min(1).max(callIdMax).describe('the call that waits'),
     decision: z.enum(['approve', 'deny']),
     inputHash: z.string().length(64).describe('SHA-256 of the arguments that were shown: a decision is about them and no others'),
+    attempt: z.number().int().min(1).default(1).describe('the attempt that was asked about: consent to the first is none to a repetition'),
     by: z.string().max(200).optional().describe('who decided'),
   }),
   z.strictObject({ type: z.literal('reset').describe('forget the conversation and start anew'), reason: z.string().max(500).optional() }),
@@ -86,7 +87,16 @@ export type SessionEvent = z.infer<typeof SessionEvent>
 export type AcceptedMessage = { id: string; profile: Profile }
 
 /** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
-export type Approval = { callId: string; runId: string; name: string; input: unknown; inputHash: string; why: 'approval' | 'in_doubt' }
+export type Approval = {
+  callId: string
+  runId: string
+  name: string
+  input: unknown
+  inputHash: string
+  /** The attempt that a yes would start: 1 before anything ran, more where a crash left a call in doubt. */
+  attempt: number
+  why: 'approval' | 'in_doubt'
+}
 
 export type TurnInput = {
   session: string

@@ -1,6 +1,5 @@
 /** The routes of a node. */
 import { Hono } from 'hono'
-import { bodyLimit } from 'hono/body-limit'
 import { type CommandName, isCommand } from '../contracts/commands.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { execute } from '../runtime/commands.ts'
@@ -22,6 +21,8 @@ export type GatewayOptions = {
 }
 
 const bodyBytesMax = 1024 * 1024
+/** Read and thrown away beyond that: who is still sending would not see the answer. */
+const discardBytesMax = 16 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
@@ -37,7 +38,9 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
     return json(statusOf(body), { error: body }, body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {})
   })
   app.notFound(() => {
-    throw new RuntimeError('not_found', 'there is nothing at this address', { hint: 'POST /rpc/<command>, GET /sessions/<key>/events, /healthz, /readyz' })
+    throw new RuntimeError('not_found', 'there is nothing at this address', {
+      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, /healthz, /readyz',
+    })
   })
 
   app.use(checkHost(host))
@@ -49,22 +52,33 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
   })
 
   app.use(checkToken(tokens))
-  const limited = bodyLimit({
-    maxSize: bodyBytesMax,
-    onError: () => {
-      throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
-    },
-  })
-  app.post('/rpc/:command', limited, async (context) => {
+  app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (draining.aborted && isCommand(name) && beginsWork.has(name))
       throw new RuntimeError('closed', 'this node is shutting down', { retryable: true, hint: 'send it again when the node is back' })
-    return json(200, (await execute(runtime, name, parseBody(await context.req.text()))) ?? null)
+    return json(200, (await execute(runtime, name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
   app.get('/sessions/:key/events', (context) => eventStream(runtime, context, context.req.param('key'), closing))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => eventStream(runtime, context, context.req.query('sessionKey') ?? '', closing))
   return app
+}
+
+/** @throws RuntimeError too_large, bad_request */
+const textOf = async ({ body }: Request): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  for await (const chunk of body ?? []) {
+    sizeBytes += chunk.length
+    if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
+    else if (sizeBytes > discardBytesMax) break
+  }
+  if (sizeBytes > bodyBytesMax) throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new RuntimeError('bad_request', 'the body is not UTF-8', { cause, hint: 'send JSON as UTF-8' })
+  }
 }
 
 const parseBody = (text: string): unknown => {

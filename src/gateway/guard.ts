@@ -1,6 +1,7 @@
 /** Who may talk to the gateway: known hosts, no foreign pages, and for everything but probes the token. */
-import { hostname } from 'node:os'
+
 import { isIP } from 'node:net'
+import { hostname } from 'node:os'
 import type { MiddlewareHandler } from 'hono'
 import { RuntimeError } from '../contracts/errors.ts'
 import { sameToken } from './token.ts'
@@ -33,7 +34,10 @@ export const checkHost =
       throw new RuntimeError('forbidden', 'this host name is not served here', { field: 'Host', hint: `use http://${bound}` })
     const origin = context.req.header('origin')
     if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== host)
-      throw new RuntimeError('forbidden', 'requests of other sites are refused', { field: 'Origin', hint: 'call from the same host, or without a browser' })
+      throw new RuntimeError('forbidden', 'requests of other sites are refused', {
+        field: 'Origin',
+        hint: 'call from the same host, or without a browser',
+      })
     await next()
   }
 

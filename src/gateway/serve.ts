@@ -61,8 +61,16 @@ export const checkExposure = (host: string, token: string | undefined): void => 
 
 const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): RuntimeError => {
   if (cause.code === 'EADDRINUSE')
-    return new RuntimeError('conflict', `port ${port} of ${host} is in use`, { cause, field: 'port', hint: 'choose another with --port, or --port 0 for any' })
+    return new RuntimeError('conflict', `port ${port} of ${host} is in use`, {
+      cause,
+      field: 'port',
+      hint: 'choose another with --port, or --port 0 for any',
+    })
   if (cause.code === 'EACCES')
     return new RuntimeError('forbidden', `port ${port} may not be used by this user`, { cause, field: 'port', hint: 'choose one above 1023' })
-  return new RuntimeError('bad_request', `cannot listen on ${host}:${port}: ${cause.message}`, { cause, field: 'host', hint: 'give an address of this machine' })
+  return new RuntimeError('bad_request', `cannot listen on ${host}:${port}: ${cause.message}`, {
+    cause,
+    field: 'host',
+    hint: 'give an address of this machine',
+  })
 }

@@ -52,7 +52,7 @@ export const endTurn = (context: SessionContext, output: TurnOutput): Partial<Se
   transcriptLength: output.transcriptLength,
   run: null,
   approvals: [],
-  decided: remember(context.decided, ...context.approvals.map(({ callId }) => callId)),
+  decided: remember(context.decided, ...context.approvals.map(questionOf)),
   outcomes: remember(context.outcomes, outcomeOf(output)),
 })
 
@@ -81,7 +81,13 @@ export const drop = (context: SessionContext, only?: string): { change: Partial<
   }
 }
 
-export const endApproval = ({ approvals, decided }: SessionContext, callId: string): Partial<SessionContext> => ({
-  approvals: approvals.filter((approval) => approval.callId !== callId),
-  decided: remember(decided, callId),
-})
+/** Each attempt at a call is a question of its own: a late repetition of one decision is no answer to the next. */
+export const questionOf = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string => `${callId}#${attempt}`
+
+export const endApproval = ({ approvals, decided }: SessionContext, callId: string): Partial<SessionContext> => {
+  const ended = approvals.filter((approval) => approval.callId === callId)
+  return {
+    approvals: approvals.filter((approval) => approval.callId !== callId),
+    decided: remember(decided, ...ended.map(questionOf)),
+  }
+}

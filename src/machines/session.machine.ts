@@ -180,10 +180,7 @@ export const sessionMachine = sessionSetup.createMachine({
               },
               { actions: { type: 'accept', params: { status: 'queued' } } },
             ],
-            cancel: [
-              { guard: 'namesNoRun', actions: 'dropQueue' },
-              { guard: 'isThisRun' },
-            ],
+            cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
           },
         },
       },

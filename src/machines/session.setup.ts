@@ -2,7 +2,7 @@
 import { assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn } from 'xstate'
 import { errorBody } from '../contracts/errors.ts'
 import type { Approval, SessionEvent, SessionOutput, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/session.ts'
-import { beginTurn, drop, endApproval, endTurn, outcomeOf, queueMax, type Refusal, type SessionContext } from './session.context.ts'
+import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, queueMax, type Refusal, type SessionContext } from './session.context.ts'
 import type { ToolReport } from './tool.machine.ts'
 import { turnMachine } from './turn.machine.ts'
 
@@ -33,9 +33,12 @@ export const sessionSetup = setup({
     isThisRun: ({ context, event }) => event.type === 'cancel' && context.run?.ids.includes(event.runId ?? '') === true,
     isQueued: ({ context, event }) => event.type === 'cancel' && context.queue.some(({ id }) => id === event.runId),
     isWaiting: ({ context, event }) =>
-      event.type === 'approve' && context.approvals.some(({ callId, inputHash }) => callId === event.callId && inputHash === event.inputHash),
+      event.type === 'approve' &&
+      context.approvals.some(
+        ({ callId, inputHash, attempt }) => callId === event.callId && inputHash === event.inputHash && attempt === event.attempt,
+      ),
     isOtherInput: ({ context, event }) => event.type === 'approve' && context.approvals.some(({ callId }) => callId === event.callId),
-    wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(event.callId),
+    wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(questionOf(event)),
     isResetting: stateIn({ running: 'resetting' }),
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
@@ -83,7 +86,7 @@ export const sessionSetup = setup({
     endApproval: assign(({ context, event }) => (event.type === 'tool.decided' ? endApproval(context, event.callId) : {})),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
       const { callId, decision, by } = event as Decision
-      enqueue.sendTo('turn', event as Decision)
+      enqueue.sendTo('turn', event)
       enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...(by ? { by } : {}) })
     }),
     refuse: emit((_, refusal: Refusal) => ({ type: 'refused' as const, ...refusal })),

@@ -6,7 +6,7 @@ import type { ToolOutcome } from '../contracts/tool.ts'
 type Context = ToolInput & { attempt: number; error: ErrorBody | null }
 
 export type ToolEvent =
-  | { type: 'approve'; callId: string; decision: 'approve' | 'deny'; inputHash: string; by?: string | undefined }
+  | { type: 'approve'; callId: string; decision: 'approve' | 'deny'; inputHash: string; attempt: number; by?: string | undefined }
   | { type: 'cancel' }
 
 /** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
@@ -15,8 +15,11 @@ export type ToolReport =
   | { type: 'tool.decided'; callId: string }
   | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem }
 
+/** The attempt that a person is asked about. */
+const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)
+
 const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
-  event.type === 'approve' && event.inputHash === context.call.inputHash && event.decision === decision
+  event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
 const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
 
 /** What the model reads in place of a result. */
@@ -100,7 +103,10 @@ export const toolMachine = setup({
     askForDecision: sendParent(({ context }): ToolReport => {
       const { runId, call } = context
       const { id: callId, name, input, inputHash } = call
-      return { type: 'tool.waiting', approval: { callId, runId, name, input, inputHash, why: isInDoubt(context) ? 'in_doubt' : 'approval' } }
+      return {
+        type: 'tool.waiting',
+        approval: { callId, runId, name, input, inputHash, attempt: asked(context), why: isInDoubt(context) ? 'in_doubt' : 'approval' },
+      }
     }),
     endWaiting: sendParent(({ context }): ToolReport => ({ type: 'tool.decided', callId: context.call.id })),
     announceRequest: enqueueActions(({ context: { runId, call }, enqueue }) =>

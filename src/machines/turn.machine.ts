@@ -186,7 +186,7 @@ export const turnMachine = turnSetup.createMachine({
     cancelling: {
       description: 'Somebody stopped it; what was said is kept.',
       entry: ['settleCalls', 'takeSteers', 'abortStream'],
-      on: { 'stream.closed': 'cancelled', cancel: {} },
+      on: { 'stream.closed': 'cancelled' },
     },
     completed: {
       type: 'final',

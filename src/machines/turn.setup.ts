@@ -121,8 +121,7 @@ export const turnSetup = setup({
       const places = launchable(context)
       for (const index of places) {
         const call = calls[index]
-        if (call)
-          enqueue.spawnChild('tool', { id: toolName(index), input: { session, runId, agent: profile.agent, call, inDoubt: profile.inDoubt } })
+        if (call) enqueue.spawnChild('tool', { id: toolName(index), input: { session, runId, agent: profile.agent, call, inDoubt: profile.inDoubt } })
       }
       enqueue.assign({ launched: launched + places.length })
     }),

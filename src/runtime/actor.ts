@@ -2,7 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { EventQueue, type Said } from './outputs.ts'
+import type { Said } from './outputs.ts'
 import type { Services } from './services.ts'
 
 export type ActorSnapshot = {
@@ -28,7 +28,8 @@ export class Actor {
   }
 
   /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
-  send(event: AnyEvent, options: { id?: string } = {}): Promise<Receipt> {
+  async send(event: AnyEvent, options: { id?: string } = {}): Promise<Receipt> {
+    this.#services.admit()
     return this.#services.host.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
   }
 
@@ -47,15 +48,8 @@ export class Actor {
   }
 
   /** Emitted events from now on. */
-  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
-    const queue = new EventQueue<Said>()
-    const stop = this.#services.outputs.listen(formatAddress(this.address), (said) => queue.push(said))
-    options.signal?.addEventListener('abort', () => queue.end(), { once: true })
-    try {
-      yield* queue
-    } finally {
-      stop()
-    }
+  events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
+    return this.#services.outputs.follow(formatAddress(this.address), options, (said) => said)
   }
 
   /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined */

@@ -10,6 +10,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
   models: [isRecord, 'models by reference'],
   transport: [(value) => typeof value === 'string' || isRecord(value), "'embedded:<folder>', 'memory:' or an open transport"],
+  onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   workspace: [(value) => typeof value === 'string', 'the path of a folder'],
   environment: [isRecord, 'parts of an Environment'],
   limits: [isRecord, 'limits by name'],
@@ -28,7 +29,11 @@ export const defineApp = (app: RuntimeOptions): RuntimeOptions => {
     const known = Object.hasOwn(options, name) ? options[name as keyof RuntimeOptions] : undefined
     if (!known) {
       const [near] = nearest(name, Object.keys(options))
-      throw refused(name, `an app has no option '${name.slice(0, 80)}'`, near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`)
+      throw refused(
+        name,
+        `an app has no option '${name.slice(0, 80)}'`,
+        near ? `did you mean '${near}'?` : `there are: ${Object.keys(options).join(', ')}`,
+      )
     }
     const [fits, shape] = known
     if (value !== undefined && !fits(value)) throw refused(name, `the option '${name}' does not fit`, `it is ${shape}`)

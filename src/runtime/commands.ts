@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Approval, TurnOutput } from '../contracts/session.ts'
+import type { Approval, SessionOutput, TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
@@ -12,8 +12,6 @@ import { deleteSession, listSessions } from './sessions.ts'
 import { readTrace } from './trace.ts'
 
 type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
-
-const sessionAddress = (id: string): Address => ({ kind: 'session', id })
 
 /** Asking after a session must not bring one into being. @throws RuntimeError not_found */
 const existing = async (runtime: Runtime, key: string): Promise<Session> => {
@@ -43,8 +41,8 @@ const handlers: Handlers = {
       ...(model === undefined ? {} : { model }),
       ...(queueMode === undefined ? {} : { queueMode }),
     })
-    const accepted = emitted.find(({ type }) => type === 'accepted')
-    return { id, runId: String(accepted?.runId || id), status: duplicate ? 'duplicate' : String(accepted?.status ?? 'queued'), seq }
+    const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
+    return { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
   },
   'chat.abort': async (runtime, { sessionKey, runId }) => {
     const { seq } = await (await existing(runtime, sessionKey)).cancel(runId)
@@ -83,8 +81,8 @@ const handlers: Handlers = {
     const running = (await listSessions(runtime.services.transport.journal)).filter(({ state }) => typeof state === 'object' && state !== null)
     return { approvals: (await Promise.all(running.map(({ key }) => approvalsOf(runtime.session(key))))).flat() }
   },
-  'approvals.resolve': async (runtime, { sessionKey, callId, decision, inputHash, by }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).decide(callId, decision, inputHash, by)
+  'approvals.resolve': async (runtime, { sessionKey, callId, decision, inputHash, attempt = 1, by }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).decide({ callId, inputHash, attempt }, decision, by)
     return { seq }
   },
   'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
@@ -95,7 +93,8 @@ const handlers: Handlers = {
   },
   'actors.send': async (runtime, { kind, id, event, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.
-    if (kind === 'session') return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
+    if (kind === 'session')
+      return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
     return receiptOf(await runtime.actor(kind, id).send(event, messageId === undefined ? {} : { id: messageId }))
   },
   'actors.get': async (runtime, { kind, id }) => {
@@ -109,7 +108,11 @@ const handlers: Handlers = {
       agent: agent.name,
       tools: tools.describe().map((described) => {
         const tool = agent.tools.find(({ name }) => name === described.name)
-        return { ...described, onCrash: tool?.onCrash, approval: tool?.approval === false ? 'never' : tool?.approval === true ? 'always' : 'by input' }
+        return {
+          ...described,
+          onCrash: tool?.onCrash,
+          approval: tool?.approval === false ? 'never' : tool?.approval === true ? 'always' : 'by input',
+        }
       }),
     })),
   }),

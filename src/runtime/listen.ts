@@ -14,6 +14,7 @@ export type Listening = {
   events: AsyncIterable<OutEvent>
   /** How many the reader has missed by being too slow. */
   dropped(): number
+  /** Safe twice. */
   stop(): void
 }
 
@@ -23,10 +24,13 @@ export const listen = (runtime: Runtime, address: Address): Listening => {
   const unsubscribe = runtime.services.outputs.listen(formatAddress(address), ({ event, path, seq, index }) => {
     if (event.type !== 'transcript') queue.push({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
   })
+  let stopped = false
   return {
     events: queue,
     dropped: () => queue.dropped,
     stop: () => {
+      if (stopped) return
+      stopped = true
       unsubscribe()
       queue.end()
     },

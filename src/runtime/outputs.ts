@@ -27,6 +27,32 @@ export class Outputs {
     }
   }
 
+  /**
+   * What a root says from the moment of this call on, however late the reader begins; it ends with the loop or the signal.
+   * @param map leaves out what it answers with undefined
+   */
+  follow<T>(name: string, { signal }: { signal?: AbortSignal }, map: (said: Said) => T | undefined): AsyncGenerator<T> {
+    const queue = new EventQueue<T>()
+    const stop = this.listen(name, (said) => {
+      const item = map(said)
+      if (item !== undefined) queue.push(item)
+    })
+    const end = () => {
+      stop()
+      queue.end()
+    }
+    if (signal?.aborted) end()
+    signal?.addEventListener('abort', end, { once: true })
+    const read = async function* (): AsyncGenerator<T> {
+      try {
+        yield* queue
+      } finally {
+        end()
+      }
+    }
+    return read()
+  }
+
   /** A listener that throws is logged and never disturbs another one, or the actor. */
   say(name: string, said: Said): void {
     for (const listener of this.#listeners.get(name) ?? []) {

@@ -15,10 +15,8 @@ export const publishOutputs = (bus: Bus, names: Subjects) => {
     if (bus.wanted(subject)) bus.publish(subject, encoder.encode(JSON.stringify(body())), { 'Content-Type': 'application/json' })
   }
   const publish = (address: Address, { path, event, seq, index }: Said): void => {
-    if (event.type !== 'transcript')
-      send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
+    if (event.type !== 'transcript') send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
   }
-  publish.state = (address: Address, { seq, at, states }: Commit): void =>
-    send(address, 'state', () => ({ type: 'state', seq, at, states }))
+  publish.state = (address: Address, { seq, at, states }: Commit): void => send(address, 'state', () => ({ type: 'state', seq, at, states }))
   return publish
 }

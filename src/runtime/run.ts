@@ -57,8 +57,8 @@ export class Run {
   #settle(output: TurnOutput): void {
     this.#unsubscribe()
     this.#queue.end()
-    if (output.status === 'completed') return this.#outcome.resolve(output)
-    this.#outcome.reject(outcomeError(output))
+    if (output.status === 'completed') this.#outcome.resolve(output)
+    else this.#outcome.reject(outcomeError(output))
   }
 
   fail(error: unknown): void {

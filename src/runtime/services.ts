@@ -17,4 +17,6 @@ export type Services = {
   transcripts: Transcripts
   models: Models
   agents: Map<string, { agent: Agent; tools: Tools }>
+  /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */
+  admit(): void
 }

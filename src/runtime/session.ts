@@ -3,10 +3,17 @@ import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
-import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutcome, type TurnOutput } from '../contracts/session.ts'
+import {
+  type Approval,
+  defaultProfile,
+  type Profile,
+  type QueueMode,
+  SessionCommand,
+  type TurnOutcome,
+  type TurnOutput,
+} from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { SessionContext } from '../machines/session.context.ts'
-import { EventQueue } from './outputs.ts'
 import { parseInput } from './parse.ts'
 import { Run, type RunEvent } from './run.ts'
 import type { Services } from './services.ts'
@@ -52,7 +59,8 @@ export class Session {
    * @throws RuntimeError bad_request, overloaded, quarantined, log_full …; nothing was accepted then
    */
   async send(text: string, options: SendOptions = {}): Promise<Run> {
-    const { host, outputs, environment } = this.#services
+    const { outputs, environment, admit } = this.#services
+    admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
     const command = parseInput(SessionCommand, {
       type: 'message',
@@ -64,7 +72,7 @@ export class Session {
     const run = new Run(id)
     run.follow(outputs.listen(formatAddress(this.address), (said) => run.hear(said)))
     try {
-      const receipt = await host.send(this.address, this.#fill(command), { id })
+      const receipt = await this.#deliver(command)
       run.seq = receipt.seq
       throwRefusal(receipt)
       if (receipt.duplicate) await this.#rejoin(run)
@@ -78,14 +86,37 @@ export class Session {
   /** Sends any command of {@link SessionCommand}, as a service does over the bus. */
   async command(input: unknown): Promise<Receipt> {
     const command = parseInput(SessionCommand, input)
-    const id = command.type === 'message' ? (command.id ?? this.#services.environment.ids.next('m')) : undefined
-    const receipt = await this.#services.host.send(
-      this.address,
-      this.#fill(command.type === 'message' && id !== undefined ? { ...command, id } : command),
-      id === undefined ? {} : { id },
-    )
+    // Stopping and deciding help a turn to its end, also while draining.
+    if (command.type !== 'cancel' && command.type !== 'approve') this.#services.admit()
+    const id = command.type === 'message' && command.id === undefined ? { id: this.#services.environment.ids.next('m') } : {}
+    const receipt = await this.#deliver({ ...command, ...id })
     throwRefusal(receipt)
     return receipt
+  }
+
+  async #deliver(command: SessionCommand): Promise<Receipt> {
+    const { host } = this.#services
+    const event = this.#fill(command)
+    if (command.type !== 'message' || command.id === undefined) return host.send(this.address, event)
+    for (let id = command.id; ; ) {
+      const receipt = await host.send(this.address, event, { id })
+      if (!receipt.duplicate || (await this.#knows(command.id))) return receipt
+      // It was refused the first time: whoever sends it again means it, however many do so at once.
+      id = `refused at ${receipt.seq}: ${command.id}`
+    }
+  }
+
+  /** Whether a message was accepted: then it waits, is being answered, or has an outcome. */
+  async #knows(id: string): Promise<boolean> {
+    const context = await this.#context()
+    const has = (ids: string[]): boolean => ids.includes(id)
+    if (!context) return false
+    return (
+      has(context.queue.map((message) => message.id)) ||
+      has(context.run?.ids ?? []) ||
+      context.outcomes.some(({ ids }) => has(ids)) ||
+      (await this.#services.transcripts.recall(this.address, id)) !== undefined
+    )
   }
 
   /** What the sender does not have to name is frozen here, so that a later change of the agent does not change what was accepted. */
@@ -154,8 +185,12 @@ export class Session {
   }
 
   /** @throws RuntimeError already_decided, conflict (other arguments), not_found */
-  decide(callId: string, decision: 'approve' | 'deny', inputHash: string, by?: string): Promise<Receipt> {
-    return this.command({ type: 'approve', callId, decision, inputHash, ...(by ? { by } : {}) })
+  decide(
+    { callId, inputHash, attempt }: Pick<Approval, 'callId' | 'inputHash' | 'attempt'>,
+    decision: 'approve' | 'deny',
+    by?: string,
+  ): Promise<Receipt> {
+    return this.command({ type: 'approve', callId, inputHash, attempt, decision, ...(by ? { by } : {}) })
   }
 
   compact(): Promise<Receipt> {
@@ -175,17 +210,10 @@ export class Session {
   }
 
   /** Live and durable output of the session from now on; end the loop to unsubscribe. */
-  async *events(options: { signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
-    const queue = new EventQueue<RunEvent>()
-    const stop = this.#services.outputs.listen(formatAddress(this.address), ({ event, seq }) => {
-      if (event.type !== 'transcript') queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
-    })
-    options.signal?.addEventListener('abort', () => queue.end(), { once: true })
-    try {
-      yield* queue
-    } finally {
-      stop()
-    }
+  events(options: { signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
+    return this.#services.outputs.follow(formatAddress(this.address), options, ({ event, seq }) =>
+      event.type === 'transcript' ? undefined : { ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) },
+    )
   }
 
   async #context(): Promise<SessionContext | undefined> {

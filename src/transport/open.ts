@@ -7,7 +7,7 @@ export type TransportOptions = Omit<EmbeddedOptions, 'folder'>
 
 /** @param url `embedded:./folder`, `memory:`. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
 export const openTransport = async (url: string, options: TransportOptions): Promise<Transport> => {
-  const [, scheme, rest] = /^([a-z]+):(.*)$/s.exec(url) ?? []
+  const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
   switch (scheme) {
     case 'embedded':
       if (rest === undefined || rest === '')

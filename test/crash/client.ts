@@ -78,11 +78,12 @@ export const runClient = async ({ runtime, session, folder, scenario, inDoubt }:
       await sleep(3)
     }
   }
-  const decide = async ({ callId, inputHash, why }: Approval): Promise<void> => {
+  const decide = async (approval: Approval): Promise<void> => {
+    const { callId, why } = approval
     const decision = why === 'in_doubt' ? inDoubt : 'approve'
     note('deciding', callId, { decision, why })
     try {
-      await session.decide(callId, decision, inputHash)
+      await session.decide(approval, decision)
       note('decided', callId, { decision, why })
     } catch (error) {
       if (isRuntimeError(error)) note('refused', callId, { code: error.code })
@@ -94,7 +95,7 @@ export const runClient = async ({ runtime, session, folder, scenario, inDoubt }:
     while (!knows('cancelled', 'm1')) {
       note('cancelling', 'm1')
       try {
-        await session.cancel('m1')
+        await session.cancel()
         return note('cancelled', 'm1')
       } catch (error) {
         if (isRuntimeError(error) && error.code === 'not_found') return note('cancelled', 'm1', { code: error.code })
@@ -107,8 +108,10 @@ export const runClient = async ({ runtime, session, folder, scenario, inDoubt }:
   const deciding = decideAll()
   await untilToolsRan()
   if (scenario === 'cancel') {
+    await say('m3', `${plainWords} nothing`, 'followup')
     await cancel()
     await hear('m1')
+    await hear('m3')
     await say('m2', `${plainWords} goodbye`, 'followup')
     await hear('m2')
   } else {

@@ -16,11 +16,13 @@ const tally = new Map<string, { planned: number; killed: number; wrong: number }
 const rowOf = (name: string) => tally.get(name) ?? tally.set(name, { planned: 0, killed: 0, wrong: 0 }).get(name)!
 
 /** At a point, in a tool, or at any instant from the first line of the program to its last. */
-const aKill = (): Kill => {
+const aKill = (_: unknown, index: number): Kill => {
   const kind = random()
   if (kind < 0.6) {
-    const at = oneOf(points)
-    return { at: `${at}:${upTo(4)}:kill`, drain: at === 'K20' }
+    // A takeover needs somebody who died before.
+    const at = oneOf(points.filter((name) => index > 0 || name !== 'K17'))
+    const rare = ['K17', 'K18', 'K19', 'K20'].includes(at)
+    return { at: `${at}:${upTo(at === 'K17' ? 2 : rare ? 1 : 3)}:kill`, drain: at === 'K20' }
   }
   if (kind < 0.7) return { inTool: oneOf(['charge', 'lookup', 'ship']) }
   return { afterMs: 100 + Math.floor(random() * 500), drain: random() < 0.2 }
@@ -31,7 +33,11 @@ console.log(`seed ${values.seed}`)
 const plans: Plan[] = []
 for (let left = Number(values.kills); left > 0; ) {
   const kills = Array.from({ length: Math.min(left, upTo(4)) }, aKill)
-  plans.push({ kills, scenario: random() < 0.25 ? 'cancel' : 'approve', inDoubt: oneOf(['approve', 'deny'] as const) })
+  plans.push({
+    kills,
+    scenario: random() < 0.2 || kills.some(({ at }) => at?.startsWith('K19')) ? 'cancel' : 'approve',
+    inDoubt: oneOf(['approve', 'deny'] as const),
+  })
   left -= kills.length
 }
 let wrong = 0

@@ -101,7 +101,7 @@ test('while a call waits for a person: the call is over, a late decision is told
   await told.main.cancel()
 
   await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
-  await expect(told.main.decide(approval!.callId, 'approve', approval!.inputHash)).rejects.toMatchObject({ code: 'already_decided' })
+  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({ code: 'already_decided' })
   expect((await told.main.view()).approvals).toEqual([])
   expect(told.did).toEqual([])
   await expectNothingAlive(told)

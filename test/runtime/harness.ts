@@ -1,7 +1,10 @@
 /** Builders for stories about sessions: one agent, one scripted model, tools that write down what they did, and time that passes when told. */
 import { expect } from 'vitest'
 import { z } from 'zod'
+import { decodeCommit } from '../../src/actors/codec.ts'
 import type { Message } from '../../src/contracts/message.ts'
+import type { TranscriptNote } from '../../src/contracts/session.ts'
+import { formatAddress } from '../../src/contracts/subjects.ts'
 import { type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
 import {
   type ScriptedSource,
@@ -89,10 +92,14 @@ export const worker =
       input: z.object({ name: z.string(), ms: z.number().default(0) }),
       execute: async ({ name, ms }, { attempt, signal }) => {
         did.push(`${name} starts${attempt > 1 ? ` again (${attempt})` : ''}`)
-        await new Promise<void>((resolve) => {
-          signal.addEventListener('abort', () => resolve())
-          clock.setTimeout(resolve, ms)
-        })
+        if (ms > 0)
+          await new Promise<void>((resolve) => {
+            const timer = clock.setTimeout(resolve, ms)
+            signal.addEventListener('abort', () => {
+              clock.clearTimeout(timer)
+              resolve()
+            })
+          })
         did.push(`${name} ${signal.aborted ? 'stops' : 'ends'}`)
         return `${name} done`
       },
@@ -111,14 +118,30 @@ export const expectPaired = (messages: Message[]): void => {
   }
 }
 
-/** Outcomes by the message they are about: exactly one for each that was accepted. */
+/** Outcomes by the message they are about: exactly one for each that was accepted. What is said again after a crash is the same again. */
 export const outcomes = (events: RunEvent[]): Record<string, string> => {
-  const accepted = events.flatMap((event) => (event.type === 'accepted' ? [event.id] : []))
-  const endings = events.flatMap((event) =>
-    event.type === 'final' || event.type === 'error' || event.type === 'aborted' ? event.ids.map((id) => [id, event.type] as const) : [],
+  const accepted = new Set(events.flatMap((event) => (event.type === 'accepted' ? [event.id] : [])))
+  const endings = new Set(
+    events.flatMap((event) =>
+      event.type === 'final' || event.type === 'error' || event.type === 'aborted' ? event.ids.map((id) => `${event.type} ${id}`) : [],
+    ),
   )
-  expect(endings.map(([id]) => id).toSorted()).toEqual(accepted.toSorted())
-  return Object.fromEntries(endings)
+  const entries = [...endings].map((ending): [string, string] => [ending.slice(ending.indexOf(' ') + 1), ending.slice(0, ending.indexOf(' '))])
+  expect(entries.map(([id]) => id).toSorted()).toEqual([...accepted].toSorted())
+  return Object.fromEntries(entries)
+}
+
+/** The same as the journal has it: every message that was accepted is in it once, and ends once. */
+export const expectEndedOnce = async ({ runtime, main }: Story): Promise<void> => {
+  const accepted: string[] = []
+  const ended: string[] = []
+  const frames = await runtime.services.transport.journal.read(main.address, 1)
+  for (const { seq, bytes } of frames) {
+    const { inputs, notes = [] } = decodeCommit(bytes, { address: formatAddress(main.address), seq })
+    for (const input of inputs) if ('event' in input && !('from' in input) && input.event.type === 'message') accepted.push(String(input.event.id))
+    for (const note of notes as unknown as TranscriptNote[]) ended.push(...(note.ended ?? []).flatMap(({ ids }) => ids))
+  }
+  expect(ended.toSorted()).toEqual(accepted.toSorted())
 }
 
 /** Nothing of any turn is alive: no actor, no effect, no timer but the host's own look at its clock. */

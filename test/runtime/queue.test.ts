@@ -108,6 +108,26 @@ test('a full queue refuses: overloaded, nothing accepted, and what was accepted 
 
   expect(Object.values(outcomes(told.events('main')))).toEqual(Array(101).fill('final'))
   await expect(told.main.outcome('x')).rejects.toMatchObject({ code: 'not_found' })
+  // Sent again under the same key, even twice at once, it is a message like any other.
+  const again = await Promise.all([told.say('one too many', { idempotencyKey: 'x' }), told.say('one too many', { idempotencyKey: 'x' })])
+  expect((await told.clock.until(Promise.all(again.map((run) => run.result())))).map(({ text }) => text)).toEqual(Array(2).fill('re: one too many'))
+  expect((await told.transcript()).filter((line) => line === 'user: one too many')).toHaveLength(1)
+})
+
+test('a message from the bus that finds the queue full is kept, and answered when there is room [INV-1]', async () => {
+  await using told = await story(echo(100), { queueMode: 'followup' })
+  for (let n = 0; n <= 100; n++) await told.say(`m${n}`, { idempotencyKey: `m${n}` })
+  const { runtime } = told
+  const publish = (id: string) =>
+    runtime.publish(runtime.subjects.in(told.main.address), new TextEncoder().encode(`{"type":"message","text":"${id}"}`), id)
+
+  await told.clock.until(publish('late'))
+  await told.quiet()
+  await told.clock.advance(2000)
+  await told.quiet()
+
+  expect(await told.main.outcome('late')).toMatchObject({ status: 'completed', text: 're: late' })
+  expect(await runtime.services.transport.inbox.deadLetters()).toEqual([])
 })
 
 test('a turn takes in a bounded number of messages; more wait for the next one, and at last are refused [INV-11]', async () => {

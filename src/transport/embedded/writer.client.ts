@@ -53,8 +53,8 @@ export const startWriter = async (file: string, program = writerProgram): Promis
   const settle = (waiting: Waiting, result: WriteResult): void => {
     waitingRequests -= 1
     waitingBytes -= waiting.sizeBytes
-    // A script that has nothing else to do may end; one that waits for an answer may not.
-    if (waitingRequests === 0) worker.unref()
+    // A script that has nothing else to do may end; one that waits for an answer, or for the end, may not.
+    if (waitingRequests === 0 && closing === undefined) worker.unref()
     if (typeof result === 'number') waiting.resolve(result)
     else waiting.reject(RuntimeError.from(result.error))
   }

@@ -1,0 +1,106 @@
+/** `statecast chat` and `send` through pipes, as scripts use them. */
+import { once } from 'node:events'
+import { expect, test } from 'vitest'
+import { startOpenAiServer } from '../support/openai-server.ts'
+import { aFolder, start, statecast, testApp } from './run.ts'
+
+test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through real tool calls', async () => {
+  const folder = aFolder()
+
+  const { code, stdout, stderr } = await statecast({ folder, input: 'what is 17*23?\nand plus 9?\n' }, 'chat')
+  const trace = await statecast({ folder }, 'trace', 'main', '--json')
+
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' })
+  expect(stdout).toBe('17*23 = 391\n391 + 9 = 400\n')
+  const results = trace.lines.map((line) => JSON.parse(line) as { detail?: { data?: { kind?: string; output?: unknown } } })
+  expect(results.flatMap(({ detail }) => (detail?.data?.kind === 'tool' ? [detail.data.output] : []))).toMatchObject([{ value: 391 }, { value: 400 }])
+})
+
+test('[SHOW-OPENAI] with OPENAI_BASE_URL the same goes through that server, streamed, tool results included', async () => {
+  const server = await startOpenAiServer()
+  const env = { OPENAI_BASE_URL: server.url, OPENAI_MODEL: 'offline' }
+
+  const { code, stdout } = await statecast({ folder: aFolder(), input: 'what is 17*23?\nand plus 9?\n', env }, 'chat')
+  await server.close()
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: '17*23 = 391\n391 + 9 = 400\n' })
+  expect(server.requests.map(({ body }) => body.stream)).toEqual([true, true, true, true])
+  const toolResults = server.requests.at(-1)?.body.messages.filter(({ role }) => role === 'tool')
+  expect(toolResults?.map(({ content }) => JSON.parse(content as string))).toMatchObject([{ value: 391 }, { value: 400 }])
+})
+
+test('empty lines are skipped, CRLF ends a line, and the last line needs no end', async () => {
+  const { code, stdout } = await statecast({ folder: aFolder(), input: '\r\n  \nonly\r\n\nlast' }, 'chat', '--app', testApp)
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'echo only\necho last\n' })
+})
+
+test('a line that is too long is reported with code and hint; the next line is answered, and the exit code is 1', async () => {
+  const { code, stdout, stderr } = await statecast({ folder: aFolder(), input: `${'x'.repeat(250_000)}\nfine\n` }, 'chat', '--app', testApp)
+
+  expect({ code, stdout }).toEqual({ code: 1, stdout: 'echo fine\n' })
+  expect(stderr).toMatch(/^error: .*200000.*\[too_large\]\nhint: \S/)
+})
+
+test('with --json every event is one line, deltas before the final text', async () => {
+  const { code, lines } = await statecast({ folder: aFolder() }, 'send', 'main', 'hello', '--json', '--app', testApp)
+
+  const events = lines.map((line) => JSON.parse(line) as { type: string; text?: string })
+  expect(code).toBe(0)
+  expect(events.map(({ type }) => type).filter((type, index, all) => type !== all[index - 1])).toEqual(['accepted', 'started', 'delta', 'final'])
+  expect(events.flatMap(({ type, text }) => (type === 'delta' ? [text] : [])).join('')).toBe(events.at(-1)?.text)
+})
+
+test('a tool call that waits for a person ends a pipe with exit code 1 and says how to decide', async () => {
+  const folder = aFolder()
+
+  const piped = await statecast({ folder, input: 'danger\nnever said\n' }, 'chat', '--app', testApp)
+  const history = await statecast({ folder }, 'trace', 'main')
+
+  expect({ code: piped.code, stdout: piped.stdout }).toEqual({ code: 1, stdout: '' })
+  expect(piped.stderr).toMatch(/error: a person has to decide: may danger run .*\nhint: .*statecast chat --session main/)
+  expect(history.stdout).toContain('awaiting-input')
+  expect(history.stdout.match(/ message /g)).toHaveLength(1)
+})
+
+test('a repeated idempotency key is answered as the first time, and nothing is done twice', async () => {
+  const folder = aFolder()
+  const once = await statecast({ folder }, 'send', 'main', '6*7', '--idempotency-key', 'k1')
+
+  const twice = await statecast({ folder }, 'send', 'main', '6*7', '--idempotency-key', 'k1')
+
+  expect([once.stdout, twice.stdout]).toEqual(['6*7 = 42\n', '6*7 = 42\n'])
+  expect((await statecast({ folder }, 'trace', 'main')).stdout.match(/ message /g)).toHaveLength(1)
+})
+
+test('send reads its text from stdin, and --no-wait leaves the answer to the next runtime', async () => {
+  const folder = aFolder()
+
+  const sent = await statecast({ folder, input: 'from stdin\n' }, 'send', 'main', '-', '--no-wait', '--idempotency-key', 'k', '--app', testApp)
+  const answered = await statecast({ folder }, 'send', 'main', 'from stdin', '--idempotency-key', 'k', '--app', testApp)
+
+  expect(sent).toMatchObject({ code: 0, stdout: 'started k\n', stderr: expect.stringContaining('no node is running') })
+  expect(answered).toMatchObject({ code: 0, stdout: 'echo from stdin\n' })
+})
+
+test('a reader that has enough ends the chat without a complaint', async () => {
+  const chat = start({ folder: aFolder(), keepStdinOpen: true }, 'chat', '--app', testApp)
+  chat.process.stdin?.write('one\n')
+  await chat.firstLine
+  chat.process.stdout?.destroy()
+  await once(chat.process.stdout as NodeJS.ReadableStream, 'close')
+
+  chat.process.stdin?.end('two\nthree\n')
+
+  expect(await chat.ended).toMatchObject({ code: 0, stderr: '' })
+})
+
+test('Ctrl-C stops the turn and leaves with 130', async () => {
+  const chat = start({ folder: aFolder(), keepStdinOpen: true }, 'chat', '--json', '--app', testApp)
+  chat.process.stdin?.write('wait forever\n')
+  await chat.firstLine
+
+  chat.process.kill('SIGINT')
+
+  expect((await chat.ended).code).toBe(130)
+})

@@ -1,0 +1,147 @@
+/** The smaller commands, and what the command line says to those who get it wrong. */
+import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aFolder, statecast, testApp } from './run.ts'
+
+test('--version and --help answer on stdout with exit code 0', async () => {
+  const folder = aFolder()
+
+  expect(await statecast({ folder }, '--version')).toMatchObject({ code: 0, stdout: expect.stringMatching(/^\d+\.\d+\.\d+\n$/), stderr: '' })
+  expect(await statecast({ folder }, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('doctor'), stderr: '' })
+})
+
+test.each([
+  ['an unknown command', ['sendd'], /^error: unknown command 'sendd'\nhint: did you mean send\?\n$/],
+  ['an unknown option', ['sessions', '--alll'], /^error: unknown option '--alll'\nhint: \S/],
+  ['a missing argument', ['send', 'main'], /^error: missing required argument 'text'\nhint: \S/],
+  ['a number that is none', ['replay', 'main', '--to', '1x'], /^error: .*whole number.*\nhint: \S/],
+  ['no command', [], /^error: no command was given\nhint: statecast --help/],
+  ['a transport that does not exist', ['sessions', '--url', 'pigeon:coop'], /^error: .*pigeon.*\nhint: \S/],
+  ['an app file that is not there', ['chat', '--app', 'nowhere.ts'], /^error: .*nowhere\.ts does not exist.*\nhint: \S/],
+])('%s is wrong usage: exit code 2, the message and what to do on stderr, no stack', async (_, args, message) => {
+  const { code, stdout, stderr } = await statecast({ folder: aFolder() }, ...args)
+
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+  expect(stderr).toMatch(message)
+  expect(stderr).not.toMatch(/^\s+at /m)
+})
+
+test.each([
+  ['trace', 'nobody'],
+  ['replay', 'nobody'],
+  ['replay', 'unheard-of/x'],
+  ['machines', 'toool'],
+])('%s of what is not there ends with exit code 4 and a hint, and makes no folder', async (...args) => {
+  const folder = aFolder()
+
+  const { code, stderr } = await statecast({ folder }, ...args)
+
+  expect(code).toBe(4)
+  expect(stderr).toMatch(/\[not_found\]\nhint: \S/)
+  expect(existsSync(join(folder, '.statecast'))).toBe(false)
+})
+
+test('[BAD-ID-DOT, BAD-ID-WILDCARD, BAD-ID-PROTO] odd keys are sessions like any other, each its own', async () => {
+  const folder = aFolder()
+  const keys = ['a.b', '*', '>', '__proto__', 'ü/é', '..']
+
+  for (const key of keys)
+    expect(await statecast({ folder }, 'send', key, `hi ${key}`, '--app', testApp)).toMatchObject({ stdout: `echo hi ${key}\n` })
+
+  const { lines } = await statecast({ folder }, 'sessions', '--json')
+  expect(lines.map((line) => (JSON.parse(line) as { key: string }).key).sort()).toEqual([...keys].sort())
+})
+
+test('[BAD-ID-EMPTY, BAD-ID-LONG] an empty key and one of 5,000 characters are refused with their own errors', async () => {
+  const folder = aFolder()
+
+  expect(await statecast({ folder }, 'send', '', 'hi')).toMatchObject({ code: 2, stderr: expect.stringContaining('[bad_request]') })
+  expect(await statecast({ folder }, 'send', 'x'.repeat(5000), 'hi')).toMatchObject({ code: 2, stderr: expect.stringContaining('[too_large]') })
+})
+
+test('sessions, trace and replay show what has happened, without setting anything going', async () => {
+  const folder = aFolder()
+  await statecast({ folder }, 'send', 'main', '1+1')
+  await statecast({ folder }, 'send', 'later', '2+2', '--no-wait')
+
+  const sessions = await statecast({ folder }, 'sessions')
+  const trace = await statecast({ folder }, 'trace', 'main', '--from', '2')
+  const replay = await statecast({ folder }, 'replay', 'session/main')
+  const earlier = await statecast({ folder }, 'replay', 'main', '--to', '1')
+
+  expect(sessions.stdout).toMatch(/^KEY {2,}STATE.*\n/)
+  expect(sessions.stdout).toMatch(/^main +awaiting-input +4 /m)
+  expect(sessions.stdout).toMatch(/^later +running\.answering \* +\d /m)
+  expect(trace.lines[0]).toMatch(/^2 \d{4}-\d\d-\d\dT\S+Z \/turn#1\/model#1 \S+/)
+  expect(trace.lines.at(-1)).toMatch(/^4 .*→ .*\/: awaiting-input/)
+  expect(replay).toMatchObject({ code: 0, lines: ['identical', '4 commits, 8 inputs', '/: awaiting-input'] })
+  expect(earlier.lines.slice(0, 3)).toEqual(['identical', '1 commits, 1 inputs', '/: running.answering'])
+})
+
+test('machines draws ours and those of the app', async () => {
+  const folder = aFolder()
+
+  const list = await statecast({ folder }, 'machines', '--app', testApp)
+  const mermaid = await statecast({ folder }, 'machines', 'tool')
+  const json = await statecast({ folder }, 'machines', 'light', '--format', 'json', '--app', testApp)
+
+  expect(list.lines.map((line) => line.split(' ')[0])).toEqual(['session', 'turn', 'tool', 'stream', 'light'])
+  expect(mermaid.stdout).toMatch(/^stateDiagram-v2\n/)
+  expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', root: { initial: 'light.off' } })
+})
+
+test('[INV-18] doctor finds nothing wrong with a folder in order, and names keys without their values', async () => {
+  const folder = aFolder()
+  await statecast({ folder }, 'send', 'main', '1+1')
+
+  const { code, stdout } = await statecast({ folder, env: { ANTHROPIC_API_KEY: 'sk-secret-value' } }, 'doctor')
+
+  expect(stdout).not.toMatch(/^BAD/m)
+  expect(code).toBe(0)
+  expect(stdout).toContain('set: ANTHROPIC_API_KEY')
+  expect(stdout).not.toContain('sk-secret-value')
+})
+
+test('doctor says what is broken and what to do about it, with exit code 1', async () => {
+  const folder = aFolder()
+  await statecast({ folder }, 'send', 'main', '1+1')
+  writeFileSync(join(folder, '.statecast/statecast.db'), 'this is no database'.repeat(1000))
+  writeFileSync(join(folder, 'statecast.config.json'), '{"agentss":[]}')
+
+  const { code, stdout } = await statecast({ folder }, 'doctor')
+
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^BAD {3}app: .*no option 'agentss'\n +→ did you mean 'agents'\?$/m)
+  expect(stdout).toMatch(/^BAD {3}store: .*\n +→ \S/m)
+})
+
+test('the app file of the working directory is taken without being asked for, in JSON too', async () => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'statecast.config.json'), '{"agents":[{"name":"sums","tools":["calculate"]}]}')
+
+  const sum = await statecast({ folder }, 'send', 'main', '2*3')
+  const time = await statecast({ folder }, 'send', 'main', 'what time is it?')
+
+  expect([sum.stdout, time.stdout]).toEqual(['2*3 = 6\n', 'For this I would need the tool now, which this agent does not have.\n'])
+})
+
+test("an app file in TypeScript gets 'statecast' from whoever runs it, wherever it lies", async () => {
+  const folder = aFolder()
+  const app = `import { agent, defineApp } from 'statecast'
+    export default defineApp({ agents: [agent({ name: 'main', model: 'my/own' })], models: { 'my/own': [{ text: 'from the script' as string }] } })`
+  writeFileSync(join(folder, 'statecast.config.ts'), app)
+
+  expect(await statecast({ folder }, 'send', 'main', 'hi')).toMatchObject({ code: 0, stdout: 'from the script\n' })
+})
+
+test('with STATECAST_DEBUG=1 an error shows where it comes from', async () => {
+  const folder = aFolder()
+  appendFileSync(join(folder, 'app.ts'), "throw new Error('from the app')\n")
+
+  const { code, stderr } = await statecast({ folder, env: { STATECAST_DEBUG: '1' } }, 'chat', '--app', 'app.ts')
+
+  expect(code).toBe(2)
+  expect(stderr).toMatch(/from the app/)
+  expect(stderr).toMatch(/^\s+at /m)
+})

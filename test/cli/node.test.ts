@@ -1,0 +1,105 @@
+/** `statecast up`: a real node, and other processes that talk to it. */
+import { existsSync, readFileSync, statSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+
+test('commands of other processes act on the node that runs, with its app and not their own', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+
+  const sent = await statecast({ folder }, 'send', '..', 'hello')
+  const sessions = await statecast({ folder }, 'sessions')
+  const replay = await statecast({ folder }, 'replay', '..')
+  const doctor = await statecast({ folder }, 'doctor')
+
+  expect(sent).toMatchObject({ code: 0, stdout: 'echo hello\n' })
+  expect(sessions.stdout).toMatch(/^\.\. +awaiting-input/m)
+  expect(replay).toMatchObject({ code: 0, stdout: expect.stringMatching(/^identical\n/) })
+  expect(doctor).toMatchObject({ code: 0, stdout: expect.stringContaining(`at ${node.url}`) })
+  expect(statSync(node.token).mode & 0o777).toBe(0o600)
+})
+
+test('trace --follow shows what happens as it happens, and Ctrl-C ends it', async () => {
+  const folder = aFolder()
+  await aNode({ folder }, '--app', testApp)
+  await statecast({ folder }, 'send', 'main', 'first')
+  const trace = start({ folder }, 'trace', 'main', '--follow')
+  await trace.firstLine
+  const second = new Promise<void>((resolve) => trace.process.stdout?.on('data', (chunk: Buffer) => chunk.includes('/turn#2') && resolve()))
+
+  await statecast({ folder }, 'send', 'main', 'second')
+  await second
+  trace.process.kill('SIGINT')
+
+  expect((await trace.ended).code).toBe(130)
+})
+
+test('SIGTERM lets the turn that runs end and its client have the answer, takes no new work, and exits 0', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const client = start({ folder }, 'send', 'main', 'wait a')
+  await untilFile(join(folder, 'a.started'))
+
+  node.process.kill('SIGTERM')
+  await expect.poll(async () => (await statecast({ folder }, 'send', 'other', 'too late')).code).not.toBe(0)
+  writeFileSync(join(folder, 'a.go'), '')
+
+  expect(await client.ended).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"a"}\n' })
+  expect((await node.ended).code).toBe(0)
+  expect(existsSync(join(folder, '.statecast/owner.json'))).toBe(false)
+})
+
+test('after kill -9 in the middle of a tool the next node finishes the turn, and a client with the same key gets the answer', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const client = start({ folder }, 'send', 'main', 'wait b', '--idempotency-key', 'k')
+  await untilFile(join(folder, 'b.started'))
+  node.process.kill('SIGKILL')
+  expect(await client.ended).toMatchObject({ code: 1, stderr: expect.stringMatching(/does not answer.*\nhint: \S/) })
+
+  writeFileSync(join(folder, 'b.go'), '')
+  await aNode({ folder }, '--app', testApp)
+  const again = await statecast({ folder }, 'send', 'main', 'wait b', '--idempotency-key', 'k')
+
+  expect(again).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"b"}\n' })
+  expect(readFileSync(join(folder, 'b.started'), 'utf8').trim().split('\n')).toHaveLength(2)
+  expect((await statecast({ folder }, 'replay', 'main')).code).toBe(0)
+})
+
+test('a second node on the same folder is refused, naming the first', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder })
+
+  const second = await statecast({ folder }, 'up', '--port', '0')
+
+  expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(node.url) })
+})
+
+test('a port in use, and a host beyond this machine without a token of one’s own, are refused with what to do', async () => {
+  const folder = aFolder()
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+
+  const taken = await statecast({ folder }, 'up', '--port', String(port))
+  const exposed = await statecast({ folder }, 'up', '--port', '0', '--host', '0.0.0.0')
+  server.close()
+
+  expect(taken).toMatchObject({ code: 1, stderr: expect.stringMatching(/port \d+ .*in use \[conflict\]\nhint: .*--port/) })
+  expect(exposed).toMatchObject({ code: 3, stderr: expect.stringMatching(/\[forbidden\]\nhint: .*STATECAST_TOKEN/) })
+})
+
+test('[BAD-JSON] what is not JSON is answered by a typed error, and the node goes on', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const headers = { authorization: `Bearer ${readFileSync(node.token, 'utf8').trim()}` }
+
+  const broken = await fetch(`${node.url}/rpc/chat.send`, { method: 'POST', headers, body: '{"sessionKey":' })
+  const after = await fetch(`${node.url}/rpc/chat.send`, { method: 'POST', headers, body: '{"sessionKey":"main","message":"hi"}' })
+
+  expect([broken.status, await broken.json()]).toMatchObject([400, { error: { code: 'bad_request', hint: expect.any(String) } }])
+  expect([after.status, await after.json()]).toMatchObject([200, { status: 'started' }])
+})

@@ -1,0 +1,76 @@
+/** Runs the real `statecast` in processes of its own, each test in a folder of its own. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { createInterface } from 'node:readline'
+import { afterEach } from 'vitest'
+import { repository } from '../tidy/sources.ts'
+
+const bin = join(repository, 'bin/statecast.js')
+export const testApp = join(repository, 'test/cli/fixtures/app.ts')
+
+/** Without the keys and settings of whoever runs the tests. */
+const cleanEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC|OPENAI|STATECAST)_/.test(name)))
+
+export type Ended = { code: number | null; stdout: string; stderr: string; lines: string[] }
+export type Running = { process: ChildProcess; ended: Promise<Ended>; firstLine: Promise<string> }
+
+const running = new Set<ChildProcess>()
+const folders: string[] = []
+afterEach(() => {
+  for (const child of running) child.kill('SIGKILL')
+  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true, maxRetries: 3 })
+})
+
+export const aFolder = (): string => {
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-cli-'))
+  folders.push(folder)
+  return folder
+}
+
+type How = { folder: string; input?: string; env?: Record<string, string>; keepStdinOpen?: boolean }
+
+export const start = ({ folder, input = '', env = {}, keepStdinOpen = false }: How, ...args: string[]): Running => {
+  const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
+  running.add(child)
+  let stdout = ''
+  let stderr = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    stdout += chunk.toString()
+  })
+  child.stderr.on('data', (chunk: Buffer) => {
+    stderr += chunk.toString()
+  })
+  // Somebody may have enough before everything is written.
+  child.stdin.on('error', () => undefined)
+  if (!keepStdinOpen) child.stdin.end(input)
+  const ended = once(child, 'close').then(([code]): Ended => {
+    running.delete(child)
+    return { code: code as number | null, stdout, stderr, lines: stdout.split('\n').filter((line) => line !== '') }
+  })
+  const firstLine = new Promise<string>((resolve, reject) => {
+    createInterface({ input: child.stdout }).once('line', resolve)
+    void ended.then((end) => reject(new Error(`ended with ${end.code} before it said anything: ${end.stderr}`)))
+  })
+  firstLine.catch(() => undefined)
+  return { process: child, ended, firstLine }
+}
+
+export const statecast = (how: How, ...args: string[]): Promise<Ended> => start(how, ...args).ended
+
+export type Node = Running & { url: string; pid: number; token: string }
+
+export const aNode = async (how: How, ...args: string[]): Promise<Node> => {
+  const node = start(how, 'up', '--port', '0', '--json', ...args)
+  return { ...node, ...(JSON.parse(await node.firstLine) as { url: string; pid: number; token: string }) }
+}
+
+/** Waits for a fact in the file system, which is what processes share. */
+export const untilFile = async (file: string): Promise<void> => {
+  for (let waited = 0; !existsSync(file); waited += 20) {
+    if (waited > 10_000) throw new Error(`${file} did not appear`)
+    await new Promise((resolve) => setTimeout(resolve, 20))
+  }
+}

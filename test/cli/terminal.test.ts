@@ -1,0 +1,120 @@
+/** The chat for people, on a terminal that is none. */
+import { PassThrough } from 'node:stream'
+import { stripVTControlCharacters } from 'node:util'
+import { afterEach, expect, test } from 'vitest'
+import { z } from 'zod'
+import { chatInTerminal } from '../../src/cli/chat.terminal.ts'
+import { inProcessClient } from '../../src/cli/client.ts'
+import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
+
+const runtimes: Runtime[] = []
+afterEach(() => Promise.all(runtimes.splice(0).map((runtime) => runtime.close())))
+
+/** A chat with a model that talks slowly about `story`, hangs on `hang` and wants to press the button on `danger`. */
+const aChat = async () => {
+  const pressed: number[] = []
+  const button = tool({ name: 'button', description: 'a red one', input: z.object({}), approval: true, execute: () => pressed.push(1) })
+  const runtime = await createRuntime({
+    transport: 'memory:',
+    agents: [agent({ name: 'main', model: 'test/talk', tools: [button] })],
+    models: {
+      'test/talk': ({ messages }) => {
+        const last = messages.at(-1)
+        const text = last?.role === 'user' ? last.text : 'tool'
+        if (text === 'danger') return { calls: [{ name: 'button' }] }
+        if (text === 'hang') return { text: 'so far', hang: true }
+        return text === 'story' ? { text: 'one two three four five six seven eight', deltaDelayMs: 30 } : { text: `echo ${text}` }
+      },
+    },
+  })
+  runtimes.push(runtime)
+  const input = new PassThrough()
+  const output = new PassThrough()
+  let shown = ''
+  output.on('data', (chunk: Buffer) => {
+    shown += chunk.toString()
+  })
+  const ended = chatInTerminal(inProcessClient(runtime), { session: 'main' }, { input, output })
+  const text = () => stripVTControlCharacters(shown)
+  const sees = (part: string | RegExp) => expect.poll(text, { timeout: 5000, interval: 10 }).toMatch(part)
+  await sees('/help')
+  return { input, ended, sees, text, pressed }
+}
+
+test('an answer streams in, and what is typed while it comes joins the turn', async () => {
+  const { input, ended, sees, text } = await aChat()
+
+  input.write('story\r')
+  await sees('two three')
+  input.write('short, please\r')
+  await sees('joins the turn that is running')
+  await sees('echo short, please')
+  input.write('/quit\r')
+
+  expect(await ended).toBe(0)
+  expect(text().match(/joins/g)).toHaveLength(1)
+})
+
+test('what is being typed is not torn apart by the answer, which follows when the line is sent', async () => {
+  const { input, sees, text } = await aChat()
+  input.write('story\r')
+  await sees('two three')
+
+  input.write('half a th')
+  await sees('half a th')
+  const before = text().length
+  input.write('ought\r')
+  await sees('echo half a thought')
+
+  expect(text().slice(before)).toMatch(/ought[\s\S]*echo half a thought/)
+  expect(text()).toMatch(/six seven eight/)
+})
+
+test('a tool that needs a person is asked about in the line, and runs after y', async () => {
+  const { input, sees, pressed } = await aChat()
+
+  input.write('danger\r')
+  await sees(/\? may button run .*\(y\/n\)/)
+  expect(pressed).toEqual([])
+  input.write('y\r')
+  await sees('echo tool')
+
+  expect(pressed).toEqual([1])
+})
+
+test('after n it does not run, and the model is told', async () => {
+  const { input, sees, pressed } = await aChat()
+
+  input.write('danger\r')
+  await sees('(y/n)')
+  input.write('n\r')
+  await sees('✗ button denied')
+
+  expect(pressed).toEqual([])
+})
+
+test('Ctrl-C stops the turn and keeps what was said; Ctrl-C twice leaves with 130', async () => {
+  const { input, ended, sees } = await aChat()
+  input.write('hang\r')
+  await sees('so far')
+
+  input.write('\u0003')
+  await sees('(stopped)')
+  input.write('\u0003')
+  await sees('(Ctrl-C again leaves)')
+  input.write('\u0003')
+
+  expect(await ended).toBe(130)
+})
+
+test('an error and an unknown command are said in the line, and the chat goes on', async () => {
+  const { input, sees } = await aChat()
+
+  input.write('/stpo\r')
+  await sees('there is no command /stpo')
+  input.write('/stop\r')
+  await sees('[not_found]')
+  input.write('still here\r')
+
+  await sees('echo still here')
+})

@@ -1,0 +1,276 @@
+import { expect, test } from 'vitest'
+import { RuntimeError } from '../../src/contracts/errors.ts'
+import { noUsage } from '../../src/contracts/message.ts'
+import { defaultProfile, type ModelCallOutput, type Profile } from '../../src/contracts/session.ts'
+import type { ToolCall } from '../../src/contracts/tool.ts'
+import { toolMachine } from '../../src/machines/tool.machine.ts'
+import { begin, launchable, mayRetry, resultsOf, retryDelayMs, type TurnContext } from '../../src/machines/turn.context.ts'
+import { turnMachine } from '../../src/machines/turn.machine.ts'
+import { walker } from './walk.ts'
+
+const turn = walker(turnMachine, ['callModel', 'summarise'], (fake) => ({
+  tool: toolMachine.provide({ actors: { execute: fake('execute') as never } }),
+}))
+const hash = 'a'.repeat(64)
+const aProfile = (profile: Partial<Profile> = {}): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', ...profile })
+const start = (profile: Partial<Profile> = {}) =>
+  turn.start({ session: 's', runId: 'r', profile: aProfile(profile), prompt: [{ id: 'r' }], transcriptLength: 4 })
+const aCall = (place: number, call: Partial<ToolCall> = {}): ToolCall => ({
+  id: `s/r:1:${place}`,
+  callId: `c${place}`,
+  name: 'work',
+  input: {},
+  inputHash: hash,
+  needsApproval: false,
+  onCrash: 'retry',
+  timeoutMs: 60_000,
+  attemptMax: 1,
+  ...call,
+})
+const answer = (response: Partial<ModelCallOutput> = {}): ModelCallOutput => ({
+  kind: 'model',
+  id: 'r:1',
+  text: 'hello',
+  reasoning: '',
+  calls: [],
+  usage: { ...noUsage, inputTokens: 10, outputTokens: 5 },
+  model: 'test/model',
+  partial: false,
+  ...response,
+})
+const calls = (count: number, call: Partial<ToolCall> = {}) =>
+  answer({ text: '', calls: Array.from({ length: count }, (_, place) => aCall(place + 1, call)) })
+const result = (place: number) => ({ kind: 'tool', id: `s/r:1:${place}`, callId: `c${place}`, name: 'work', output: place })
+const notes = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'transcript' ? (event.add as unknown[]) : []))
+const unavailable = new RuntimeError('provider_unavailable', 'down', { retryable: true })
+const overflow = new RuntimeError('provider_overflow', 'too long')
+
+test('plain: what was asked and what was answered stand in the transcript', async () => {
+  const walk = start()
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(walk.inputs('callModel')).toMatchObject([{ session: 's', runId: 'r', upTo: 5, call: 1 }])
+  walk.send({ type: 'stream.start', attempt: 1 }).send({ type: 'stream.end', attempt: 1, deltas: 1, chars: 5 })
+  await walk.resolve('callModel', answer())
+
+  expect(walk.state).toBe('completed')
+  expect(walk.output).toMatchObject({
+    status: 'completed',
+    text: 'hello',
+    answerId: 'r:1',
+    steps: 1,
+    transcriptLength: 6,
+    usage: { inputTokens: 10 },
+  })
+  expect(walk.heard()).toMatchObject([
+    { type: 'transcript', add: ['r'] },
+    { type: 'transcript', add: [{ content: 'r:1' }] },
+    { type: 'final', runId: 'r', ids: ['r'], text: 'hello' },
+  ])
+})
+
+test('tools side by side: results in the order of the calls, then the next step', async () => {
+  const walk = await start().resolve('callModel', calls(2))
+  expect(walk.state).toEqual({ invoking: 'working' })
+  expect(walk.inputs('execute')).toHaveLength(2)
+  await walk.resolve('execute', result(2), 1)
+  expect(walk.state).toEqual({ invoking: 'working' })
+  await walk.resolve('execute', result(1), 0)
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(notes(walk)).toEqual(['r', { content: 'r:1' }, { content: 's/r:1:1' }, { content: 's/r:1:2' }])
+  expect(walk.context).toMatchObject({ toolCalls: 2, transcriptLength: 8, calls: [], results: [], launched: 0 })
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ call: 2, upTo: 8 })
+})
+
+test('tools one by one: the next is launched when the one before has ended; a newer message ends the row', async () => {
+  const walk = await start({ toolExecution: 'sequential' }).resolve('callModel', calls(3))
+  expect(walk.inputs('execute')).toHaveLength(1)
+  await walk.resolve('execute', result(1))
+  expect(walk.inputs('execute')).toHaveLength(2)
+  walk.send({ type: 'steer', id: 'b' })
+  await walk.resolve('execute', result(2))
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(notes(walk).slice(2)).toEqual([
+    { content: 's/r:1:1' },
+    { content: 's/r:1:2' },
+    expect.objectContaining({ callId: 'c3', isError: true }),
+    'b',
+  ])
+})
+
+test('a message before the tools: none of them is launched', async () => {
+  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', calls(1))
+
+  expect(walk.inputs('execute')).toEqual([])
+  expect(notes(walk).slice(2)).toEqual([
+    expect.objectContaining({ callId: 'c1', output: { error: expect.objectContaining({ code: 'tool_skipped' }) } }),
+    'b',
+  ])
+  expect(walk.context.ids).toEqual(['r', 'b'])
+})
+
+test('a message during an answer of text: one more step', async () => {
+  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', answer())
+  expect(walk.state).toEqual({ calling: 'streaming' })
+
+  expect((await walk.resolve('callModel', answer({ id: 'r:2', text: 'again' }))).output).toMatchObject({ text: 'again', ids: ['r', 'b'], steps: 2 })
+})
+
+test('a person decides: the session is told, and the decision reaches the call that waits', async () => {
+  const walk = await start().resolve('callModel', calls(2, { needsApproval: true }))
+  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
+  const decide = (place: number, decision: string) => walk.send({ type: 'approve', callId: `s/r:1:${place}`, decision, inputHash: hash, attempt: 1 })
+  expect(walk.heard().filter(({ type }) => type === 'tool.waiting')).toHaveLength(2)
+  decide(7, 'approve')
+  decide(1, 'deny')
+  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
+  decide(2, 'approve')
+  expect(walk.state).toEqual({ invoking: 'working' })
+  await walk.resolve('execute', result(2))
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(walk.heard().filter(({ type }) => type === 'tool.decided')).toHaveLength(2)
+})
+
+test('stop during a model call: it is asked for what it has, and that is kept', async () => {
+  const walk = start().send({ type: 'cancel' }).send({ type: 'cancel' })
+  expect(walk.state).toEqual({ calling: 'stopping' })
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true }))
+
+  expect(walk.state).toBe('cancelled')
+  expect(walk.output).toMatchObject({ status: 'cancelled', text: 'hel', partial: true })
+})
+
+test.each([
+  ['fails', 0, (walk: ReturnType<typeof start>) => walk.reject('callModel', unavailable)],
+  ['does not answer', 0, (walk: ReturnType<typeof start>) => walk.pass(1000)],
+  ['does not answer before the time of the turn is up', 9500, (walk: ReturnType<typeof start>) => walk.pass(500)],
+])('stop, and the model call %s: cancelled all the same', async (_, elapsedMs, happens) => {
+  const walk = start({ wallTimeMs: 10_000 }).pass(elapsedMs).send({ type: 'cancel' })
+  await happens(walk)
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', text: '' })
+})
+
+test('stop after the last word of a model call that wants tools: they are paired and do not run', async () => {
+  const walk = await start().send({ type: 'cancel' }).resolve('callModel', calls(1))
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 7 })
+  expect(walk.inputs('execute')).toEqual([])
+})
+
+test.each(['parallel', 'sequential'] as const)('stop during %s tools: all are paired, what was said meanwhile is not lost', async (toolExecution) => {
+  const walk = await start({ toolExecution }).resolve('callModel', calls(3))
+  walk.send({ type: 'steer', id: 'b' }).send({ type: 'cancel' })
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 10 })
+  expect(
+    notes(walk)
+      .slice(2)
+      .map((item) => (item as { callId?: string }).callId ?? item),
+  ).toEqual(['c1', 'c2', 'c3', 'b'])
+})
+
+test('a model that fails in a way that may pass is asked again, and gives up in the end', async () => {
+  const walk = await start({ modelAttemptMax: 2 }).reject('callModel', unavailable)
+  expect(walk.state).toBe('retrying')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'retry', attempt: 1, delayMs: 500 })
+  expect(walk.pass(500).state).toEqual({ calling: 'streaming' })
+  await walk.reject('callModel', unavailable)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_unavailable' } })
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'error' })
+})
+
+test('an answer after a failure shows nothing of it', async () => {
+  const walk = (await start().reject('callModel', unavailable)).pass(500)
+
+  expect((await walk.resolve('callModel', answer())).output).not.toHaveProperty('error')
+})
+
+test('stop during the pause', async () => {
+  expect((await start().reject('callModel', unavailable)).send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled' })
+})
+
+test('overflow: old history becomes a summary, once for each step', async () => {
+  const walk = await start().reject('callModel', overflow)
+  expect(walk.state).toBe('compacting')
+  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 5, id: 'r:summary-1' }])
+  await walk.resolve('summarise', { kind: 'summary', id: 'r:summary-1', text: 'S', keep: 2, usage: noUsage })
+
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ upTo: 3, call: 2 })
+  expect(walk.heard().slice(1)).toMatchObject([
+    { type: 'transcript', compact: { keep: 2, summary: 'r:summary-1' } },
+    { type: 'compacted', keep: 2 },
+  ])
+  await walk.reject('callModel', overflow)
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_overflow' } })
+})
+
+test('a summary that fails ends the turn with its error', async () => {
+  const walk = await (await start().reject('callModel', overflow)).reject('summarise', new RuntimeError('provider_auth', 'no'))
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } })
+})
+
+test.each<[string, Partial<Profile>, string]>([
+  ['steps', { stepMax: 1 }, 'budget_steps'],
+  ['tokens', { tokenMax: 15 }, 'budget_tokens'],
+  ['tool calls', { toolCallMax: 0 }, 'budget_tool_calls'],
+])('the budget of %s is looked at before the act', async (_, profile, code) => {
+  const walk = await start(profile).resolve('callModel', calls(1))
+  if (code !== 'budget_tool_calls') await walk.resolve('execute', result(1))
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code, hint: expect.any(String) }, transcriptLength: 7 })
+  expect(walk.inputs('callModel')).toHaveLength(1)
+})
+
+test('the time of a turn is up while tools work: those are stopped and paired', async () => {
+  const walk = (await start({ wallTimeMs: 1000 }).resolve('callModel', calls(1))).pass(1000)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time' }, transcriptLength: 7 })
+  expect(notes(walk).at(-1)).toMatchObject({ output: { error: { code: 'budget_time' } } })
+})
+
+test('every transition of the chart has been taken', () => {
+  expect(turn.missed()).toEqual([])
+})
+
+// ---- The pure functions
+
+const aContext = (context: Partial<TurnContext> = {}): TurnContext => ({
+  ...begin({ session: 's', runId: 'r', profile: aProfile(), prompt: [{ id: 'r' }], transcriptLength: 0 }),
+  ...context,
+})
+
+test('pauses grow to a minute, and a provider is given the time that it asks for, within reason', () => {
+  expect([1, 2, 3, 8, 30].map((attempt) => retryDelayMs(aContext({ attempt })))).toEqual([500, 1000, 2000, 60_000, 60_000])
+  const asks = (retryAfterMs: number) => ({ ...unavailable.toJSON(), data: { retryAfterMs } })
+  expect(retryDelayMs(aContext({ error: asks(90_000) }))).toBe(90_000)
+  expect([100_000, 200_000].map((ms) => mayRetry(aContext(), asks(ms)))).toEqual([true, false])
+  expect(mayRetry(aContext({ attempt: 4 }), unavailable.toJSON())).toBe(false)
+  expect(mayRetry(aContext(), overflow.toJSON())).toBe(false)
+})
+
+test('what can be launched: all at once, or one when nothing runs', () => {
+  const three = { calls: [aCall(1), aCall(2), aCall(3)], results: [null, null, null] }
+  const sequential = aProfile({ toolExecution: 'sequential' })
+  expect(launchable(aContext(three))).toEqual([0, 1, 2])
+  expect(launchable(aContext({ ...three, profile: sequential }))).toEqual([0])
+  expect(launchable(aContext({ ...three, profile: sequential, launched: 1 }))).toEqual([])
+  expect(launchable(aContext({ ...three, profile: sequential, launched: 1, results: [{ content: 'x' }, null, null] }))).toEqual([1])
+})
+
+test('a stand-in says what became of the call', () => {
+  const two = { calls: [aCall(1), aCall(2)], results: [null, null], launched: 1 }
+  const messages = (context: Partial<TurnContext>) =>
+    resultsOf(aContext({ ...two, ...context })).map((item) => (item as { output: { error: { message: string } } }).output.error.message)
+
+  expect(messages({})).toEqual(['stopped in its work: a newer message came first', 'not run: a newer message came first'])
+  expect(messages({ cancelled: true })[1]).toBe('not run: somebody stopped the turn')
+  expect(messages({ error: { code: 'budget_time', message: 'time is up', retryable: false } })).toEqual([
+    'stopped in its work: time is up',
+    'not run: time is up',
+  ])
+})

@@ -1,0 +1,152 @@
+/** A person decides, once, about exactly these arguments. */
+import { expect, test } from 'vitest'
+import type { Approval } from '../../src/index.ts'
+import { expectNothingAlive, outcomes, type Story, story, work, worker } from './harness.ts'
+
+const asking = (...calls: ReturnType<typeof work>[]) =>
+  story([{ calls }, { text: 'done' }], { tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)] })
+const approvals = async (told: Story): Promise<Approval[]> => {
+  await told.clock.settle()
+  return (await told.main.view()).approvals
+}
+
+test('a call waits, also over restarts, and runs once when it is approved [INV-12]', async () => {
+  await using told = await asking(work('x'))
+  await told.say('do x', { idempotencyKey: 'a' })
+  const [before] = await approvals(told)
+  expect(before).toMatchObject({ name: 'work', input: { name: 'x', ms: 0 }, runId: 'a', why: 'approval' })
+  for (const way of ['crash', 'close', 'crash'] as const) {
+    await told[way]()
+    await told.restart()
+  }
+  const [approval] = await approvals(told)
+  expect(approval).toEqual(before)
+  expect(told.did).toEqual([])
+
+  await told.main.decide(approval!, 'approve', 'ann')
+  const answer = await told.clock.until(told.main.wait('a'))
+
+  expect(answer.text).toBe('done')
+  // Approved is not repeated: it is the first attempt.
+  expect(told.did).toEqual(['x starts', 'x ends'])
+  expect(told.events('main').find(({ type }) => type === 'decided')).toMatchObject({ decision: 'approve', by: 'ann' })
+  expect(await approvals(told)).toEqual([])
+  await expectNothingAlive(told)
+})
+
+test('a denied call does not run; the model is told', async () => {
+  await using told = await asking(work('x'))
+  const run = await told.say('do x')
+  const [approval] = await approvals(told)
+
+  await told.main.decide(approval!, 'deny')
+  await told.clock.until(run.result())
+
+  expect(told.did).toEqual([])
+  expect((await told.transcript())[2]).toBe('tool work: ! tool_denied')
+})
+
+test('of several decisions the first counts; a wrong hash and an unknown call are told apart [INV-12]', async () => {
+  await using told = await asking(work('x', 100))
+  const run = await told.say('do x')
+  const [approval] = await approvals(told)
+  await expect(told.main.decide({ ...approval!, inputHash: '0'.repeat(64) }, 'approve')).rejects.toMatchObject({ code: 'conflict' })
+  await expect(told.main.decide({ ...approval!, callId: 'another' }, 'approve')).rejects.toMatchObject({ code: 'not_found' })
+  const decisions = await Promise.allSettled([
+    told.main.decide(approval!, 'approve'),
+    told.main.decide(approval!, 'deny'),
+    told.main.decide(approval!, 'approve'),
+  ])
+  expect(decisions.map((one) => (one.status === 'fulfilled' ? 'counts' : one.reason.code))).toEqual(['counts', 'already_decided', 'already_decided'])
+  await told.clock.until(run.result())
+
+  await expect(told.main.decide(approval!, 'deny')).rejects.toMatchObject({ code: 'already_decided' })
+  await told.crash()
+  await told.restart()
+  await expect(told.main.decide(approval!, 'deny')).rejects.toMatchObject({ code: 'already_decided' })
+  expect(told.did).toEqual(['x starts', 'x ends'])
+})
+
+test('two calls wait at once and are decided apart, over a crash in between', async () => {
+  await using told = await asking(work('x'), work('y'))
+  await told.say('do x and y', { idempotencyKey: 'a' })
+  const [x, y] = await approvals(told)
+  expect(x!.inputHash).not.toBe(y!.inputHash)
+  await expect(told.main.decide({ ...x!, inputHash: y!.inputHash }, 'approve')).rejects.toMatchObject({ code: 'conflict' })
+
+  await told.main.decide(y!, 'approve')
+  await told.clock.settle()
+  expect(told.did).toEqual(['y starts', 'y ends'])
+  expect(await told.main.view()).toMatchObject({ approvals: [{ callId: x!.callId }] })
+  await told.crash()
+  await told.restart()
+  await told.main.decide(x!, 'deny')
+  await told.clock.until(told.main.wait('a'))
+
+  expect(told.did).toEqual(['y starts', 'y ends'])
+  expect((await told.transcript()).slice(2, 4)).toEqual(['tool work: ! tool_denied', 'tool work: "y done"'])
+})
+
+test('sequential calls ask one after the other', async () => {
+  await using told = await story([{ calls: [work('x'), work('y')] }, { text: 'done' }], {
+    tools: (world) => [worker({ approval: true })(world)],
+    toolExecution: 'sequential',
+  })
+  const run = await told.say('do x and y')
+  for (const decision of ['deny', 'approve'] as const) {
+    const waiting = await approvals(told)
+    expect(waiting).toHaveLength(1)
+    await told.main.decide(waiting[0]!, decision)
+  }
+  await told.clock.until(run.result())
+
+  expect(told.did).toEqual(['y starts', 'y ends'])
+})
+
+test('a rule of the tool asks for some inputs only', async () => {
+  const approval = (input: unknown) => (input as { ms: number }).ms > 100
+  await using told = await story([{ calls: [work('small', 1), work('large', 1000)] }, { text: 'done' }], {
+    tools: (world) => [worker({ approval })(world)],
+  })
+  await told.say('go')
+
+  expect(await approvals(told)).toMatchObject([{ input: { name: 'large' } }])
+})
+
+test('nobody decides: the turn ends by its wall time, the call is paired, a late decision is told so [INV-7]', async () => {
+  await using told = await story([{ calls: [work('x')] }, { text: 'and now?' }], {
+    tools: (world) => [worker({ approval: true })(world)],
+    wallTimeMs: 3_600_000,
+  })
+  await told.say('do x', { idempotencyKey: 'a' })
+  const [approval] = await approvals(told)
+  await told.clock.advance(1_800_000)
+  await told.crash()
+  await told.clock.advance(600_000)
+  await told.restart()
+  const ended = told.main.wait('a', 7_200_000)
+  ended.catch(() => undefined)
+  await told.clock.advance(1_199_000)
+  expect((await told.main.view()).approvals).toHaveLength(1)
+
+  await expect(told.clock.until(ended)).rejects.toMatchObject({ code: 'budget_time' })
+
+  expect((await told.transcript()).slice(2)).toEqual(['tool work: ! budget_time'])
+  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({ code: 'already_decided' })
+  expect(told.did).toEqual([])
+  await expectNothingAlive(told)
+  expect((await told.clock.until((await told.say('what now?')).result())).text).toBe('and now?')
+  expect(Object.values(outcomes(told.events('main')))).toEqual(['error', 'final'])
+})
+
+test('the session is asleep while it waits: a decision wakes it', async () => {
+  await using told = await asking(work('x'))
+  const run = await told.say('do x', { idempotencyKey: 'a' })
+  const [approval] = await approvals(told)
+  await told.clock.advance(600_000)
+  expect(told.runtime.services.host.liveCount).toBe(0)
+
+  await told.main.decide(approval!, 'approve')
+
+  expect((await told.clock.until(run.result())).text).toBe('done')
+})
