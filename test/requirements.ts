@@ -12,7 +12,10 @@ export type Requirement = {
   due: boolean
 }
 
-const row = (id: string, issue: number, text: string, due = false): Requirement => ({ id, text, issue, due })
+/** Rows up to here are due. */
+const reached = 2
+
+const row = (id: string, issue: number, text: string): Requirement => ({ id, text, issue, due: issue <= reached })
 
 /** What holds after any fault. */
 const invariants = [

@@ -79,6 +79,8 @@ export type Folder = {
   to?: number
   /** Ignore snapshots and begin with the first commit. */
   fromStart?: boolean
+  /** Commits after this one matter: a later snapshot is of no use. */
+  after?: number
 }
 
 /** Frames are read in pages, so that a long journal never stands in memory as a whole. */
@@ -88,7 +90,8 @@ const pageSize = 1000
 export const readPast = async (journal: Journal, address: Address, registration: Registration, folder: Folder = {}): Promise<Past> => {
   const name = formatAddress(address)
   const outside = folder.outside ? { outside: folder.outside } : {}
-  const saved = folder.fromStart || folder.to !== undefined ? undefined : restore(registration, await journal.snapshot(address), outside)
+  const snapshot = folder.fromStart || folder.to !== undefined ? undefined : await journal.snapshot(address)
+  const saved = snapshot && snapshot.seq <= (folder.after ?? snapshot.seq) ? restore(registration, snapshot, outside) : undefined
   const ledger = saved?.ledger ?? emptyLedger()
   let replica = saved?.replica
   const settledSeq = ledger.seq

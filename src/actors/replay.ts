@@ -5,9 +5,11 @@ import { type ErrorBody, errorBody } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
+import type { Emitted } from './edges.ts'
 import { isTakeover, readPast } from './past.ts'
 import type { Registration } from './registration.ts'
 import type { Replica } from './replica.ts'
+import { emittedBy } from './state.ts'
 
 export type Replayed = {
   verdict: 'identical' | 'different'
@@ -63,6 +65,21 @@ export const replay = async (
     context: last?.actor.getSnapshot().context,
     ...(difference ? { difference } : {}),
   }
+}
+
+/** Something that an actor said in a commit: `part` is its place among all that was said there. */
+export type SaidBefore = Emitted & { seq: number; part: number; at: number }
+
+/** What a root has emitted after a commit, found by folding its journal: nothing that was emitted is stored. @throws RuntimeError corrupt_at, drift */
+export const saidAfter = async (journal: Journal, address: Address, registration: Registration, after: number): Promise<SaidBefore[]> => {
+  const said: SaidBefore[] = []
+  await readPast(journal, address, registration, {
+    after,
+    onCommit: ({ seq, at }, _, outputs) => {
+      if (seq > after) for (const [part, emitted] of emittedBy(outputs).entries()) said.push({ ...emitted, seq, part, at })
+    },
+  })
+  return said
 }
 
 /** One line of a trace: an input with the moment, the actor and the state that it led to. */

@@ -1,12 +1,12 @@
 /**
  * The output of a session as server-sent events. Every event has its type as `event`, and as `id` its place in the journal, `seq.part`,
- * where it is durable. A stream begins with what happens from now on: what an actor emitted is not stored as such, so resuming after
- * `Last-Event-ID` without a gap comes with the gateway's own issue, and until then the header is answered by `event: gap`.
+ * where it is durable. A stream begins with what happens from now on; with `Last-Event-ID`, with what came after that event. Live events, such
+ * as deltas, have no id and are not repeated.
  */
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { formatAddress } from '../contracts/subjects.ts'
-import { listen } from '../runtime/listen.ts'
+import { listen, parsePlace } from '../runtime/listen.ts'
 import type { Runtime } from '../runtime.ts'
 
 /** Proxies and clients cut a connection on which nothing is said. */
@@ -17,7 +17,8 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
   formatAddress(address)
   const { clock } = runtime.services.environment
   // Before the response begins: whoever has its headers misses nothing.
-  const listening = listen(runtime, address)
+  const last = context.req.header('last-event-id')
+  const listening = listen(runtime, address, last === undefined ? undefined : parsePlace(last))
   return streamSSE(context, async (stream) => {
     const end = () => listening.stop()
     stream.onAbort(end)
@@ -31,7 +32,6 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
     }
     try {
       await stream.write(': listening\n\n')
-      if (context.req.header('last-event-id') !== undefined) await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"resume"}' })
       beat()
       for await (const event of listening.events) {
         if (listening.dropped() > 0) {
