@@ -59,7 +59,8 @@ export class Replica implements Gatekeeper {
       ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
       clock: this.timers.clock,
       logger: (...args: unknown[]) => void this.#outputs.push({ kind: 'log', path: '/', args }),
-      inspect: (event) => this.#inspect(event),
+      // Only the very first event comes this way: it makes the root known, and with it the hooks.
+      inspect: (event) => (this.#paths.get('/') ? undefined : this.#inspect(event)),
     }) as AnyActorRef
     this.actor.subscribe({
       error: (error) => {
@@ -116,6 +117,7 @@ export class Replica implements Gatekeeper {
   #adoptRoot(ref: AnyActorRef): void {
     keepGate(ref.system, this)
     hookSystem(ref, {
+      inspect: (event) => this.#inspect(event),
       phase: () => this.#phase,
       delivering: () => {
         if (++this.#deliveries <= deliveryMax) return
@@ -152,12 +154,10 @@ export class Replica implements Gatekeeper {
   }
 
   #deliver(input: Exclude<Input, { timer: number }>): void {
-    const target = this.#paths.get(input.to)
-    const source = 'from' in input ? this.#paths.get(input.from) : undefined
     // The result of an incarnation that is gone must not reach its successor.
-    if (target === undefined || target.getSnapshot().status !== 'active') return
-    if ('from' in input && (source === undefined || source.getSnapshot().status !== 'active')) return
-    relay(this.actor.system, source, target, input.event)
+    if (!this.expects(input)) return
+    const source = 'from' in input ? this.#paths.get(input.from) : undefined
+    relay(this.actor.system, source, this.#paths.get(input.to) as AnyActorRef, input.event)
   }
 
   /** Whether an input can still have an effect; what comes from an incarnation that is gone is not worth a commit. */

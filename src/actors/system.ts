@@ -2,7 +2,7 @@
  * The one file that touches names of XState which begin with an underscore. It puts itself between a running actor system and the world:
  * every delivery passes `system._relay`, every timer passes `system.scheduler`. `test/actors/system.test.ts` notices when XState changes.
  */
-import type { ActorRefLike, AnyActorRef } from 'xstate'
+import type { ActorRefLike, AnyActorRef, InspectionEvent } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 
@@ -15,11 +15,14 @@ type Scheduler = {
   schedule(source: AnyActorRef, target: AnyActorRef, event: AnyEvent, delay: number, id?: string): void
   cancel(source: AnyActorRef, id: string): void
 }
-type Internals = { _relay: Relay; _bookId: () => string; scheduler: Scheduler }
+type Inspect = (event: InspectionEvent) => void
+type Internals = { _sendInspectionEvent: Inspect; _relay: Relay; _bookId: () => string; scheduler: Scheduler }
 export type ExecutedAction = { type: string; exec?: object | undefined }
 type RefInternals = { _parent?: AnyActorRef; sessionId: string; _actorScope: { actionExecutor: (action: ExecutedAction) => void } }
 
 export type SystemHooks = {
+  /** What XState tells inspectors. Asked directly, since its own way makes a copy for each event and each observer. */
+  inspect(event: InspectionEvent): void
   /**
    * Where deliveries come from now: from within a transition, which they are part of; from outside, which makes them inputs; or from XState
    * rebuilding a tree from a snapshot, which repeats what was delivered long ago.
@@ -41,6 +44,7 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
   if (
     typeof internals._relay !== 'function' ||
     typeof internals._bookId !== 'function' ||
+    typeof internals._sendInspectionEvent !== 'function' ||
     typeof internals.scheduler?.schedule !== 'function' ||
     typeof internals.scheduler.cancel !== 'function' ||
     typeof refInternals._actorScope?.actionExecutor !== 'function'
@@ -54,6 +58,7 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
     hooks.delivering()
     relay(source, target, event)
   }
+  tellInspectors(root.system, hooks.inspect)
   refInternals.sessionId = hooks.name('x:')
   internals._bookId = () => hooks.name('x:')
   const { scheduler } = internals
@@ -62,6 +67,21 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
     hooks.scheduling({ from: source, to: target, event, id })
     schedule(source, target, event, delay, id)
     hooks.scheduling(undefined)
+  }
+}
+
+/** Ours is asked for every event; the machine's author may have inspectors of his own. */
+const tellInspectors = (system: AnySystem, inspect: Inspect): void => {
+  const internals = system as unknown as Internals
+  const { inspect: observe } = system
+  const others = internals._sendInspectionEvent
+  internals._sendInspectionEvent = inspect
+  system.inspect = (observer) => {
+    internals._sendInspectionEvent = (event) => {
+      inspect(event)
+      others(event)
+    }
+    return observe(observer)
   }
 }
 

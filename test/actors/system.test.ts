@@ -8,6 +8,7 @@ const hooked = (machine: Anything, hooks: Partial<SystemHooks> = {}) => {
   const seen: string[] = []
   let count = 0
   const all: SystemHooks = {
+    inspect: () => {},
     phase: () => 'applying',
     delivering: () => void seen.push('delivering'),
     outside: (source, target, event) => void seen.push(`outside ${source?.id ?? 'nobody'} → ${target.id} ${event.type}`),
@@ -184,4 +185,17 @@ test('an actor that starts shows an xstate.init event, and one that throws an xs
   actor.send({ type: 'fail' })
 
   expect(seen).toEqual([' → r xstate.init', 'r → c xstate.init', ' → r fail', 'r → c fail', 'c → r xstate.error.actor.c'])
+})
+
+test("an author's own inspector hears what ours hears", () => {
+  const ours: string[] = []
+  const own: string[] = []
+  const { actor } = hooked(createMachine({ on: { go: {} } }), { inspect: ({ type }) => void ours.push(type) })
+  actor.system.inspect(({ type }) => void own.push(type))
+
+  actor.start()
+  actor.send({ type: 'go' })
+
+  expect(own).toContain('@xstate.microstep')
+  expect(own).toEqual(ours)
 })
