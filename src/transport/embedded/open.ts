@@ -1,6 +1,6 @@
 /** Statecast without a server: everything in one folder, one SQLite file, one writer thread; or in memory. */
-import { chmodSync, mkdirSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { chmodSync, existsSync, mkdirSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Environment } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -122,10 +122,18 @@ const health = (writer: Writer, freeBytes: number | undefined, freeBytesMin: num
   return { writable: failure === undefined && !short, freeBytes, durability, ...(detail === undefined ? {} : { detail }) }
 }
 
+/** One level at a time: Node's own recursive way never ends below a file system that takes no folders, such as /proc. */
+const makeWithParents = (folder: string): void => {
+  if (existsSync(folder)) return
+  makeWithParents(dirname(folder))
+  mkdirSync(folder, { mode: 0o700 })
+  chmodSync(folder, 0o700)
+}
+
 /** Conversations are private: nobody else on the machine may look in. */
 const makeFolder = (folder: string): void => {
   try {
-    if (mkdirSync(folder, { recursive: true, mode: 0o700 }) !== undefined) chmodSync(folder, 0o700)
+    makeWithParents(folder)
   } catch (error) {
     throw new RuntimeError('log_unavailable', `the data folder ${folder} cannot be made`, {
       cause: error,
