@@ -59,7 +59,7 @@ const driftError = (name: string, registration: Registration, create: NonNullabl
     'drift',
     `${name} was recorded by machine '${create.machine}' with signature ${create.signature}, this one has ${registration.signature}`,
     {
-      hint: "run it with the machine that recorded it, or register the new one with onDrift: 'force' after `statecast replay --against` says that it fits",
+      hint: "run it with the machine that recorded it; or, if the change is compatible, create the runtime with onDrift: 'force'",
       data: { recorded: create.signature, present: registration.signature },
     },
   )

@@ -11,7 +11,7 @@ import { defineApp } from '../runtime/app.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { builtInTools } from '../tools/built-in/built-in.ts'
 
-const names = ['ts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
+const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
 /** @param file `--app`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
 export const loadApp = async (file: string | undefined): Promise<RuntimeOptions> => {
@@ -22,7 +22,7 @@ export const loadApp = async (file: string | undefined): Promise<RuntimeOptions>
     return defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
   } catch (cause) {
     if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...cause.toJSON(), cause })
-    throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, 'run it with node to see where', cause)
+    throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, loadingHint(String(cause)), cause)
   }
 }
 
@@ -31,6 +31,15 @@ const fromModule = async (path: string): Promise<RuntimeOptions> => {
   const exported = (await import(pathToFileURL(path).href)) as { default?: RuntimeOptions | Promise<RuntimeOptions> }
   if (exported.default === undefined) throw unusable(path, 'has no default export', 'write export default defineApp({ … })')
   return exported.default
+}
+
+/** The causes that people meet, by the words that Node has for them. */
+const loadingHint = (cause: string): string => {
+  const missing = /Cannot find package '([^']+)'/.exec(cause)?.[1]
+  if (missing) return `npm install ${missing}`
+  if (/import statement outside a module|Unexpected token 'export'/.test(cause))
+    return 'name the file .mts or .mjs, or write "type": "module" into its package.json'
+  return 'look at the line that it names'
 }
 
 type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }

@@ -52,7 +52,13 @@ export const commands = {
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
   'actors.send': z
-    .strictObject({ kind: Kind, id: SessionKey, event: z.looseObject({ type: z.string() }), messageId: z.string().min(1).max(200).optional() })
+    .strictObject({
+      kind: Kind,
+      id: SessionKey,
+      event: z.looseObject({ type: z.string() }),
+      input: z.unknown().optional().describe('what the actor is created with, if this is its first event'),
+      messageId: z.string().min(1).max(200).optional(),
+    })
     .describe('sends an event to an actor of any registered kind'),
   'actors.get': z.strictObject({ kind: Kind, id: SessionKey }).describe('state, context and output of an actor'),
   'models.list': z.strictObject({}).describe('models that can be named here'),

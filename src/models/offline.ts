@@ -11,7 +11,8 @@ export const offlineRef = 'scripted/offline'
 const shownCharsMax = 4000
 
 const introduction =
-  'I am the offline stand-in of Statecast, not a language model: I can calculate, tell the time, and list and read files of the workspace. ' +
+  'I am the offline stand-in of Statecast, not a language model: I can calculate, tell the time, list and read files of the workspace, and call any ' +
+  'tool of this agent that you name with its input, such as: add {"a":2,"b":40}. ' +
   'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL for a local server).'
 
 /** @param deltaDelayMs between two words, so that streaming can be seen; default 5 */
@@ -45,6 +46,11 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   const calls: { name: string; input: unknown }[] = []
   let previous = lastNumber(messages)
   for (const text of texts) {
+    const named = namedCall(text, toolNames)
+    if (named !== undefined) {
+      calls.push(named)
+      continue
+    }
     const understood = findRequests(text, previous)
     const { requests } = understood
     previous = understood.previous
@@ -59,6 +65,17 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   if (lines.length === 0 && calls.length === 0) lines.push(introduction)
   const text = lines.join('\n')
   return { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { calls }), usage: estimate(messages, text) }
+}
+
+/** A tool that somebody names with its input as JSON: the way to try a tool of one's own without a model. */
+const namedCall = (text: string, toolNames: readonly string[]): { name: string; input: unknown } | undefined => {
+  const [, name, json] = /^\s*(?:call\s+)?([A-Za-z0-9_-]{1,64})\s*(\{.*\})\s*$/s.exec(text) ?? []
+  if (name === undefined || json === undefined || !toolNames.includes(name)) return undefined
+  try {
+    return { name, input: JSON.parse(json) as unknown }
+  } catch {
+    return undefined
+  }
 }
 
 const callFor = (request: OfflineRequest): { name: string; input: unknown } | undefined => {

@@ -91,11 +91,11 @@ const handlers: Handlers = {
     await existingActor(runtime, { kind, id })
     return runtime.replay({ kind, id }, to)
   },
-  'actors.send': async (runtime, { kind, id, event, messageId }) => {
+  'actors.send': async (runtime, { kind, id, event, input, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.
     if (kind === 'session')
       return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
-    return receiptOf(await runtime.actor(kind, id).send(event, messageId === undefined ? {} : { id: messageId }))
+    return receiptOf(await runtime.actor(kind, id, input).send(event, messageId === undefined ? {} : { id: messageId }))
   },
   'actors.get': async (runtime, { kind, id }) => {
     const actor = runtime.actor(kind, id)

@@ -1,5 +1,5 @@
 /** Input from outside against its schema, with the field at fault in the error. */
-import { z } from 'zod'
+import type { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 
 /** @throws RuntimeError bad_request, too_large */
@@ -10,8 +10,12 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
   const path = issue?.path.map(String) ?? []
   const field = issue?.code === 'unrecognized_keys' ? [...path, issue.keys[0]].join('.') : path.join('.')
   const tooLarge = issue?.code === 'too_big' && issue.origin === 'string'
-  throw new RuntimeError(tooLarge ? 'too_large' : 'bad_request', z.prettifyError(parsed.error).replaceAll('\n', ' '), {
-    ...(field ? { field } : {}),
-    hint: issue?.code === 'unrecognized_keys' ? 'leave the field out, or correct its name' : 'see docs/reference/messages.md',
-  })
+  throw new RuntimeError(
+    tooLarge ? 'too_large' : 'bad_request',
+    parsed.error.issues.map(({ path: at, message }) => (at.length > 0 ? `${at.join('.')}: ${message}` : message)).join('; '),
+    {
+      ...(field ? { field } : {}),
+      hint: issue?.code === 'unrecognized_keys' ? 'leave the field out, or correct its name' : 'see docs/reference/messages.md',
+    },
+  )
 }
