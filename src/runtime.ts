@@ -6,10 +6,11 @@ import { failPointsAt } from './actors/moments.ts'
 import { type MachineOptions, registerMachine } from './actors/registration.ts'
 import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
 import { registerSession } from './actors/session.actor.ts'
+import { quarantinedError } from './actors/supervision.ts'
 import { Transcripts } from './actors/transcript.ts'
 import type { Agent } from './contracts/agent.ts'
 import type { Environment } from './contracts/environment.ts'
-import { RuntimeError } from './contracts/errors.ts'
+import { errorBody, RuntimeError } from './contracts/errors.ts'
 import type { Commit } from './contracts/journal.ts'
 import { type Address, formatAddress, subjects } from './contracts/subjects.ts'
 import type { Transport, TransportHealth } from './contracts/transport.ts'
@@ -94,13 +95,20 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       ...(options.limits ? { limits: options.limits } : {}),
       events: {
         committed: (root, commit, emitted) => {
-          transcripts.feed(commit)
+          // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
+          try {
+            transcripts.feed(commit)
+          } catch (error) {
+            transcripts.forget(root.address)
+            environment.log.error({ actor: root.name, error: errorBody(error) }, 'a transcript could not be followed')
+          }
           for (const [index, { path, event }] of emitted.entries()) {
             const said = { path, event, seq: commit.seq, index, at: commit.at }
             outputs.say(root.name, said)
             publish(root.address, said)
           }
           publish.state(root.address, commit)
+          if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
         },
         live: (root, path, event) => {
           outputs.say(root.name, { path, event })
@@ -122,6 +130,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       closed ??= (async () => {
         await stopInbox()
         await host.close()
+        outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))
         if (own !== undefined) await transport.close()
       })()
       return closed

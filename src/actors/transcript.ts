@@ -11,8 +11,6 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import { decodeCommit } from './codec.ts'
 
-/** Texts that wait to become part of the transcript; a session never has more messages waiting than this. */
-const pendingMax = 1000
 /** Conversations kept at hand. */
 const viewMax = 10_000
 const pageSize = 500
@@ -63,9 +61,7 @@ const foldTranscript = (view: View, commit: Commit): void => {
   view.seq = commit.seq
   for (const input of commit.inputs) {
     const content = contentOf(input)
-    if (content === undefined) continue
-    view.pending.set(...content)
-    if (view.pending.size > pendingMax) view.pending.delete(view.pending.keys().next().value as string)
+    if (content !== undefined) view.pending.set(...content)
   }
   const corrupt = (why: string) => new RuntimeError('corrupt_at', `the transcript ${why}`, { data: { seq: commit.seq } })
   const take = (item: TranscriptItem): Message => {
@@ -76,7 +72,7 @@ const foldTranscript = (view: View, commit: Commit): void => {
     view.pending.delete(name)
     return message
   }
-  for (const { clear, compact, add } of notesOf(commit)) {
+  for (const { clear, compact, add, drop = [], ended = [] } of notesOf(commit)) {
     if (clear) view.messages = []
     if (compact) {
       const { length } = view.messages
@@ -84,6 +80,8 @@ const foldTranscript = (view: View, commit: Commit): void => {
       view.messages = [take({ content: compact.summary }), ...view.messages.slice(length - compact.keep)]
     }
     if (add) view.messages = view.messages.concat(add.map(take))
+    // What was refused, or ended without a turn, waits for nothing any more: the session's own bounds are those of `pending`.
+    for (const id of [...drop, ...ended.flatMap(({ ids }) => ids)]) view.pending.delete(nameOf(id))
   }
 }
 

@@ -13,7 +13,11 @@ export const messageIdMax = 200
 /** Characters of the name of a tool call: it holds the key of its session and the id of its run. */
 export const callIdMax = 4000
 
-const MessageId = z.string().min(1).max(messageIdMax)
+const MessageId = z
+  .string()
+  .min(1)
+  .max(messageIdMax)
+  .refine((id) => id.isWellFormed(), 'must be well-formed Unicode')
 
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
 export const Profile = z
@@ -165,6 +169,8 @@ export type TranscriptNote = {
   /** All but the newest `keep` messages are replaced by this summary. */
   compact?: { keep: number; summary: string }
   clear?: true
+  /** Messages that were refused: their texts will never be part of it. */
+  drop?: string[]
   /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
   ended?: TurnOutcome[]
 }

@@ -89,7 +89,10 @@ export const sessionSetup = setup({
       enqueue.sendTo('turn', event)
       enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...(by ? { by } : {}) })
     }),
-    refuse: emit((_, refusal: Refusal) => ({ type: 'refused' as const, ...refusal })),
+    refuse: enqueueActions(({ event, enqueue }, refusal: Refusal) => {
+      enqueue.emit({ type: 'refused', ...refusal })
+      if (event.type === 'message') enqueue.emit({ type: 'transcript', drop: [event.id] })
+    }),
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     beginAnew: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
       enqueue.assign({ transcriptLength: 0, resetReason: null })

@@ -44,9 +44,13 @@ export const parsePlace = (text: string): Place => {
 export const listen = (runtime: Runtime, address: Address, after?: Place): Listening => {
   const { outputs, transport, host } = runtime.services
   const queue = new EventQueue<OutEvent>(backlogMax)
-  const unsubscribe = outputs.listen(formatAddress(address), ({ event, path, seq, index }) => {
-    if (event.type !== 'transcript') queue.push({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
-  })
+  const unsubscribe = outputs.listen(
+    formatAddress(address),
+    ({ event, path, seq, index }) => {
+      if (event.type !== 'transcript') queue.push({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
+    },
+    () => queue.end(),
+  )
   const read = async function* (): AsyncGenerator<OutEvent> {
     let place = after ?? { seq: 0, part: -1 }
     const fresh = (event: OutEvent): boolean => {

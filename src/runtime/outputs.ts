@@ -1,15 +1,18 @@
 /** What actors say to the world, handed to whoever listens in this process and to the bus. */
 
 import type { Logger } from '../contracts/environment.ts'
-import { errorBody } from '../contracts/errors.ts'
+import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 
 /** One thing that an actor said. `seq` and `index` number what is durable; live output has none and may be lost. */
 export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number }
 export type SaidListener = (said: Said) => void
+/** Called once when nothing more can come, with the reason. */
+export type EndListener = (reason: RuntimeError) => void
 
 export class Outputs {
   readonly #listeners = new Map<string, Set<SaidListener>>()
+  readonly #endings = new Map<SaidListener, EndListener>()
   readonly #log: Logger
 
   constructor(log: Logger) {
@@ -17,12 +20,14 @@ export class Outputs {
   }
 
   /** @param name address of a root, as text @returns the unsubscriber */
-  listen(name: string, listener: SaidListener): () => void {
+  listen(name: string, listener: SaidListener, ended?: EndListener): () => void {
+    if (ended) this.#endings.set(listener, ended)
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners)
     listeners.add(listener)
     return () => {
       listeners.delete(listener)
+      this.#endings.delete(listener)
       if (listeners.size === 0 && this.#listeners.get(name) === listeners) this.#listeners.delete(name)
     }
   }
@@ -33,10 +38,14 @@ export class Outputs {
    */
   follow<T>(name: string, { signal }: { signal?: AbortSignal }, map: (said: Said) => T | undefined): AsyncGenerator<T> {
     const queue = new EventQueue<T>()
-    const stop = this.listen(name, (said) => {
-      const item = map(said)
-      if (item !== undefined) queue.push(item)
-    })
+    const stop = this.listen(
+      name,
+      (said) => {
+        const item = map(said)
+        if (item !== undefined) queue.push(item)
+      },
+      () => end(),
+    )
     const end = () => {
       stop()
       queue.end()
@@ -51,6 +60,12 @@ export class Outputs {
       }
     }
     return read()
+  }
+
+  /** Tells whoever listens to one root, or to any, that there will be no more: it was set aside, or the runtime closes. */
+  end(reason: RuntimeError, name?: string): void {
+    const roots = name === undefined ? [...this.#listeners.values()] : [this.#listeners.get(name) ?? []]
+    for (const listener of roots.flatMap((listeners) => [...listeners])) this.#endings.get(listener)?.(reason)
   }
 
   /** A listener that throws is logged and never disturbs another one, or the actor. */

@@ -70,7 +70,13 @@ export class Session {
       ...(options.model ? { model: options.model } : {}),
     })
     const run = new Run(id)
-    run.follow(outputs.listen(formatAddress(this.address), (said) => run.hear(said)))
+    run.follow(
+      outputs.listen(
+        formatAddress(this.address),
+        (said) => run.hear(said),
+        (reason) => run.fail(reason),
+      ),
+    )
     try {
       const receipt = await this.#deliver(command)
       run.seq = receipt.seq
@@ -165,7 +171,13 @@ export class Session {
   async wait(id: string, timeoutMs = 600_000): Promise<TurnOutput> {
     const { outputs, environment } = this.#services
     const run = new Run(id)
-    run.follow(outputs.listen(formatAddress(this.address), (said) => run.hear(said)))
+    run.follow(
+      outputs.listen(
+        formatAddress(this.address),
+        (said) => run.hear(said),
+        (reason) => run.fail(reason),
+      ),
+    )
     const timer = environment.clock.setTimeout(
       () => run.fail(new RuntimeError('timeout', `the run did not end within ${timeoutMs} ms`, { retryable: true, hint: 'it goes on; wait again' })),
       timeoutMs,
