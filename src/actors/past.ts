@@ -112,8 +112,8 @@ export const readPast = async (journal: Journal, address: Address, registration:
       replica.enter(commit.epoch)
       for (const input of commit.inputs) replica.apply(input, commit.at)
       const outputs = replica.takeOutputs()
-      // A host acts before its next append; only a new one's claim may come in between.
-      doubtful = isTakeover(commit) ? [...doubtful, ...outputs] : outputs
+      // A host acts before its next append; only a new one's claim may come in between, or that an action failed and is to run again.
+      doubtful = isTakeover(commit) || commit.crash ? [...doubtful, ...outputs] : outputs
       if (!isTakeover(commit)) last = commit
       folder.onCommit?.(commit, replica, outputs)
       if (replica.failure) throw failedAgain(name, seq, replica.failure.error)

@@ -27,8 +27,9 @@ export class Root {
   readonly #state: State
   readonly #effects: Effects
   readonly #pump: Pump
-  /** The last commit had actions: its head asks to be woken until a commit without any. */
+  /** The last commit had actions, and one was still to run again: its head asks to be woken until a commit without any. */
   #acted = false
+  #undone = false
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
   /** While it leaves memory: resolves when it has. */
   leaving: Promise<void> | undefined
@@ -162,7 +163,7 @@ export class Root {
       if (applied.length === 0 && !crash) return
       const outputs = applied.flatMap((one) => one.outputs)
       const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
-      const commit = await this.#commit(applied, outputs, extra)
+      const commit = await this.#commit(applied, [...outputs, ...failed.map(({ action }) => action)], extra)
       await this.#letOut(commit, applied, outputs, trouble !== undefined)
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -241,6 +242,7 @@ export class Root {
     }
     environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
     await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
+    this.#undone = (this.leaving !== undefined || this.#gone !== undefined) && failed.length > 0
     if (this.leaving || this.#gone) return
     this.#go(replica)
     for (const { action } of failed) this.#effects.act(action)
@@ -257,7 +259,6 @@ export class Root {
   }
 
   // ---- leaving
-
   /** Leaves memory when what waits is written. Effects are stopped and will be started again by whoever opens the root next. */
   close(): Promise<void> {
     this.leaving ??= this.#leave()
@@ -269,9 +270,9 @@ export class Root {
     this.#pause.end()
     await this.#pump.idle()
     // The head of a commit with actions asks to be woken, in case they got lost. They did not.
-    const idle = !this.#effects.acting && this.replica?.effects.size === 0
-    if (this.#acted && idle && !this.#gone && !this.quarantine) await this.#note([], {}).catch(() => undefined)
-    if (!this.#gone && !this.#effects.acting) await this.#state.save(this.#host.environment.log)
+    const done = !this.#gone && !this.#effects.acting && !this.#undone
+    if (this.#acted && done && this.replica?.effects.size === 0 && !this.quarantine) await this.#note([], {}).catch(() => undefined)
+    if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
     this.#release(notHereError(this.name))
   }
 

@@ -58,3 +58,31 @@ test('[INV-13] a machine that changes its event in place fails on it, instead of
 
   expect((await kit.clock.until(kit.runtime.replay(list.address).catch(() => ({ verdict: 'none' })))).verdict).not.toBe('different')
 })
+
+test.each(['crash', 'close'] as const)(
+  'an action that failed and was to run again does so in the next life, after a %s in between [INV-1]',
+  async (end) => {
+    const ran: number[] = []
+    let life = 1
+    const machine = setup({
+      actions: {
+        act: () => {
+          ran.push(life)
+          if (life === 1) throw new Error('not yet')
+        },
+      },
+    }).createMachine({ on: { go: { actions: 'act' } } })
+    await using kit = await testRuntime({ machines: { doer: machine } })
+    await kit.clock.until(kit.runtime.actor('doer', 'x').send({ type: 'go' }))
+    await kit.clock.settle()
+    if (end === 'crash') await kit.crash()
+    else await kit.clock.until(kit.runtime.close())
+    life = 2
+
+    await kit.restart()
+    await kit.clock.advance(5000)
+
+    expect(ran.at(0)).toBe(1)
+    expect(ran.at(-1)).toBe(2)
+  },
+)
