@@ -1,9 +1,11 @@
 /** Models by reference: `provider/model-id`, `scripted/offline`, `scripted/FILE`, and whatever an author brings along. */
+
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Environment } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Model, Models } from '../contracts/model.ts'
+import { checked } from './checked.ts'
 import { instrument } from './instrument.ts'
 import { languageModel } from './language-model.ts'
 import { offlineModel, offlineRef } from './offline.ts'
@@ -53,11 +55,7 @@ export const createModels = ({ environment, env = process.env, folder = '.', cus
   const openCustom = (own: CustomModel, ref: string): Model => {
     if (typeof own === 'function' || isScript(own)) return scriptedModel(own, { ref, clock })
     if ('doStream' in own) return languageModel(own, { ref, clock })
-    return {
-      ref,
-      ...(own.contextTokens === undefined ? {} : { contextTokens: own.contextTokens }),
-      call: (request, options) => own.call(request, options),
-    }
+    return checked(own, ref)
   }
 
   return {

@@ -86,3 +86,17 @@ test.each(['crash', 'close'] as const)(
     expect(ran.at(-1)).toBe(2)
   },
 )
+
+test('[INV-10] a model of somebody’s own that answers with nonsense fails its turn, not its session', async () => {
+  const broken = { ref: 't/broken', call: async () => ({ text: 12 }) as never }
+  await using kit = await testRuntime({
+    agents: [agent({ name: 'main', model: 't/broken', modelAttemptMax: 1 })],
+    models: { 't/broken': broken, 't/fine': [{ text: 'fine' }] },
+  })
+
+  const run = await kit.clock.until(kit.session('s').send('hi'))
+  await expect(kit.clock.until(run.result())).rejects.toMatchObject({ code: 'provider_malformed', message: expect.stringContaining('text') })
+
+  const next = await kit.clock.until(kit.session('s').send('hi', { model: 't/fine' }))
+  expect(await kit.clock.until(next.result())).toMatchObject({ text: 'fine' })
+})
