@@ -16,13 +16,13 @@ const socket = createServer()
 
 beforeAll(async () => {
   folder = await realpath(await mkdtemp(join(tmpdir(), 'statecast-tools-')))
-  workspace = join(folder, 'work')
+  workspace = join(folder, 'desk')
   await mkdir(join(workspace, 'notes', 'deep'), { recursive: true })
   await mkdir(join(workspace, '.statecast'))
   await mkdir(join(workspace, 'many'))
-  await mkdir(join(folder, 'work-beside'))
+  await mkdir(join(folder, 'desk-beside'))
   await writeFile(join(folder, 'secret.txt'), 'secret')
-  await writeFile(join(folder, 'work-beside', 'secret.txt'), 'secret')
+  await writeFile(join(folder, 'desk-beside', 'secret.txt'), 'secret')
   await writeFile(join(workspace, '.env'), 'KEY=secret')
   await writeFile(join(workspace, '.statecast', 'journal'), 'secret')
   await writeFile(join(workspace, 'notes', 'plan.md'), 'grüezi 👋 mitenand')
@@ -93,10 +93,10 @@ describe('read_file', () => {
     ['../secret.txt', 'forbidden'],
     ['notes/../../secret.txt', 'forbidden'],
     ['..\\secret.txt', 'forbidden'],
-    ['../work-beside/secret.txt', 'forbidden'],
+    ['../desk-beside/secret.txt', 'forbidden'],
     ['link-out.txt', 'forbidden'],
     ['folder-out/secret.txt', 'forbidden'],
-    ['folder-out/work/notes/plan.md/../../../secret.txt', 'forbidden'],
+    ['folder-out/desk/notes/plan.md/../../../secret.txt', 'forbidden'],
     ['.env', 'forbidden'],
     ['link-hidden', 'forbidden'],
     ['.statecast/journal', 'forbidden'],
@@ -167,7 +167,7 @@ test('no path whatsoever resolves to a place outside the workspace or a hidden o
       'notes',
       'deep',
       'folder-out',
-      'work',
+      'desk',
       '.env',
       '.statecast',
       'link-out.txt',
