@@ -14,6 +14,9 @@ export type Output =
   | { kind: 'emit'; path: ActorPath; event: AnyEvent }
   | { kind: 'log'; path: ActorPath; args: unknown[] }
 
+/** Outputs that are over once they happened; the others are states of an effect, which launching brings about again. */
+export const lasting = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
+
 /** What an actor said to whoever listens. */
 export type Emitted = { path: ActorPath; event: AnyEvent }
 

@@ -1,7 +1,7 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
 import type { Environment } from '../contracts/environment.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
-import { type Effect, effectFailure, type Output } from './edges.ts'
+import { type Effect, effectFailure, lasting, type Output } from './edges.ts'
 import { describeEffect } from './effect.ts'
 import type { Replica } from './replica.ts'
 
@@ -24,17 +24,31 @@ export class Effects {
   readonly #host: EffectsHost
   readonly #launched = new Map<ActorPath, Effect>()
   readonly #armed = new Map<number, unknown>()
-  /** Asynchronous actions that have begun and not ended. */
-  #acting = 0
+  /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
+  readonly #owed = new Map<Output, number>()
   #failed: FailedAction[] = []
 
   constructor(host: EffectsHost) {
     this.#host = host
   }
 
-  /** Whether actions have not ended well yet; until then nobody can say that their commit has been carried out. */
-  get acting(): boolean {
-    return this.#acting > 0 || this.#failed.length > 0
+  /** The commits that cannot be said to have been carried out, since something that they let out has not ended well yet. */
+  get owed(): number[] {
+    return [...new Set(this.#owed.values())].sort((a, b) => a - b)
+  }
+
+  get owing(): boolean {
+    return this.#owed.size > 0
+  }
+
+  owe(outputs: Output[], seq: number): void {
+    for (const output of outputs) if (lasting(output)) this.#owed.set(output, seq)
+  }
+
+  /** Nothing of it will be done here any more. */
+  disown(): void {
+    this.#owed.clear()
+    this.#failed = []
   }
 
   get failing(): boolean {
@@ -70,6 +84,8 @@ export class Effects {
           this.#host.environment.log.info({ actor: this.#host.name, log: output.args }, 'log')
           break
         case 'emit':
+          // The listeners of the host have it.
+          this.#owed.delete(output)
           break
       }
     }
@@ -82,19 +98,16 @@ export class Effects {
   }
 
   act(action: Action): void {
+    const ended = () => void this.#owed.delete(action)
     const failed = (error: unknown) => {
+      if (!this.#owed.has(action)) return
       this.#failed.push({ action, error })
       this.#host.actionFailed()
     }
     try {
       const result = action.run()
-      if (!(result instanceof Promise)) return
-      this.#acting++
-      const ended = () => void this.#acting--
-      result.then(ended, (error: unknown) => {
-        ended()
-        failed(error)
-      })
+      if (result instanceof Promise) result.then(ended, failed)
+      else ended()
     } catch (error) {
       failed(error)
     }

@@ -46,7 +46,7 @@ export type HostOptions = {
 const pollMs = 1000
 const wakeBatch = 1000
 /** Longest pause between two attempts to open a root whose store is away. */
-const restMaxMs = 300_000
+const restMaxMs = 30_000
 
 export class Host {
   readonly #options: HostOptions
@@ -155,7 +155,7 @@ export class Host {
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
-    const opening = root.open(input)
+    const opening = root.begin(input)
     this.#roots.set(name, opening)
     opening.then(
       () => this.#resting.delete(name),

@@ -4,7 +4,7 @@ import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
 import { checksum, decode, decodeCommit, encode } from './codec.ts'
-import type { Output, Outside, ReplicaSnapshot } from './edges.ts'
+import { lasting, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
 import { advance, emptyLedger, type Ledger, type PersistedLedger, persistLedger, reviveLedger } from './ledger.ts'
 import { isPlain } from './plain.ts'
 import type { Registration } from './registration.ts'
@@ -16,11 +16,11 @@ export type Past = {
   replica: Replica | undefined
   /** Sequence up to which the outputs of every commit are known to have run. */
   settledSeq: number
-  /** The last commit, where it was read at all. */
-  last: Commit | undefined
-  /** What the last commit let out, if it is later than that: perhaps it happened, perhaps not. */
-  doubtful: Output[]
+  /** What later commits let out that perhaps happened, perhaps not, in order. */
+  doubtful: Doubtful[]
 }
+
+export type Doubtful = { commit: Commit; outputs: Output[] }
 
 type SnapshotFile = { v: 1; signature: string; ledger: PersistedLedger; replica: ReplicaSnapshot; digest: number }
 
@@ -95,12 +95,13 @@ export const readPast = async (journal: Journal, address: Address, registration:
   const ledger = saved?.ledger ?? emptyLedger()
   let replica = saved?.replica
   const settledSeq = ledger.seq
-  let doubtful: Output[] = []
-  let last: Commit | undefined
+  const doubtful = new Map<number, Doubtful>()
+  let newest: Commit | undefined
+  const past = (): Past => ({ ledger, replica, settledSeq, doubtful: [...doubtful.values()] })
   for (;;) {
     const frames = await journal.read(address, ledger.seq + 1, { limit: pageSize })
     for (const { seq, bytes } of frames) {
-      if (folder.to !== undefined && seq > folder.to) return { ledger, replica, settledSeq, last, doubtful }
+      if (folder.to !== undefined && seq > folder.to) return past()
       const commit = decodeCommit(bytes, { address: name, seq })
       checkChain(name, ledger, commit)
       if (commit.create) {
@@ -112,20 +113,33 @@ export const readPast = async (journal: Journal, address: Address, registration:
       replica.enter(commit.epoch)
       for (const input of commit.inputs) replica.apply(input, commit.at)
       const outputs = replica.takeOutputs()
-      // A host acts before its next append; only a new one's claim may come in between, or that an action failed and is to run again.
-      doubtful = isTakeover(commit) || commit.crash ? [...doubtful, ...outputs] : outputs
-      if (!isTakeover(commit)) last = commit
+      // A host lets everything out before its next append; what has not ended well by then, that one says.
+      for (const before of doubtful.keys()) if (!commit.owed?.includes(before)) doubtful.delete(before)
+      if (outputs.some(lasting)) doubtful.set(seq, { commit, outputs: outputs.filter(lasting) })
       folder.onCommit?.(commit, replica, outputs)
       if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
       replica.takeStates()
       advance(ledger, commit, checksum(bytes))
+      newest = commit
     }
-    if (frames.length < pageSize) return { ledger, replica, settledSeq, last, doubtful }
+    if (frames.length === pageSize) continue
+    if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
+    return past()
   }
 }
 
-/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own. */
-export const isTakeover = ({ claim, create, crash, revived }: Commit): boolean => claim === true && !create && !crash && !revived
+/** Only at the end, since a digest costs as much as several inputs; `replay` says which commit was the first to differ. */
+const checkArrival = (name: string, { seq, digest }: Commit, replica: Replica): void => {
+  if (replica.digest() === digest) return
+  throw new RuntimeError(
+    'drift',
+    `the recorded inputs of ${name} lead to another state than they did when they were recorded, at commit ${seq} or before`,
+    {
+      hint: `a guard, assign or other function has changed since, or is not the same every time it is called; 'statecast replay ${name}' shows where`,
+      data: { seq },
+    },
+  )
+}
 
 const checkChain = (name: string, ledger: Ledger, commit: Commit): void => {
   const bad = (why: string) =>

@@ -5,17 +5,16 @@
 import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { appendCommit } from './append.ts'
-import { checksum, encode } from './codec.ts'
-import type { Output, Outside } from './edges.ts'
+import { Committer } from './committer.ts'
+import { lasting, type Output, type Outside } from './edges.ts'
 import { Effects, type FailedAction } from './effects.ts'
 import { Intake, unanswered, type Waiting } from './intake.ts'
-import { advance } from './ledger.ts'
+import type { Doubtful } from './past.ts'
 import { Pump } from './pump.ts'
 import type { Registration } from './registration.ts'
 import type { Replica } from './replica.ts'
 import { guarded, type RootHost } from './root-host.ts'
-import { type Applied, emittedBy, lasting, State } from './state.ts'
+import { type Applied, emittedBy, State } from './state.ts'
 import { backoffMs, lostError, notHereError, Pause, quarantinedError, verdict } from './supervision.ts'
 
 export class Root {
@@ -26,16 +25,12 @@ export class Root {
   readonly #intake: Intake
   readonly #state: State
   readonly #effects: Effects
+  readonly #committer: Committer
   readonly #pump: Pump
-  /** The last commit had actions, and one was still to run again: its head asks to be woken until a commit without any. */
-  #acted = false
-  #undone = false
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
   /** While it leaves memory: resolves when it has. */
   leaving: Promise<void> | undefined
   #gone: RuntimeError | undefined
-  /** Why appends do not get through at the moment. */
-  #stalled: RuntimeError | undefined
   readonly #pause = new Pause()
   #lastActive: number
 
@@ -64,10 +59,15 @@ export class Root {
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
       actionFailed: () => this.#pump.start(),
     })
+    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
   }
 
   get quarantine(): ErrorBody | undefined {
     return this.#state.ledger.quarantine
+  }
+  /** Its effects may be running here. */
+  get begun(): boolean {
+    return this.#phase !== 'opening'
   }
   get seq(): number {
     return this.#state.ledger.seq
@@ -82,7 +82,7 @@ export class Root {
   readonly createWith = (input: unknown): void => this.#state.createWith(input)
 
   get busy(): boolean {
-    if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.acting) return true
+    if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing) return true
     return !this.quarantine && (this.replica?.effects.size ?? 0) > 0
   }
   /** ms that this root has had nothing to do, or 0 while it has. */
@@ -96,17 +96,11 @@ export class Root {
    * Brings the root to where its journal says it is and lets it go on from there. One without a journal is created by its first input.
    * @throws RuntimeError drift, corrupt_at, fenced, log_full, log_unavailable
    */
-  async open(createInput?: unknown): Promise<this> {
+  async begin(createInput?: unknown): Promise<this> {
     try {
-      const { replica, doubtful, last } = await this.#state.read()
+      const { replica, doubtful } = await this.#state.read()
       this.#state.createWith(createInput)
-      const redo = doubtful.filter(lasting)
-      if (replica && !this.quarantine && (replica.effects.size > 0 || redo.length > 0)) {
-        // Nothing may be done again before the claim says who does it.
-        await this.#note(redo, {})
-        if (last && redo.length > 0) this.#host.committed(this, last, emittedBy(redo), true)
-        this.#effects.run(redo, replica, this.epoch)
-      }
+      if (replica && !this.quarantine && (replica.effects.size > 0 || doubtful.length > 0)) await this.#redo(replica, doubtful, {})
       this.#alive()
       this.#phase = 'open'
       if (replica && !this.quarantine) this.#go(replica)
@@ -115,6 +109,16 @@ export class Root {
     } catch (error) {
       this.#release(error)
       throw this.#gone ?? error
+    }
+  }
+
+  /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
+  async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
+    for (const { commit, outputs } of doubtful) this.#effects.owe(outputs, commit.seq)
+    await this.#committer.note(extra)
+    for (const { commit, outputs } of doubtful) {
+      this.#host.committed(this, commit, emittedBy(outputs), true)
+      this.#effects.run(outputs, replica, this.epoch)
     }
   }
 
@@ -135,7 +139,7 @@ export class Root {
       if (this.#phase === 'closing') throw notHereError(this.name)
       this.#alive()
       if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
-      if (this.#stalled) throw this.#stalled
+      if (this.#committer.stalled) throw this.#committer.stalled
       this.#intake.checkRoom()
       const input = { to, event, ...(id === undefined ? {} : { id }), ...(cause === undefined ? {} : { cause }) }
       this.#enqueue({ input, lazy: false, emitted: [], resolve, reject })
@@ -163,49 +167,13 @@ export class Root {
       if (applied.length === 0 && !crash) return
       const outputs = applied.flatMap((one) => one.outputs)
       const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
-      const commit = await this.#commit(applied, [...outputs, ...failed.map(({ action }) => action)], extra)
+      const commit = await this.#committer.commit(applied, outputs, extra)
       await this.#letOut(commit, applied, outputs, trouble !== undefined)
     } catch (error) {
       for (const { reject } of batch) reject(error)
       throw error
     }
     if (crash) await this.#restart(crash, failed)
-  }
-
-  /** A commit without inputs. One with inputs keeps the time at which they were applied: their timers count from it, in every replay. */
-  #note(outputs: Output[], extra: Partial<Commit>): Promise<Commit> {
-    this.#state.tick(this.#host.environment.clock.now())
-    return this.#commit([], outputs, extra)
-  }
-
-  /** Resolves when what was applied stands in the journal. @param outputs that are still to come, of which the head has to know */
-  async #commit(applied: Applied[], outputs: Output[], extra: Partial<Commit>): Promise<Commit> {
-    const { journal, environment, writer, limits } = this.#host
-    this.#alive()
-    const inputs = applied.map(({ waiting }) => waiting.input)
-    const commit = this.#state.draft(writer, inputs, applied.length > 0 ? outputs : [], extra)
-    const bytes = encode(commit)
-    const before = this.#host.moment(this, 'received', commit)
-    if (before) await before
-    this.#alive()
-    const head = this.#state.head(outputs, extra)
-    const busy = this.#state.present().effects.size > 0
-    // What effects have done must not be lost, nor they be started twice, because a store was full for a moment.
-    const patienceMs = busy || inputs.some((input) => 'from' in input) ? limits.patienceMs : 0
-    const stalled = (error: RuntimeError) => {
-      this.#alive()
-      this.#stalled = error
-    }
-    const { address, seq: expected } = this
-    await appendCommit({ journal, clock: environment.clock, address, expected, bytes, head, patienceMs, stalled })
-    this.#stalled = undefined
-    advance(this.#state.ledger, commit, checksum(bytes))
-    this.#state.claimed = true
-    this.#acted = head.wakeAt === 0 && !busy
-    const between = this.#host.moment(this, 'appended', commit)
-    if (between) await between
-    this.#alive()
-    return commit
   }
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
@@ -217,6 +185,7 @@ export class Root {
     this.#lastActive = environment.clock.now()
     for (const { waiting } of applied) waiting.resolve({ seq: commit.seq, at: commit.at, duplicate: false, emitted: waiting.emitted })
     const all = [...this.#state.birth.splice(0), ...outputs]
+    this.#effects.owe(all, commit.seq)
     this.#host.committed(this, commit, emittedBy(all), false)
     // After a rebuild all effects begin again, after a pause, and get everything that they were sent.
     this.#effects.run(rebuilt ? all.filter(lasting) : all, replica, commit.epoch)
@@ -224,7 +193,7 @@ export class Root {
     const after = this.#host.moment(this, 'done', commit)
     if (after) await after
     // A snapshot says that everything before it has been done.
-    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.acting) await this.#state.save(environment.log)
+    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.owing) await this.#state.save(environment.log)
   }
 
   // ---- supervision
@@ -237,12 +206,11 @@ export class Root {
     if (this.quarantine) {
       environment.log.error({ actor: this.name, error: crash }, 'an actor failed too often and was quarantined')
       this.#effects.stopAll(replica)
-      this.#effects.takeFailed()
+      this.#effects.disown()
       return this.#intake.rejectAll(quarantinedError(this.name, this.quarantine))
     }
     environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
     await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
-    this.#undone = (this.leaving !== undefined || this.#gone !== undefined) && failed.length > 0
     if (this.leaving || this.#gone) return
     this.#go(replica)
     for (const { action } of failed) this.#effects.act(action)
@@ -252,9 +220,10 @@ export class Root {
   revive(): Promise<void> {
     return this.#pump.alone(async () => {
       if (!this.quarantine || this.leaving || this.#gone) return
-      const { replica } = await this.#state.read()
-      await this.#note([], { revived: true })
-      if (replica) this.#go(replica)
+      const { replica, doubtful } = await this.#state.read()
+      if (!replica) return
+      await this.#redo(replica, doubtful, { revived: true })
+      this.#go(replica)
     })
   }
 
@@ -269,9 +238,10 @@ export class Root {
     if (this.#phase === 'open') this.#phase = 'closing'
     this.#pause.end()
     await this.#pump.idle()
+    const done = !this.#gone && !this.#effects.owing
     // The head of a commit with actions asks to be woken, in case they got lost. They did not.
-    const done = !this.#gone && !this.#effects.acting && !this.#undone
-    if (this.#acted && done && this.replica?.effects.size === 0 && !this.quarantine) await this.#note([], {}).catch(() => undefined)
+    if (this.#committer.wakeAt === 0 && done && this.replica?.effects.size === 0 && !this.quarantine)
+      await this.#committer.note({}).catch(() => undefined)
     if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
     this.#release(notHereError(this.name))
   }

@@ -31,9 +31,6 @@ export type StateOptions = {
 export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
   outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
 
-/** Outputs that are over once they happened; the others are states of an effect, which launching brings about again. */
-export const lasting = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
-
 export class State {
   readonly #options: StateOptions
   readonly #name: string
@@ -185,12 +182,12 @@ export class State {
   }
 
   /** What the journal keeps beside a commit: when the root wants to be woken though nobody writes to it. @param outputs that are still to come */
-  head(outputs: Output[], { quarantine }: Partial<Commit>): { wakeAt: number | null; at: number } {
+  head(outputs: Output[], { quarantine, owed }: Partial<Commit>): { wakeAt: number | null; at: number } {
     const { effects, timers } = this.present()
     const { at } = this.ledger
     if (quarantine) return { wakeAt: null, at }
     const acts = [...this.birth, ...outputs].some(({ kind }) => kind === 'action')
-    return { wakeAt: effects.size > 0 || acts ? 0 : timers.nextDue(), at }
+    return { wakeAt: effects.size > 0 || acts || owed ? 0 : timers.nextDue(), at }
   }
 
   /** Best effort: losing a snapshot costs time, nothing else. */

@@ -47,6 +47,8 @@ export const Commit = z.strictObject({
   crash: Failure.optional(),
   quarantine: Failure.optional(),
   revived: z.literal(true).optional(),
+  /** Earlier commits of which something that they let out had not happened yet, or not ended well, when this one was written. */
+  owed: z.array(z.number().int()).optional(),
   /** The state value of every machine that changed, by path; a status where it ended. */
   states: z.record(z.string(), z.unknown()),
   /** CRC-32 of the whole persisted state after this commit; replay must arrive at the same. */

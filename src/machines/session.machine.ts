@@ -3,6 +3,18 @@ import { sessionSetup } from './session.setup.ts'
 
 export { queueMax } from './session.context.ts'
 
+/** What a message meets that cannot be answered now. */
+const acceptForLater = [
+  {
+    guard: 'queueFull',
+    actions: {
+      type: 'refuse',
+      params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
+    },
+  },
+  { actions: { type: 'accept', params: { status: 'queued' } } },
+] as const
+
 /**
  * A conversation: what becomes of each message, one turn at a time.
  *
@@ -140,14 +152,7 @@ export const sessionMachine = sessionSetup.createMachine({
       on: {
         message: [
           { guard: 'wantsInterrupt', target: '.stopping', actions: ['dropQueue', { type: 'accept', params: { status: 'queued' } }, 'stopTurn'] },
-          {
-            guard: 'queueFull',
-            actions: {
-              type: 'refuse',
-              params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
-            },
-          },
-          { actions: { type: 'accept', params: { status: 'queued' } } },
+          ...acceptForLater,
         ],
         cancel: [
           { guard: 'namesNoRun', target: '.stopping', actions: ['dropQueue', 'stopTurn'] },
@@ -170,16 +175,7 @@ export const sessionMachine = sessionSetup.createMachine({
         resetting: {
           description: 'The turn is stopped first; then the transcript is cleared.',
           on: {
-            message: [
-              {
-                guard: 'queueFull',
-                actions: {
-                  type: 'refuse',
-                  params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait until it has begun anew' },
-                },
-              },
-              { actions: { type: 'accept', params: { status: 'queued' } } },
-            ],
+            message: acceptForLater,
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
           },
         },
@@ -201,16 +197,7 @@ export const sessionMachine = sessionSetup.createMachine({
         onError: { target: 'admission', actions: { type: 'announceTrouble', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
-        message: [
-          {
-            guard: 'queueFull',
-            actions: {
-              type: 'refuse',
-              params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the summary' },
-            },
-          },
-          { actions: { type: 'accept', params: { status: 'queued' } } },
-        ],
+        message: acceptForLater,
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
           { guard: 'isQueued', actions: 'dropQueue' },

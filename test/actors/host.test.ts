@@ -248,6 +248,34 @@ test('a root that cannot be opened is not tried every second, and a message is t
   expect(await codeOf(world, host.get(address))).toBe('drift')
 })
 
+test('a store that is full delays waking what was cut off, not the start of its host; the work goes on when there is room', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([counting(puppets)])
+  await outcome(world, first.send(address, { type: 'work' }))
+  first.abandon()
+  const { RuntimeError } = await import('../../src/contracts/errors.ts')
+  let full = true
+  const began = world.clock.now()
+
+  await world.host([counting(puppets)], {
+    journal: (journal) => ({
+      ...journal,
+      append: async (...args) => {
+        if (full) throw new RuntimeError('log_full', 'no space', { retryable: true })
+        return journal.append(...args)
+      },
+    }),
+  })
+  const waitedMs = world.clock.now() - began
+  await world.clock.advance(300_000)
+  full = false
+  await world.clock.advance(31_000)
+
+  expect(waitedMs).toBeLessThan(1000)
+  expect(puppets.starts.map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
 test('a store that is away for a while delays waking, and is asked ever less often', async () => {
   const world = await aWorld()
   const puppets = new Puppets()

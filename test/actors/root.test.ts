@@ -70,6 +70,22 @@ test('a machine that has the same structure and now fails on what is recorded is
   expect(await replay(world.journal, address, moody)).toMatchObject({ verdict: 'different', difference: { seq: 2 } })
 })
 
+test('[INV-13] recovery that arrives at another state than was recorded is drift, not a silently different actor', async () => {
+  const world = await aWorld()
+  let draw = 0
+  const lottery = registerMachine('m', counter({ on: { add: { actions: assign({ n: () => ++draw }) } } }))
+  const host = await world.host([lottery])
+  await add(world, host)
+  host.abandon()
+
+  const next = await world.host([lottery])
+  const refusal = await outcome(world, next.send(address, { type: 'add' }))
+  const forcing = await world.host([registerMachine('m', counter({ on: { add: { actions: assign({ n: () => ++draw }) } } }), { onDrift: 'force' })])
+
+  expect(refusal).toMatchObject({ code: 'drift', error: { hint: expect.stringContaining('statecast replay m/one') } })
+  expect((await add(world, forcing))[0]).toMatchObject({ value: { seq: 2 } })
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>

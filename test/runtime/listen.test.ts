@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { agent } from '../../src/index.ts'
+import { agent, createRuntime } from '../../src/index.ts'
 import { listen, type Place } from '../../src/runtime/listen.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
@@ -52,4 +52,27 @@ test('[INV-8] what happens while the past is read is neither lost nor told twice
   await kit.clock.until((await kit.clock.until(kit.session('s').send('second', { idempotencyKey: 'b' }))).result())
 
   expect((await reading).map((name) => name.split('@')[0])).toEqual(['accepted', 'started', 'final', 'accepted', 'started', 'final'])
+})
+
+test('a runtime that closes ends whatever waits for it, with the reason', async () => {
+  const runtime = await createRuntime({
+    transport: 'memory:',
+    agents: [agent({ name: 'main', model: 't/m' })],
+    models: { 't/m': [{ text: 'never', delayMs: 60_000 }] },
+  })
+  const run = await runtime.session('s').send('hi')
+  const waiting = [run.result(), runtime.session('s').wait(run.id)].map((one) => one.catch((error: unknown) => error))
+  const events = (async () => {
+    const heard: unknown[] = []
+    for await (const event of runtime.session('s').events()) heard.push(event)
+    return heard
+  })()
+
+  await runtime.close()
+
+  expect(await Promise.all(waiting)).toMatchObject([
+    { code: 'closed', retryable: true },
+    { code: 'closed', retryable: true },
+  ])
+  expect(await events).toEqual([])
 })

@@ -1,6 +1,7 @@
 /** A provider that fails, and the budgets of a turn. */
 import { expect, test } from 'vitest'
-import type { RunEvent } from '../../src/index.ts'
+import { agent, type RunEvent } from '../../src/index.ts'
+import { testRuntime } from '../../src/testing/index.ts'
 import { expectNothingAlive, outcomes, story, work, worker } from './harness.ts'
 
 const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
@@ -189,4 +190,18 @@ test.each([
 
   expect(told.clock.now() - began).toBe(30_000)
   await expectNothingAlive(told)
+})
+
+test('[INV-10] a model of somebody’s own that answers with nonsense fails its turn, not its session', async () => {
+  const broken = { ref: 't/broken', call: async () => ({ text: 12 }) as never }
+  await using kit = await testRuntime({
+    agents: [agent({ name: 'main', model: 't/broken', modelAttemptMax: 1 })],
+    models: { 't/broken': broken, 't/fine': [{ text: 'fine' }] },
+  })
+
+  const run = await kit.clock.until(kit.session('s').send('hi'))
+  await expect(kit.clock.until(run.result())).rejects.toMatchObject({ code: 'provider_malformed', message: expect.stringContaining('text') })
+
+  const next = await kit.clock.until(kit.session('s').send('hi', { model: 't/fine' }))
+  expect(await kit.clock.until(next.result())).toMatchObject({ text: 'fine' })
 })

@@ -1,5 +1,7 @@
 /** What becomes of messages that arrive while a turn is running. */
 import { expect, test } from 'vitest'
+import { agent } from '../../src/index.ts'
+import { testRuntime } from '../../src/testing/index.ts'
 import { expectNothingAlive, outcomes, story, work, worker } from './harness.ts'
 
 /** Answers with what it was asked since its last answer. */
@@ -183,4 +185,24 @@ test('close ends an idle session for good, and a busy one not at all', async () 
   await told.crash()
   await told.restart()
   await expect(told.main.send('c')).rejects.toMatchObject({ code: 'closed' })
+})
+
+test('[INV-1, INV-11] a thousand refused messages cost those that were accepted nothing, over a restart', async () => {
+  await using kit = await testRuntime({
+    agents: [agent({ name: 'main', model: 't/m', queueMode: 'followup' })],
+    models: { 't/m': () => ({ text: 'yes', delayMs: 10 }) },
+  })
+  const sent = await kit.clock.until(
+    Promise.allSettled(Array.from({ length: 1300 }, (_, index) => kit.session('s').send(`m${index}`, { idempotencyKey: `m${index}` }))),
+  )
+  const accepted = sent.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []))
+  expect(accepted.length).toBeGreaterThan(50)
+  expect(sent.length - accepted.length).toBeGreaterThan(1000)
+  await kit.crash()
+  await kit.restart()
+
+  const answers = await kit.clock.until(Promise.all(accepted.map(({ id }) => kit.session('s').wait(id))))
+
+  expect(answers.map(({ status }) => status)).toEqual(accepted.map(() => 'completed'))
+  expect(await kit.clock.until(kit.session('s').history())).toHaveLength(2 * accepted.length)
 })

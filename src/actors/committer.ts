@@ -1,0 +1,80 @@
+/** Writes what was applied to the journal: one commit at a time, and nothing more once its root was let go. */
+import type { RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
+import { appendCommit } from './append.ts'
+import { checksum, encode } from './codec.ts'
+import type { Output } from './edges.ts'
+import type { Effects } from './effects.ts'
+import { advance } from './ledger.ts'
+import type { Root } from './root.ts'
+import type { RootHost } from './root-host.ts'
+import type { Applied, State } from './state.ts'
+
+export type CommitterOptions = {
+  root: Root
+  host: RootHost
+  state: State
+  effects: Effects
+  /** Throws when the root was let go; asked after every wait. */
+  alive(): void
+}
+
+export class Committer {
+  readonly #options: CommitterOptions
+  /** Why appends do not get through at the moment. */
+  stalled: RuntimeError | undefined
+  /** When the last commit asks for the root to be woken, see `Head`. */
+  wakeAt: number | null = null
+
+  constructor(options: CommitterOptions) {
+    this.#options = options
+  }
+
+  /** A commit without inputs. One with inputs keeps the time at which they were applied: their timers count from it, in every replay. */
+  note(said: Partial<Commit>): Promise<Commit> {
+    const { state, host } = this.#options
+    state.tick(host.environment.clock.now())
+    return this.commit([], [], said)
+  }
+
+  /**
+   * Resolves when what was applied stands in the journal.
+   * @param outputs that are still to come, of which the head has to know
+   * @throws RuntimeError fenced, log_full, log_unavailable, closed, too_large
+   */
+  async commit(applied: Applied[], outputs: Output[], said: Partial<Commit>): Promise<Commit> {
+    const { root, host, state, effects, alive } = this.#options
+    alive()
+    const inputs = applied.map(({ waiting }) => waiting.input)
+    const extra = effects.owing ? { ...said, owed: effects.owed } : said
+    const commit = state.draft(host.writer, inputs, outputs, extra)
+    const bytes = encode(commit)
+    const before = host.moment(root, 'received', commit)
+    if (before) await before
+    alive()
+    const head = state.head(outputs, extra)
+    // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
+    const patient = (root.begun && state.present().effects.size > 0) || inputs.some((input) => 'from' in input)
+    await appendCommit({
+      journal: host.journal,
+      clock: host.environment.clock,
+      address: root.address,
+      expected: state.ledger.seq,
+      bytes,
+      head,
+      patienceMs: patient ? host.limits.patienceMs : 0,
+      stalled: (error) => {
+        alive()
+        this.stalled = error
+      },
+    })
+    this.stalled = undefined
+    advance(state.ledger, commit, checksum(bytes))
+    state.claimed = true
+    this.wakeAt = head.wakeAt
+    const between = host.moment(root, 'appended', commit)
+    if (between) await between
+    alive()
+    return commit
+  }
+}
