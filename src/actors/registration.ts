@@ -4,7 +4,7 @@ import type { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { checkKind } from '../contracts/subjects.ts'
-import { machineSignature } from '../machines/signature.ts'
+import { machineSignature, plainDataHint, unsignedParts } from '../machines/signature.ts'
 import { gateMachine } from './gate.ts'
 
 export type MachineOptions = {
@@ -36,14 +36,17 @@ export const registerMachine = (kind: string, machine: AnyStateMachine, options:
       field: 'machines',
       hint: 'pass the result of createMachine()',
     })
-  const problems = [...inlineParts(machine, machine.id)]
+  const inline = [...inlineParts(machine, machine.id)]
+  const problems = [...inline, ...unsignedParts(machine)]
   if (problems.length > 0)
     throw new RuntimeError('not_durable', `machine '${kind}' cannot be made durable: ${problems.join('; ')}`, {
-      hint: "name it: put actions under setup({ actions }) and actors under setup({ actors }), and use the names in the machine's config",
+      hint: [...(inline.length > 0 ? [nameItHint] : []), ...(problems.length > inline.length ? [plainDataHint] : [])].join('; '),
       data: { problems },
     })
   return { ...options, kind, machine, gated: gateMachine(machine), signature: machineSignature(machine) }
 }
+
+const nameItHint = "name it: put actions under setup({ actions }) and actors under setup({ actors }), and use the names in the machine's config"
 
 type ActionLike = string | { type: string } | (((...args: never[]) => unknown) & { resolve?: unknown; src?: unknown; type?: string })
 

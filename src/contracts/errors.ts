@@ -70,6 +70,9 @@ export type ErrorBody = {
   data?: Record<string, unknown>
 }
 
+/** Shared by all copies of the package, which a class is not. */
+const brand = Symbol.for('statecast.RuntimeError')
+
 /** An expected failure with a stable code. A bare `TypeError` means a bug in the caller and is never caught. */
 export class RuntimeError extends Error {
   override readonly name = 'RuntimeError'
@@ -88,6 +91,10 @@ export class RuntimeError extends Error {
     this.data = details.data
   }
 
+  get [brand](): true {
+    return true
+  }
+
   toJSON(): ErrorBody {
     return {
       code: this.code,
@@ -104,13 +111,46 @@ export class RuntimeError extends Error {
   }
 }
 
-/** Recognises our errors also when two copies of the package are loaded. */
-export const isRuntimeError = (value: unknown): value is RuntimeError =>
-  value instanceof Error && value.name === 'RuntimeError' && 'code' in value && String(value.code) in errorCodes
+/**
+ * Recognises our errors also when two copies of the package are loaded, and takes nothing else for one: an error of somebody else that has
+ * the same name and a code of ours lacks the brand. Runs no code of the value, so that a getter that throws cannot get in the way.
+ */
+export const isRuntimeError = (value: unknown): value is RuntimeError => {
+  try {
+    if (!(value instanceof Error) || !(brand in value) || Object.hasOwn(value, 'toJSON')) return false
+    const own = (key: keyof ErrorBody): unknown => {
+      const property = Object.getOwnPropertyDescriptor(value, key)
+      // A getter may answer otherwise the next time: it stands for something that fits nowhere.
+      return property === undefined || 'value' in property ? property?.value : brand
+    }
+    const code = own('code')
+    const data = own('data')
+    return (
+      typeof code === 'string' &&
+      Object.hasOwn(errorCodes, code) &&
+      typeof own('message') === 'string' &&
+      typeof own('retryable') === 'boolean' &&
+      isTextOrNothing(own('hint')) &&
+      isTextOrNothing(own('field')) &&
+      (data === undefined || (typeof data === 'object' && data !== null))
+    )
+  } catch {
+    // A proxy can refuse even to be looked at.
+    return false
+  }
+}
+
+const isTextOrNothing = (value: unknown): boolean => value === undefined || typeof value === 'string'
 
 /** Whatever was thrown, as an error body; what we do not know becomes `fallback`. */
-export const errorBody = (thrown: unknown, fallback: ErrorCode = 'internal'): ErrorBody => {
-  if (isRuntimeError(thrown)) return thrown.toJSON()
-  const message = thrown instanceof Error ? thrown.message : String(thrown)
-  return { code: fallback, message, retryable: false }
+export const errorBody = (thrown: unknown, fallback: ErrorCode = 'internal'): ErrorBody =>
+  isRuntimeError(thrown) ? RuntimeError.prototype.toJSON.call(thrown) : { code: fallback, message: messageOf(thrown), retryable: false }
+
+/** The message of whatever was thrown. A thrown value may be anything, also an object whose getters or toString throw. */
+export const messageOf = (thrown: unknown): string => {
+  try {
+    return String(typeof thrown === 'object' && thrown !== null && 'message' in thrown ? thrown.message : thrown)
+  } catch {
+    return ''
+  }
 }

@@ -81,8 +81,8 @@ export interface Tools {
    */
   plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
   /**
-   * One attempt of one call. @returns plain JSON
+   * One attempt of one call. @param confirm asked right before the tool acts; what it rejects with ends the attempt @returns plain JSON
    * @throws RuntimeError tool_unknown, tool_input, tool_failed (`retryable` as the tool said), tool_timeout, tool_output, cancelled
    */
-  run(planned: PlannedCall, context: ToolContext): Promise<unknown>
+  run(planned: PlannedCall, context: ToolContext, confirm?: () => Promise<void>): Promise<unknown>
 }

@@ -1,4 +1,5 @@
 /** One answer while it arrives: what every provider fills, and what is handed out when it is complete or stopped. */
+import type { RuntimeError } from '../contracts/errors.ts'
 import { noUsage, type Usage } from '../contracts/message.ts'
 import type { ModelDelta, ModelResponse, ModelToolCall } from '../contracts/model.ts'
 import { providerError } from './provider-error.ts'
@@ -38,11 +39,7 @@ export class Answer {
   /** Characters that count without being shown, such as the input of a tool call in flight. @throws RuntimeError provider_malformed */
   count(chars: number): void {
     this.chars += chars
-    if (this.chars > this.charsMax)
-      throw providerError('provider_malformed', `the answer has more than ${this.charsMax} characters`, {
-        hint: 'the model does not stop; ask for less, or raise the limit',
-        data: { outputCharsMax: this.charsMax },
-      })
+    if (this.chars > this.charsMax) throw tooLong(this.charsMax)
   }
 
   /** Adds a complete call. Some servers number their calls anew, or not at all: an id that is empty or taken gets a suffix. */
@@ -53,6 +50,10 @@ export class Answer {
     for (let suffix = 2; this.callIds.has(unique); suffix++) unique = `${wanted}-${suffix}`
     this.callIds.add(unique)
     this.calls.push({ callId: unique, name, input })
+  }
+
+  get isEmpty(): boolean {
+    return this.chars === 0 && this.calls.length === 0
   }
 
   get hasCalls(): boolean {
@@ -68,3 +69,9 @@ export class Answer {
     return { text, reasoning, calls: [...calls], usage, finish, model, partial }
   }
 }
+
+export const tooLong = (outputCharsMax: number): RuntimeError =>
+  providerError('provider_malformed', `the answer has more than ${outputCharsMax} characters`, {
+    hint: 'the model does not stop: ask for less, or raise limits.outputCharsMax of the agent',
+    data: { outputCharsMax },
+  })

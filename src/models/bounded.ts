@@ -76,6 +76,7 @@ const timedOut = (limit: 'idle' | 'total', timeoutMs: number) =>
     'provider_timeout',
     limit === 'idle' ? `the provider was silent for ${timeoutMs} ms` : `the answer took longer than ${timeoutMs} ms`,
     {
+      hint: `raise limits.${limit}TimeoutMs of the agent, now ${timeoutMs}, or ${limit === 'idle' ? 'use a provider that answers sooner' : 'ask for a shorter answer'}`,
       data: { limit, timeoutMs },
     },
   )

@@ -1,7 +1,12 @@
-/** A model of somebody's own is believed no more than a provider: what it answers is checked before a turn sees it. */
+/** A model of somebody's own is believed no more than a provider: it is bounded in time, and what it says is checked before a turn sees it. */
 import { z } from 'zod'
+import type { Clock } from '../contracts/environment.ts'
+import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
-import type { Model, ModelResponse } from '../contracts/model.ts'
+import type { Model, ModelDelta, ModelResponse } from '../contracts/model.ts'
+import { tooLong } from './answer.ts'
+import { boundedCall, type Production } from './bounded.ts'
+import { classify, type Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
 
 const Response = z.object({
@@ -14,20 +19,114 @@ const Response = z.object({
   partial: z.boolean(),
 })
 
-/** @throws RuntimeError provider_malformed from `call`, naming the field */
-export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, ref: string): Model => ({
-  ref,
-  ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
-  call: async (request, options): Promise<ModelResponse> => {
-    const parsed = Response.safeParse(await model.call(request, options))
-    if (parsed.success) return parsed.data
-    const [issue] = parsed.error.issues
-    throw providerError(
-      'provider_malformed',
-      `the model ${ref} answered with something else than a ModelResponse: ${issue?.path.join('.') || 'answer'}: ${issue?.message}`,
-      {
-        hint: 'see ModelResponse in src/contracts/model.ts for what `call` must resolve to',
-      },
-    )
-  },
-})
+/**
+ * Under the limits of the request, as any provider: an answer that is late, too long or nonsense is an error, and an abort resolves at once
+ * with the text of the deltas so far.
+ * @throws RuntimeError bad_request for what is no model; from `call` provider_malformed, naming the field, or provider_timeout
+ */
+export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
+  if (typeof model !== 'object' || model === null || typeof model.call !== 'function')
+    throw new RuntimeError('bad_request', `what was registered as the model ${ref} is no model`, {
+      field: 'models',
+      hint: 'register an object with call(request, { signal, onDelta }), a model of the AI SDK, or a script',
+    })
+  const { contextTokens } = model
+  if (contextTokens !== undefined && !(Number.isSafeInteger(contextTokens) && contextTokens > 0))
+    throw new RuntimeError('bad_request', `contextTokens of the model ${ref} is ${shown(contextTokens)}`, {
+      field: 'contextTokens',
+      hint: 'give the number of tokens that it can read, a whole number above 0, or leave it out',
+    })
+  return {
+    ref,
+    ...(contextTokens === undefined ? {} : { contextTokens }),
+    call: (request, { signal, onDelta }) =>
+      boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
+        const deltas = new Deltas(ref, production)
+        try {
+          // The refusal stands first: it counts also when the model has answered by the time that anybody looks.
+          const called = model.call(request, { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
+          return responseOf(await Promise.race([deltas.refused, called]), ref, production, request.limits.outputCharsMax)
+        } catch (thrown) {
+          throw classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })
+        }
+      }),
+  }
+}
+
+/** What it throws says little unless it says it in our codes. */
+const hintsOfOwn: Hints = (code, status) =>
+  code === 'provider_unavailable' && status === undefined
+    ? "look at what the model's call() throws; a RuntimeError with a provider_… code tells the runtime what to do"
+    : undefined
+
+/** Takes deltas and never throws: they come from timers and listeners of the model, where an error would end the process. */
+class Deltas {
+  private readonly ref: string
+  private readonly production: Production
+  private readonly refusal = Promise.withResolvers<never>()
+  private isRefused = false
+
+  constructor(ref: string, production: Production) {
+    this.ref = ref
+    this.production = production
+    // Nobody waits for it when the model throws before it returns a promise.
+    this.refusal.promise.catch(() => undefined)
+  }
+
+  /** Rejects when a delta is nonsense, or one too many. */
+  get refused(): Promise<never> {
+    return this.refusal.promise
+  }
+
+  take(delta: ModelDelta): void {
+    if (this.isRefused) return
+    try {
+      const { kind, text } = (delta ?? {}) as Partial<ModelDelta>
+      if (kind !== 'text' && kind !== 'reasoning') throw notDelta(this.ref, `kind: ${shown(kind)}`)
+      if (typeof text !== 'string') throw notDelta(this.ref, `text: ${shown(text)}`)
+      this.production.answer.add(kind, text)
+      this.production.alive()
+    } catch (thrown) {
+      this.isRefused = true
+      this.refusal.reject(thrown)
+    }
+  }
+}
+
+const responseOf = (response: unknown, ref: string, { answer, signal }: Production, charsMax: number): ModelResponse => {
+  const { calls, ...rest } = parsed(response, ref)
+  if (rest.partial && !signal.aborted)
+    throw providerError('provider_malformed', `the model ${ref} stopped before the end of its answer`, {
+      hint: '`partial: true` is for a call that its signal has stopped; throw when the answer is incomplete',
+    })
+  const sizes = calls.map(({ callId, name, input }) => callId.length + name.length + input.length)
+  // Counted anew: the deltas before were the same text.
+  if (sizes.reduce((sum, size) => sum + size, rest.text.length + rest.reasoning.length) > charsMax) throw tooLong(charsMax)
+  for (const call of calls) answer.addCall(call)
+  return { ...rest, calls: answer.response(rest.finish).calls }
+}
+
+const parsed = (response: unknown, ref: string): ModelResponse => {
+  let problem: string
+  try {
+    const result = Response.safeParse(response)
+    if (result.success) return result.data
+    const [issue] = result.error.issues
+    problem = `${issue?.path.join('.') || 'answer'}: ${issue?.message}`
+  } catch (thrown) {
+    problem = `it cannot be read: ${messageOf(thrown)}`
+  }
+  throw providerError('provider_malformed', `the model ${ref} answered with something else than a ModelResponse: ${problem}`, {
+    hint: 'see ModelResponse in src/contracts/model.ts for what `call` must resolve to',
+  })
+}
+
+const notDelta = (ref: string, problem: string): RuntimeError =>
+  providerError('provider_malformed', `the model ${ref} emitted something else than a ModelDelta: ${problem}`, {
+    hint: "call onDelta({ kind: 'text', text }) or onDelta({ kind: 'reasoning', text })",
+  })
+
+const shown = (value: unknown): string => {
+  if (typeof value === 'string') return JSON.stringify(value.slice(0, 40))
+  return typeof value === 'object' && value !== null ? 'an object' : String(value)
+}

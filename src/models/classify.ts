@@ -8,20 +8,41 @@ const bodyCharsMax = 2000
 const retryAfterMsMax = 3_600_000
 const causesMax = 5
 
+export type ClassifyOptions = {
+  /** ms since the epoch, for a `Retry-After` that is a date */
+  now: number
+  /** Values to take out of every text, such as the key in use. */
+  secrets?: readonly string[]
+  /** What the message begins with, where it is no provider that failed. */
+  summary?: string
+  /** A better hint than the general one of a code. */
+  hints?: Hints
+}
+
+/** By code; a function where the status decides, undefined for the general one. */
+export type Hints = (code: ProviderCode, status: number | undefined) => string | undefined
+
 /**
  * Classifies an error of a model call. The message is short and safe to show; what the provider wrote stands, redacted and cut, in
  * `data.body`; `data.retryAfterMs` is there when a header named a time.
- * @param now ms since the epoch, for a `Retry-After` that is a date
- * @param secrets values to take out of every text, such as the key in use
  */
-export const classify = (thrown: unknown, { now, secrets = [] }: { now: number; secrets?: readonly string[] }): RuntimeError => {
+export const classify = (thrown: unknown, options: ClassifyOptions): RuntimeError => {
   if (isRuntimeError(thrown)) return thrown
-  const facts = gather(thrown)
+  try {
+    return classified(gather(thrown), options)
+  } catch {
+    // Its getters throw: nothing more can be known of it.
+    return classified(noFacts(), options)
+  }
+}
+
+const classified = (facts: Facts, { now, secrets = [], summary, hints = () => undefined }: ClassifyOptions): RuntimeError => {
   const code = codeOf(facts)
   const said = saidBy(facts, secrets)
-  const message = said === '' ? summaries[code] : `${summaries[code]}: ${said}`
-  return providerError(code, message, {
-    ...(hints[code] === undefined ? {} : { hint: hints[code] }),
+  const begin = summary ?? summaries[code]
+  const hint = hints(code, facts.status) ?? generalHints[code]
+  return providerError(code, said === '' ? begin : `${begin}: ${said}`, {
+    ...(hint === undefined ? {} : { hint }),
     data: {
       ...(facts.status === undefined ? {} : { status: facts.status }),
       ...retryAfter(facts.headers, now),
@@ -43,18 +64,25 @@ const summaries: Record<ProviderCode, string> = {
   provider_unknown_model: 'the provider does not know this model',
 }
 
-const hints: Partial<Record<ProviderCode, string>> = {
+const generalHints: Partial<Record<ProviderCode, string>> = {
   provider_auth: 'check the API key of this provider',
   provider_billing: 'check the plan and the balance of the account',
+  provider_rate_limit: 'wait, or ask the provider for a higher limit',
+  provider_timeout: 'try again; when it happens often, use a faster model or ask for less',
   provider_overflow: 'compact the conversation, or use a model that reads more',
+  provider_malformed: 'try again; when it happens every time, check the address of the server and that it streams',
+  provider_unavailable: 'check the network and the status page of the provider, then try again',
+  provider_rejected: 'the provider says why; check the settings, tools and messages that were sent',
   provider_unknown_model: 'check the name of the model',
 }
 
 type Facts = { status: number | undefined; headers: Record<string, unknown>; body: string; text: string; names: string[]; systemCodes: string[] }
 
+const noFacts = (): Facts => ({ status: undefined, headers: {}, body: '', text: '', names: [], systemCodes: [] })
+
 /** Walks the chain of causes: `fetch failed` says nothing, its cause says ECONNREFUSED. */
 const gather = (thrown: unknown): Facts => {
-  const facts: Facts = { status: undefined, headers: {}, body: '', text: '', names: [], systemCodes: [] }
+  const facts = noFacts()
   const texts: string[] = []
   let current: unknown = thrown
   for (let depth = 0; depth < causesMax && current !== undefined && current !== null; depth++) {

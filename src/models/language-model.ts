@@ -1,10 +1,11 @@
 /** Any model of an AI SDK provider as a model of ours. */
 import type { Clock } from '../contracts/environment.ts'
+import type { RuntimeError } from '../contracts/errors.ts'
 import type { Usage } from '../contracts/message.ts'
 import type { Model, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
-import { classify } from './classify.ts'
+import { classify, type Hints } from './classify.ts'
 import { type LanguageModel, partStream, type StreamPart } from './older-models.ts'
 import { callOptions } from './prompt.ts'
 import { providerError } from './provider-error.ts'
@@ -15,6 +16,8 @@ export type LanguageModelOptions = {
   contextTokens?: number
   /** Values that no error may repeat. */
   secrets?: readonly string[]
+  /** What to do about an error of this provider. */
+  hints?: Hints
 }
 
 /**
@@ -22,31 +25,40 @@ export type LanguageModelOptions = {
  * says how it finished; a stream that just ends is provider_malformed.
  * @throws RuntimeError unsupported when the model implements a specification that we do not know
  */
-export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [] }: LanguageModelOptions): Model => {
+export const languageModel = (model: LanguageModel, { ref, clock, contextTokens, secrets = [], hints }: LanguageModelOptions): Model => {
   const stream = partStream(model)
   return {
     ref,
     ...(contextTokens === undefined ? {} : { contextTokens }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
+        const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
         try {
           const parts = await stream({ ...callOptions(request), abortSignal: production.signal })
-          return await readParts(parts, production, ref.slice(0, ref.indexOf('/')))
+          return await readParts(parts, production, ref.slice(0, ref.indexOf('/')), hintsNow)
         } catch (thrown) {
-          throw classify(thrown, { now: clock.now(), secrets })
+          throw classify(thrown, { now: clock.now(), secrets, hints: hintsNow })
         }
       }),
   }
 }
 
-const readParts = async (parts: ReadableStream<StreamPart>, { answer, signal, alive }: Production, provider: string): Promise<ModelResponse> => {
+/** For an answer that had begun; one that never did may come from a server that is no model provider, or from a page in front of it. */
+const brokenHint = 'try again; when it happens every time, look at the server, or a proxy in front of it, that closes connections'
+
+const readParts = async (
+  parts: ReadableStream<StreamPart>,
+  { answer, signal, alive }: Production,
+  provider: string,
+  hints: Hints,
+): Promise<ModelResponse> => {
   const reader = parts.getReader()
-  const reading = new Reading(answer, provider)
+  const reading = new Reading(answer, provider, hints)
   try {
     for (;;) {
       const { done, value } = await reader.read()
       // Nobody waits any more after an abort; this only ends the loop.
-      if (done || signal.aborted) throw providerError('provider_malformed', 'the stream ended in mid-answer')
+      if (done || signal.aborted) throw reading.broken('the stream ended in mid-answer')
       alive()
       const finish = reading.take(value)
       if (finish !== undefined) return answer.response(finish)
@@ -61,11 +73,17 @@ const readParts = async (parts: ReadableStream<StreamPart>, { answer, signal, al
 class Reading {
   private readonly answer: Answer
   private readonly provider: string
+  private readonly hints: Hints
   private readonly countedInputs = new Map<string, number>()
 
-  constructor(answer: Answer, provider: string) {
+  constructor(answer: Answer, provider: string, hints: Hints) {
     this.answer = answer
     this.provider = provider
+    this.hints = hints
+  }
+
+  broken(message: string): RuntimeError {
+    return providerError('provider_malformed', message, { hint: this.hints('provider_malformed', undefined) ?? brokenHint })
   }
 
   /** @returns how the answer finished, once it has; unknown parts are passed over */
@@ -90,7 +108,7 @@ class Reading {
         throw part.error
       case 'finish':
         this.answer.usage = usageOf(part.usage)
-        return finishOf(part.finishReason, this.answer.hasCalls)
+        return this.finishOf(part.finishReason)
       default:
         return undefined
     }
@@ -109,31 +127,31 @@ class Reading {
     this.countedInputs.set(id, (this.countedInputs.get(id) ?? 0) + chars)
     this.answer.count(chars)
   }
+
+  /** @throws RuntimeError provider_malformed or provider_unavailable when this is no regular end */
+  private finishOf(reason: unknown): ModelResponse['finish'] {
+    const { unified, raw } = (typeof reason === 'object' && reason !== null ? reason : { unified: reason }) as { unified?: unknown; raw?: unknown }
+    switch (unified) {
+      // Several servers say `stop` although the answer consists of calls.
+      case 'stop':
+        return this.answer.hasCalls ? 'tool-calls' : 'stop'
+      case 'length':
+      case 'content-filter':
+      case 'tool-calls':
+        return unified
+      case 'error':
+        throw providerError('provider_unavailable', 'the provider ended the answer with an error', { hint: 'try again; it did not say why' })
+      case 'interrupted':
+        throw this.broken('the stream ended in mid-answer')
+      default:
+        // Older providers of the AI SDK report a cut stream as `other` without any reason of the server.
+        if (raw === undefined) throw this.broken('the stream ended without saying how')
+        return 'other'
+    }
+  }
 }
 
 const textIn = (value: unknown): string => (typeof value === 'string' ? value : '')
-
-/** @throws RuntimeError provider_malformed or provider_unavailable when this is no regular end */
-const finishOf = (reason: unknown, hasCalls: boolean): ModelResponse['finish'] => {
-  const { unified, raw } = (typeof reason === 'object' && reason !== null ? reason : { unified: reason }) as { unified?: unknown; raw?: unknown }
-  switch (unified) {
-    // Several servers say `stop` although the answer consists of calls.
-    case 'stop':
-      return hasCalls ? 'tool-calls' : 'stop'
-    case 'length':
-    case 'content-filter':
-    case 'tool-calls':
-      return unified
-    case 'error':
-      throw providerError('provider_unavailable', 'the provider ended the answer with an error')
-    case 'interrupted':
-      throw providerError('provider_malformed', 'the stream ended in mid-answer')
-    default:
-      // Older providers of the AI SDK report a cut stream as `other` without any reason of the server.
-      if (raw === undefined) throw providerError('provider_malformed', 'the stream ended without saying how')
-      return 'other'
-  }
-}
 
 const usageOf = (usage: unknown): Usage => {
   const { inputTokens, outputTokens } = (usage ?? {}) as Record<string, Record<string, unknown> | undefined>

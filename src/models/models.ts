@@ -11,9 +11,10 @@ import { languageModel } from './language-model.ts'
 import { offlineModel, offlineRef } from './offline.ts'
 import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
-import { providers, type Variables } from './providers.ts'
+import { providers } from './providers.ts'
 import { readScript } from './script.ts'
 import { type ScriptedSource, scriptedModel } from './scripted.ts'
+import { setting, type Variables } from './server.ts'
 
 /** What an author may register under a reference: a model of ours, of an AI SDK provider, or a script. */
 export type CustomModel = Model | LanguageModel | ScriptedSource
@@ -47,15 +48,16 @@ export const createModels = ({ environment, env = process.env, folder = '.', cus
     const provider = Object.hasOwn(providers, name) ? providers[name] : undefined
     if (provider === undefined || modelId === '') throw unknownModel(ref, Object.keys(custom))
     const obstacle = provider.unavailable(env)
-    if (obstacle !== undefined) throw providerError(obstacle.code, obstacle.message, { hint: obstacle.hint })
+    if (obstacle !== undefined) throw obstacle
     const { model, ...options } = await provider.open(modelId, env)
     return languageModel(model, { ref, clock, ...options })
   }
 
   const openCustom = (own: CustomModel, ref: string): Model => {
     if (typeof own === 'function' || isScript(own)) return scriptedModel(own, { ref, clock })
-    if ('doStream' in own) return languageModel(own, { ref, clock })
-    return checked(own, ref)
+    // JavaScript may register anything.
+    if (typeof own === 'object' && own !== null && 'doStream' in own) return languageModel(own, { ref, clock })
+    return checked(own, { ref, clock })
   }
 
   return {
@@ -87,10 +89,11 @@ const isScript = (own: CustomModel): own is Extract<ScriptedSource, readonly unk
 
 const defaultRefOf = (env: Variables): string => {
   const refOf = (name: string): string => `${name}/${providers[name]?.defaultModel(env) ?? ''}`
-  if (env.STATECAST_MODEL) return env.STATECAST_MODEL
-  if (env.ANTHROPIC_API_KEY) return refOf('anthropic')
-  if (env.OPENAI_BASE_URL) return refOf('openai-compatible')
-  return env.OPENAI_API_KEY ? refOf('openai') : offlineRef
+  const chosen = setting(env, 'STATECAST_MODEL')
+  if (chosen !== undefined) return chosen
+  if (setting(env, 'ANTHROPIC_API_KEY')) return refOf('anthropic')
+  if (setting(env, 'OPENAI_BASE_URL')) return refOf('openai-compatible')
+  return setting(env, 'OPENAI_API_KEY') ? refOf('openai') : offlineRef
 }
 
 /** A reference may come from a client, so a script is only looked for inside the folder. @throws RuntimeError provider_unknown_model */

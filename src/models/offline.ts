@@ -3,6 +3,7 @@ import type { Clock } from '../contracts/environment.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
 import type { Model } from '../contracts/model.ts'
 import { findRequests, type OfflineRequest, operand } from './offline-requests.ts'
+import { asksForStory, beginStory, isChapter, nextChapter, storyPace } from './offline-story.ts'
 import type { ScriptedResponse } from './script.ts'
 import { scriptedModel } from './scripted.ts'
 
@@ -11,20 +12,20 @@ export const offlineRef = 'scripted/offline'
 const shownCharsMax = 4000
 
 const introduction =
-  'I am the offline stand-in of Statecast, not a language model: I can calculate, tell the time, list and read files of the workspace, and call any ' +
-  'tool of this agent that you name with its input, such as: add {"a":2,"b":40}. ' +
+  'I am the offline stand-in of Statecast, not a language model: I can calculate, tell the time, list and read files of the workspace, tell a long story, ' +
+  'and call any tool of this agent that you name with its input, such as: add {"a":2,"b":40}. ' +
   'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL for a local server).'
 
 /** @param deltaDelayMs between two words, so that streaming can be seen; default 5 */
 export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaDelayMs?: number }): Model =>
   scriptedModel(
-    ({ messages, tools }) => ({
-      ...decideOffline(
+    ({ messages, tools }) => {
+      const { slow, ...response } = decideOffline(
         messages,
         tools.map(({ name }) => name),
-      ),
-      ...(deltaDelayMs > 0 ? { deltaDelayMs } : {}),
-    }),
+      )
+      return { ...response, ...(deltaDelayMs > 0 ? { deltaDelayMs: slow ? deltaDelayMs * storyPace : deltaDelayMs } : {}) }
+    },
     {
       ref: offlineRef,
       clock,
@@ -35,20 +36,36 @@ export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaD
  * What the stand-in answers; the same conversation always gets the same answer. It reports the tool results that have come since its last
  * message, then turns to what users have said since then, be it one message or several, and asks for the tools that this needs.
  */
-export const decideOffline = (messages: readonly Message[], toolNames: readonly string[]): ScriptedResponse => {
+export const decideOffline = (messages: readonly Message[], toolNames: readonly string[]): ScriptedResponse & { slow?: true } => {
   const last = messages.findLastIndex((message) => message.role === 'assistant')
   const news = messages.slice(last + 1)
   const results = news.filter((message) => message.role === 'tool')
   const texts = news.filter((message) => message.role === 'user').map(({ text }) => text)
-  const asked = messages[last]
-  const lines = results.map((result) => report(result, asked?.role === 'assistant' ? asked : undefined))
-
+  const said = messages[last]
+  const asked = said?.role === 'assistant' ? said : undefined
   const calls: { name: string; input: unknown }[] = []
+  const inStory = asked !== undefined && results.length > 0 && isChapter(asked)
+  // Whoever speaks up ends the story; the clock that was not looked at any more is not worth a word then.
+  const lines = inStory && texts.length > 0 ? [] : results.map((result) => report(result, asked))
+  const chapter = inStory && texts.length === 0 ? nextChapter(asked) : undefined
+  if (chapter) {
+    lines.push(chapter.text)
+    if (chapter.more) calls.push({ name: 'now', input: {} })
+  }
+  let slow = chapter !== undefined
+
   let previous = lastNumber(messages)
   for (const text of texts) {
     const named = namedCall(text, toolNames)
     if (named !== undefined) {
       calls.push(named)
+      continue
+    }
+    if (asksForStory(text)) {
+      const inOne = !toolNames.includes('now')
+      lines.push(beginStory(inOne))
+      if (!inOne) calls.push({ name: 'now', input: {} })
+      slow = true
       continue
     }
     const understood = findRequests(text, previous)
@@ -64,7 +81,7 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   }
   if (lines.length === 0 && calls.length === 0) lines.push(introduction)
   const text = lines.join('\n')
-  return { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { calls }), usage: estimate(messages, text) }
+  return { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { calls }), ...(slow ? { slow } : {}), usage: estimate(messages, text) }
 }
 
 /** A tool that somebody names with its input as JSON: the way to try a tool of one's own without a model. */

@@ -1,61 +1,68 @@
 /** The providers that a reference can name. Their packages are optional and loaded when a model of theirs is first used. */
-import { isIP } from 'node:net'
-import { RuntimeError } from '../contracts/errors.ts'
+import type { RuntimeError } from '../contracts/errors.ts'
+import type { Hints } from './classify.ts'
 import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
+import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
 
-/** Variables such as ANTHROPIC_API_KEY; what is set to nothing counts as not set. */
-export type Variables = Readonly<Record<string, string | undefined>>
-
-export type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[] }
+export type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[]; hints: Hints }
 
 type Provider = {
   defaultModel(env: Variables): string
   /** Why it cannot be used as things are, with what to do; undefined when it can. */
-  unavailable(env: Variables): { code: 'provider_auth' | 'provider_unknown_model'; message: string; hint: string } | undefined
+  unavailable(env: Variables): RuntimeError | undefined
   open(modelId: string, env: Variables): Promise<Opened>
 }
 
+const anthropicVariables = { url: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', model: 'ANTHROPIC_MODEL' }
+const openaiVariables = { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 'OPENAI_MODEL' }
+
 export const providers: Readonly<Record<string, Provider>> = {
   anthropic: {
-    defaultModel: (env) => env.ANTHROPIC_MODEL || 'claude-sonnet-5-5',
-    unavailable: (env) => (env.ANTHROPIC_API_KEY ? undefined : missingKey('Anthropic', 'ANTHROPIC_API_KEY')),
+    defaultModel: (env) => setting(env, 'ANTHROPIC_MODEL') ?? 'claude-sonnet-5-5',
+    unavailable: (env) => addressProblem(env, 'ANTHROPIC_BASE_URL') ?? keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY'),
     open: async (modelId, env) => {
       const { createAnthropic } = await loadPackage('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'))
-      const apiKey = env.ANTHROPIC_API_KEY ?? ''
-      const baseURL = withVersion(baseUrl('ANTHROPIC_BASE_URL', env) ?? 'https://api.anthropic.com/v1')
-      return { model: createAnthropic({ apiKey, baseURL })(modelId), contextTokens: 200_000, secrets: [apiKey] }
+      const apiKey = setting(env, 'ANTHROPIC_API_KEY') ?? ''
+      const named = baseUrl(env, 'ANTHROPIC_BASE_URL')
+      // Anthropic's own tools take the address without a version, the AI SDK with it.
+      const url = withVersion(named ?? 'https://api.anthropic.com/v1')
+      const hints = serverHints({ url, variables: anthropicVariables, isNamed: named !== undefined, hasKey: true })
+      return { model: createAnthropic({ apiKey, baseURL: url })(modelId), contextTokens: 200_000, secrets: [apiKey], hints }
     },
   },
   openai: {
-    defaultModel: (env) => env.OPENAI_MODEL || 'gpt-5.6',
-    unavailable: (env) => (env.OPENAI_API_KEY ? undefined : missingKey('OpenAI', 'OPENAI_API_KEY')),
+    defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'gpt-5.6',
+    unavailable: (env) => addressProblem(env, 'OPENAI_BASE_URL') ?? keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY'),
     open: async (modelId, env) => {
       const { createOpenAI } = await loadPackage('@ai-sdk/openai', () => import('@ai-sdk/openai'))
-      const apiKey = env.OPENAI_API_KEY ?? ''
-      const baseURL = baseUrl('OPENAI_BASE_URL', env) ?? 'https://api.openai.com/v1'
+      const apiKey = setting(env, 'OPENAI_API_KEY') ?? ''
+      const named = baseUrl(env, 'OPENAI_BASE_URL')
+      const url = named ?? 'https://api.openai.com/v1'
+      const hints = serverHints({ url, variables: openaiVariables, isNamed: named !== undefined, hasKey: true })
       // Chat completions rather than responses: they keep nothing at the provider, and our journal is the only history.
-      return { model: createOpenAI({ apiKey, baseURL }).chat(modelId), secrets: [apiKey] }
+      return { model: createOpenAI({ apiKey, baseURL: url }).chat(modelId), secrets: [apiKey], hints }
     },
   },
   'openai-compatible': {
-    defaultModel: (env) => env.OPENAI_MODEL || 'default',
+    defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'default',
     unavailable: (env) => {
-      const url = env.OPENAI_BASE_URL
-      if (!url)
-        return {
-          code: 'provider_unknown_model',
-          message: 'no server is named for openai-compatible models',
+      const problem = addressProblem(env, 'OPENAI_BASE_URL')
+      if (problem !== undefined) return problem
+      const url = baseUrl(env, 'OPENAI_BASE_URL')
+      if (url === undefined)
+        return providerError('provider_unknown_model', 'no server is named for openai-compatible models', {
           hint: 'set OPENAI_BASE_URL, for example http://127.0.0.1:11434/v1',
-        }
-      return env.OPENAI_API_KEY || isLoopback(url) ? undefined : missingKey('the server at OPENAI_BASE_URL', 'OPENAI_API_KEY')
+        })
+      return isLoopback(url) ? keyProblem(env, 'OPENAI_API_KEY') : keyObstacle(env, 'the server at OPENAI_BASE_URL', 'OPENAI_API_KEY')
     },
     open: async (modelId, env) => {
       const { createOpenAICompatible } = await loadPackage('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible'))
-      const apiKey = env.OPENAI_API_KEY
-      const baseURL = baseUrl('OPENAI_BASE_URL', env) ?? ''
-      const provider = createOpenAICompatible({ name: 'openai-compatible', baseURL, includeUsage: true, ...(apiKey ? { apiKey } : {}) })
-      return { model: provider(modelId), secrets: apiKey ? [apiKey] : [] }
+      const apiKey = setting(env, 'OPENAI_API_KEY')
+      const url = baseUrl(env, 'OPENAI_BASE_URL') ?? ''
+      const provider = createOpenAICompatible({ name: 'openai-compatible', baseURL: url, includeUsage: true, ...(apiKey ? { apiKey } : {}) })
+      const hints = serverHints({ url, variables: openaiVariables, isNamed: true, hasKey: apiKey !== undefined })
+      return { model: provider(modelId), secrets: apiKey ? [apiKey] : [], hints }
     },
   },
 }
@@ -77,24 +84,7 @@ const isMissing = (thrown: unknown, name: string): boolean =>
   (thrown.code === 'ERR_MODULE_NOT_FOUND' || thrown.code === 'MODULE_NOT_FOUND') &&
   thrown.message.includes(`'${name}'`)
 
-const missingKey = (whose: string, variable: string) => ({
-  code: 'provider_auth' as const,
-  message: `there is no API key for ${whose}`,
-  hint: `set ${variable}`,
-})
-
-const baseUrl = (variable: string, env: Variables): string | undefined => {
-  const text = env[variable]
-  if (!text) return undefined
-  if (URL.canParse(text) && /^https?:/.test(text)) return text.replace(/\/+$/, '')
-  throw new RuntimeError('bad_request', `${variable} is not an http address`, { field: variable, hint: 'for example http://127.0.0.1:11434/v1' })
-}
-
-/** Anthropic's own tools take the address without a version, the AI SDK with it. */
-const withVersion = (url: string): string => (new URL(url).pathname === '/' ? `${url}/v1` : url)
-
-const isLoopback = (url: string): boolean => {
-  if (!URL.canParse(url)) return false
-  const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
-  return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
-}
+const keyObstacle = (env: Variables, whose: string, variable: string): RuntimeError | undefined =>
+  setting(env, variable) === undefined
+    ? providerError('provider_auth', `there is no API key for ${whose}`, { hint: `set ${variable}` })
+    : keyProblem(env, variable)

@@ -2,7 +2,7 @@
 import { readFile } from 'node:fs/promises'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
-import { RuntimeError } from '../contracts/errors.ts'
+import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { providerCodes } from './provider-error.ts'
 
 const scriptBytesMax = 4 * 1024 * 1024
@@ -83,17 +83,26 @@ export const readScript = async (file: string): Promise<Script> => {
 
 /** JSON is YAML, so one parser reads both and knows the lines of both. `{ responses: […] }` is accepted as well as a bare list. */
 export const parseScript = (text: string, name: string): Script => {
-  if (text.length > scriptBytesMax) throw new RuntimeError('too_large', `the script "${name}" has more than ${scriptBytesMax} characters`)
+  if (text.length > scriptBytesMax)
+    throw new RuntimeError('too_large', `the script "${name}" has more than ${scriptBytesMax} characters`, {
+      hint: 'split it, or write the script as a function',
+    })
   const lines = new LineCounter()
   const document = parseDocument(text, { lineCounter: lines, prettyErrors: false })
   const [syntax] = document.errors
   if (syntax !== undefined)
-    throw new RuntimeError('bad_request', `the script "${name}", line ${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`, { cause: syntax })
+    throw new RuntimeError('bad_request', `the script "${name}", line ${lines.linePos(syntax.pos[0]).line}: ${syntax.message}`, {
+      cause: syntax,
+      hint: 'mend that line: the file must be JSON or YAML',
+    })
   let content: unknown
   try {
     content = document.toJS({ maxAliasCount: 1000 })
   } catch (cause) {
-    throw new RuntimeError('bad_request', `the script "${name}" cannot be read: ${cause instanceof Error ? cause.message : String(cause)}`, { cause })
+    throw new RuntimeError('bad_request', `the script "${name}" cannot be read: ${messageOf(cause)}`, {
+      cause,
+      hint: 'write it with fewer aliases (*name)',
+    })
   }
   const prefix = isListHolder(content) ? ['responses'] : []
   const result = Script.safeParse(isListHolder(content) ? content.responses : content)

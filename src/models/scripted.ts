@@ -73,9 +73,12 @@ const nextError = (spent: Map<string, number>, request: ModelRequest, place: num
 const scriptedFailure = ({ code, status, message, retryAfterMs }: ScriptedError): RuntimeError => {
   const effective = code ?? codeOfStatus(status ?? 500)
   return providerError(effective, message ?? `the script says ${status ?? effective}`, {
+    hint: scriptHint('error'),
     data: { ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
   })
 }
+
+const scriptHint = (field: string): string => `the script asks for it: see \`${field}\` of this response`
 
 const play = async (
   response: ScriptedResponse,
@@ -91,8 +94,9 @@ const play = async (
   const chunks = text === undefined ? (response.chunks ?? []) : chunksOf(text, response.chunkSize)
   await stream('text', chunks, response, production, clock)
 
-  if (response.cutAfter !== undefined) throw providerError('provider_malformed', 'the stream stopped in mid-answer')
-  if (response.garbage === true) throw providerError('provider_malformed', 'the stream contained something unreadable')
+  if (response.cutAfter !== undefined) throw providerError('provider_malformed', 'the stream stopped in mid-answer', { hint: scriptHint('cutAfter') })
+  if (response.garbage === true)
+    throw providerError('provider_malformed', 'the stream contained something unreadable', { hint: scriptHint('garbage') })
   if (response.error !== undefined) throw scriptedFailure(response.error)
   if (response.hang === true) await silence(production.signal)
   if (response.endless === true) await endless(chunks.length === 0 ? ['again '] : chunks, response, production, clock)

@@ -1,5 +1,5 @@
 /** What a tool returned, as plain JSON that a journal can hold, or a typed refusal that says why not. */
-import { RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import { depthMax } from './plan.ts'
 
 /**
@@ -12,9 +12,8 @@ export const plainJson = (name: string, value: unknown, bytesMax: number): unkno
   try {
     return copier.copy(value, '', 0)
   } catch (thrown) {
-    if (thrown instanceof RuntimeError) throw thrown
-    const message = thrown instanceof Error ? thrown.message : String(thrown)
-    throw refused(name, `the result could not be read: ${message.slice(0, 500)}`, 'return plain data', thrown)
+    if (isRuntimeError(thrown) && thrown.code === 'tool_output') throw thrown
+    throw refused(name, `the result could not be read: ${messageOf(thrown).slice(0, 500)}`, 'return plain data', thrown)
   }
 }
 

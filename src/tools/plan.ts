@@ -1,5 +1,6 @@
 /** From what the model wrote to what the machine may run: everything that is known of a call before it runs. */
 import type { z } from 'zod'
+import { messageOf } from '../contracts/errors.ts'
 import type { ModelToolCall } from '../contracts/model.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
 import { hashOf } from './canonical-json.ts'
@@ -76,7 +77,7 @@ export const parseInput = (tool: Tool, json: unknown): { ok: true; value: unknow
     const result = tool.input.safeParse(json)
     return result.success ? { ok: true, value: result.data } : { ok: false, message: `the input does not fit: ${describeIssues(result.error)}` }
   } catch (thrown) {
-    return { ok: false, message: `the input could not be checked: ${thrown instanceof Error ? thrown.message : String(thrown)}` }
+    return { ok: false, message: `the input could not be checked: ${messageOf(thrown)}` }
   }
 }
 

@@ -33,14 +33,14 @@ export const createTools = (tools: readonly Tool[], environment: { clock: Clock;
       const allowed = names === undefined ? byName : new Map([...byName].filter(([name]) => names.includes(name)))
       return calls.map((call) => planCall(allowed, call))
     },
-    run: async (planned, context) => {
+    run: async (planned, context, confirm) => {
       if (planned.problem !== undefined) throw new RuntimeError(planned.problem.code, planned.problem.message)
       const tool = byName.get(planned.name)
       if (tool === undefined) throw unknown(planned.name)
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.
-      if (!parsed.ok) throw new RuntimeError('tool_input', parsed.message)
-      return runTool(tool, planned, parsed.value, context, { clock, failPoints })
+      if (!parsed.ok) throw new RuntimeError('tool_input', parsed.message, { hint: 'the tool has changed since the call was planned; ask again' })
+      return runTool(tool, planned, parsed.value, context, { clock, failPoints, ...(confirm ? { confirm } : {}) })
     },
   }
 }

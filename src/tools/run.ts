@@ -1,8 +1,10 @@
 /** One attempt of one tool call: bounded in time whatever the tool does, and a typed error for every way it can go wrong. */
 import type { Clock, FailPoints } from '../contracts/environment.ts'
-import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import type { PlannedCall, Tool, ToolContext } from '../contracts/tool.ts'
 import { plainJson } from './output.ts'
+
+type RunEnvironment = { clock: Clock; failPoints: FailPoints; confirm?: () => Promise<void> }
 
 const messageCharsMax = 4000
 
@@ -16,8 +18,9 @@ export const runTool = async (
   planned: PlannedCall,
   input: unknown,
   context: ToolContext,
-  { clock, failPoints }: { clock: Clock; failPoints: FailPoints },
+  environment: RunEnvironment,
 ): Promise<unknown> => {
+  const { clock } = environment
   if (context.signal.aborted) throw cancelled(planned.name)
   const stop = new AbortController()
   const { promise: stopped, reject } = Promise.withResolvers<never>()
@@ -29,7 +32,7 @@ export const runTool = async (
   context.signal.addEventListener('abort', onAbort, { once: true })
   const timer = clock.setTimeout(() => end(timedOut(planned)), planned.timeoutMs)
   try {
-    const value = await Promise.race([attempt(tool, input, { ...context, signal: stop.signal }, failPoints), stopped])
+    const value = await Promise.race([attempt(tool, input, { ...context, signal: stop.signal }, environment), stopped])
     return plainJson(tool.name, value, tool.outputBytesMax)
   } finally {
     clock.clearTimeout(timer)
@@ -37,10 +40,12 @@ export const runTool = async (
   }
 }
 
-const attempt = async (tool: Tool, input: unknown, context: ToolContext, failPoints: FailPoints): Promise<unknown> => {
+const attempt = async (tool: Tool, input: unknown, context: ToolContext, { failPoints, confirm }: RunEnvironment): Promise<unknown> => {
   // Awaited only when there is something to wait for: a tool that answers at once costs no extra turn of the loop.
   const held = failPoints.hit('K10')
   if (held !== undefined) await held
+  // The last moment at which a process that was frozen and replaced meanwhile can notice it.
+  await confirm?.()
   context.signal.throwIfAborted()
   let value: unknown
   try {
@@ -65,16 +70,6 @@ const failed = (name: string, thrown: unknown): RuntimeError => {
     ...(known?.field === undefined ? {} : { field: known.field }),
     data: { tool: name, ...(known === undefined ? {} : { code: known.code, ...known.data }) },
   })
-}
-
-// A thrown value may be anything, also an object whose getters or toString throw.
-const messageOf = (thrown: unknown): string => {
-  try {
-    if (thrown instanceof Error) return String(thrown.message)
-    return typeof thrown === 'object' && thrown !== null && 'message' in thrown ? String(thrown.message) : String(thrown)
-  } catch {
-    return ''
-  }
 }
 
 const isMarkedRetryable = (thrown: unknown): boolean => {

@@ -1,6 +1,6 @@
 /** Whether a machine can be made durable is known before anything runs, with the cure when it cannot. */
 import { expect, test } from 'vitest'
-import { assign, createActor, createMachine, enqueueActions, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
+import { assign, createActor, createMachine, emit, enqueueActions, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
 import { registerMachine } from '../../src/actors/registration.ts'
 import { aWorld, outcome } from './support.ts'
 
@@ -59,6 +59,26 @@ test('all problems are named together, those of children too', () => {
       },
     }),
   )
+})
+
+test('data that no journal can compare is refused, with the place and its own cure, beside the other problems', () => {
+  const refused = (config: Config) => {
+    try {
+      return registerMachine('m', createMachine(config))
+    } catch (error) {
+      return error
+    }
+  }
+
+  expect(refused({ entry: emit({ type: 'e', v: 1n } as never) })).toMatchObject({
+    code: 'not_durable',
+    message: "machine 'm' cannot be made durable: (machine) state '(root)' entry: event.v is a bigint",
+    hint: expect.stringMatching(/^keep the data in a config plain JSON/),
+  })
+  expect(refused({ entry: emit({ type: 'e', v: 1n } as never), exit: act })).toMatchObject({
+    hint: expect.stringMatching(/^name it: .*; keep the data in a config plain JSON/),
+    data: { problems: [expect.stringContaining('inline action function'), expect.stringContaining('event.v is a bigint')] },
+  })
 })
 
 test('what is no machine, and what is no kind, is refused', () => {

@@ -1,7 +1,7 @@
-import { expect, test } from 'vitest'
-import { type AnyStateMachine, createMachine, fromPromise, raise, setup } from 'xstate'
+import { describe, expect, test } from 'vitest'
+import { type AnyStateMachine, and, cancel, createMachine, emit, fromPromise, raise, sendTo, setup, spawnChild, stateIn } from 'xstate'
 import { chart } from '../../src/machines/chart.ts'
-import { machineSignature } from '../../src/machines/signature.ts'
+import { machineSignature, unsignedParts } from '../../src/machines/signature.ts'
 
 const config = {
   id: 'm',
@@ -98,4 +98,78 @@ test('a machine that spawns its own kind has a signature', () => {
   ;(machine.implementations.actors as Record<string, unknown>).self = machine
 
   expect(machineSignature(machine)).toMatch(/^[0-9a-f]{16}$/)
+})
+
+describe('data that cannot be compared between two versions', () => {
+  const circle: Record<string, unknown> = { name: 'a' }
+  circle.self = [circle]
+  let deep: unknown = 'end'
+  for (let level = 0; level < 100_000; level++) deep = { deep }
+  const trapped = {
+    get x(): unknown {
+      throw new Error('trap')
+    },
+  }
+  const values: [string, unknown, string][] = [
+    ['a bigint', 1n, 'v is a bigint'],
+    ['a symbol', Symbol('x'), 'v is a symbol'],
+    ['a circle', circle, 'v.self[0] contains itself'],
+    ['data nested too deep', deep, 'is nested deeper than 100 levels'],
+    ['a getter that throws', trapped, 'cannot be read: trap'],
+  ]
+  const places: [string, (v: any) => any, string][] = [
+    ['emit', (v) => ({ entry: emit({ type: 'e', v }) }), "m state '(root)' entry: event"],
+    ['raise', (v) => ({ exit: raise({ type: 'e', v } as never) }), "m state '(root)' exit: event"],
+    ['sendTo', (v) => ({ on: { go: { actions: sendTo('x', { type: 'e', v }) } } }), "m state '(root)' on 'go': event"],
+    ['params of an action', (v) => ({ initial: 'a', states: { a: { entry: { type: 'act', params: { v } } } } }), "m state 'a' entry: action"],
+    ['params of a guard', (v) => ({ on: { go: { guard: { type: 'g', params: { v } } } } }), "m state '(root)' on 'go': guard"],
+    ['a guard of guards', (v) => ({ on: { go: { guard: and([{ type: 'g', params: { v } } as never]) } } }), "m state '(root)' on 'go': guard"],
+    ['stateIn', (v) => ({ always: { guard: stateIn({ v }), actions: 'x' } }), "m state '(root)' on 'always': guard"],
+    ['cancel', (v) => ({ entry: cancel({ v } as never) }), "m state '(root)' entry: sendId"],
+    ['a system id', (v) => ({ invoke: { src: 'x', systemId: { v } } }), "m state '(root)' invoke: systemId"],
+    ['the version', (v) => ({ version: { v } }), 'm: version'],
+  ]
+  const cases = places.flatMap(([where, config, place]) => values.map(([what, value, why]) => [where, what, config(value), place, why] as const))
+
+  test.each(cases)('%s with %s is named with its place, and refused', (_where, _what, config, place, why) => {
+    const machine = createMachine({ id: 'm', ...config })
+
+    expect(unsignedParts(machine)).toEqual([expect.stringContaining(place)])
+    expect(unsignedParts(machine)[0]).toContain(why)
+    expect(() => machineSignature(machine)).toThrow(
+      expect.objectContaining({ name: 'RuntimeError', code: 'not_durable', hint: expect.stringContaining('plain JSON') }),
+    )
+  })
+
+  test('is found in child machines, every place of it', () => {
+    const child = createMachine({ entry: emit({ type: 'e', v: 1n }), exit: emit({ type: 'e', v: 2n }) })
+
+    expect(unsignedParts(setup({ actors: { child } }).createMachine({ id: 'p' }))).toEqual([
+      "p > child state '(root)' entry: event.v is a bigint",
+      "p > child state '(root)' exit: event.v is a bigint",
+    ])
+  })
+
+  test('the same object twice is no circle; what is not part of the signature may be anything', () => {
+    const shared = { a: 1 }
+    const logic = fromPromise(async () => 1)
+    const machine = setup({ actors: { logic } }).createMachine({
+      id: 'm',
+      meta: { v: 1n },
+      context: { v: 1n, circle },
+      entry: [emit({ type: 'e', first: shared, second: shared } as never), spawnChild('logic', { input: { v: 1n, circle } })],
+      invoke: { src: 'logic', input: { v: 1n, circle } },
+    })
+
+    expect(machineSignature(machine)).toMatch(/^[0-9a-f]{16}$/)
+  })
+
+  test('a guard that contains itself is refused', () => {
+    const guard = and(['a'] as never) as unknown as { guards: unknown[] }
+    guard.guards.push(guard)
+
+    expect(() => machineSignature(createMachine({ id: 'm', on: { go: { guard: guard as never } } }))).toThrow(
+      expect.objectContaining({ code: 'not_durable', message: expect.stringContaining("on 'go': guard contains itself") }),
+    )
+  })
 })

@@ -136,3 +136,10 @@ describe('secrets', () => {
     expect(redact(text)).toBe(expected)
   })
 })
+
+test('every code comes with something to do, and a better hint wins', () => {
+  const statuses = [400, 401, 402, 404, 408, 413, 429, 500]
+
+  for (const status of statuses) expect(classify(http(status), { now }).hint).toMatch(/\S/)
+  expect(classify(http(404), { now, hints: (code, status) => `${code} ${status}` }).hint).toBe('provider_rejected 404')
+})

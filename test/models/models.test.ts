@@ -16,6 +16,7 @@ describe('the default model', () => {
   test.each([
     [{}, 'scripted/offline'],
     [{ ANTHROPIC_API_KEY: '' }, 'scripted/offline'],
+    [{ ANTHROPIC_API_KEY: ' \n', OPENAI_BASE_URL: '  ' }, 'scripted/offline'],
     [{ ANTHROPIC_API_KEY: 'k', OPENAI_API_KEY: 'k' }, /^anthropic\/claude-/],
     [{ ANTHROPIC_API_KEY: 'k', ANTHROPIC_MODEL: 'claude-mine' }, 'anthropic/claude-mine'],
     [{ OPENAI_API_KEY: 'k' }, /^openai\/gpt-/],
@@ -50,6 +51,41 @@ describe('a reference', () => {
     'openai-compatible needs no key at %s',
     async (OPENAI_BASE_URL) => {
       await expect(models({ env: { OPENAI_BASE_URL } }).get('openai-compatible/x')).resolves.toMatchObject({ ref: 'openai-compatible/x' })
+    },
+  )
+
+  test.each([
+    ['localhost:1234', 'OPENAI_BASE_URL=http://localhost:1234/v1'],
+    ['box.lan/llm', 'OPENAI_BASE_URL=http://box.lan/llm'],
+    ['not a url', 'such as OPENAI_BASE_URL=http://'],
+    ['http://', 'such as OPENAI_BASE_URL=http://'],
+    ['http:/x', 'such as'],
+    ['ftp://host/v1', 'such as'],
+    ['http://host:99999/v1', 'such as'],
+    ['http://me:secret-word@127.0.0.1:1/v1', 'leave them out'],
+  ])('the address %s is refused with what to write instead, key or no key, and the list says so too', async (OPENAI_BASE_URL, hint) => {
+    for (const env of [{ OPENAI_BASE_URL }, { OPENAI_BASE_URL, OPENAI_API_KEY: 'k' }])
+      for (const ref of ['openai-compatible/x', 'openai/x']) {
+        const error = await models({ env })
+          .get(ref)
+          .catch((thrown: unknown) => thrown)
+        expect(error).toMatchObject({ code: 'bad_request', field: 'OPENAI_BASE_URL', hint: expect.stringContaining(hint) })
+        expect(JSON.stringify(error)).not.toContain('secret-word')
+      }
+    expect(models({ env: { OPENAI_BASE_URL } }).list()).toContainEqual(
+      expect.objectContaining({ ref: 'openai-compatible/default', available: false, why: expect.stringContaining(hint) }),
+    )
+  })
+
+  test.each(['sk-one\nsk-two-secret', 'sk-\u2026secret'])(
+    'a key that no header can carry is refused without being shown: %j',
+    async (OPENAI_API_KEY) => {
+      const error = await models({ env: { OPENAI_API_KEY } })
+        .get('openai/x')
+        .catch((thrown: unknown) => thrown)
+
+      expect(error).toMatchObject({ code: 'provider_auth', hint: expect.stringContaining('OPENAI_API_KEY') })
+      expect(JSON.stringify(error)).not.toContain('secret')
     },
   )
 

@@ -121,17 +121,82 @@ test('anything else gets a friendly answer that says what it is and how to set a
   expect(calls).toBeUndefined()
 })
 
-test.each(['', ' ', '- 3 apples', '2026-01-31', '....', '+', ')(', '1'.repeat(10_000), '('.repeat(5000), '1+'.repeat(5000), 'read '.repeat(2000)])(
-  'odd text no. %# gets an answer and no crash, quickly',
-  (text) => {
-    const before = performance.now()
+/** Plays the turn of a story as the runtime does, until no call is left. */
+const toldStory = (messages: Message[], tools = allTools): string[] => {
+  const told: string[] = []
+  for (;;) {
+    const { text = '', calls = [] } = decide(messages, tools)
+    told.push(text)
+    if (calls.length === 0) return told
+    const requested = calls.map(({ name, input }, index) => ({ callId: `c${told.length}-${index}`, name, input }))
+    const results = requested.map(({ callId, name }) => result(callId, name, { local: '12:00', timeZone: 'UTC' }))
+    messages = [...messages, assistant(text, requested), ...results]
+  }
+}
 
-    const { text: answer = '', calls = [] } = decide([user(text)])
+test('a long story is told in chapters with a look at the clock between them, or in one where there is no clock', () => {
+  const chapters = toldStory([user('please tell me a long story')])
+  const [whole, ...more] = toldStory([user('Tell me a story, slowly')], ['calculate'])
 
-    expect(answer.length + calls.length).toBeGreaterThan(0)
-    expect(performance.now() - before).toBeLessThan(200)
-  },
-)
+  expect(chapters).toHaveLength(4)
+  expect(chapters[1]).toMatch(/^It is 12:00 \(UTC\)\.\nOn the third night/)
+  expect(chapters.at(-1)).toMatch(/And that was the story\.$/)
+  expect(more).toEqual([])
+  expect(whole).toMatch(/^The lamp[\s\S]*the story\.$/)
+})
+
+test('who speaks up during the story is answered instead of the next chapter', () => {
+  const wish = user('tell me a long story')
+  const { text = '', calls = [] } = decide([wish])
+  const skipped = result('c1', 'now', { error: { code: 'tool_skipped', message: 'overtaken' } }, true)
+
+  const after = decide([wish, assistant(text, [{ callId: 'c1', name: 'now', input: calls[0]?.input }]), skipped, user('what is 6*7?')])
+
+  expect(after).toMatchObject({ calls: [{ name: 'calculate' }] })
+  expect(after.text).toBeUndefined()
+})
+
+test('a conversation in which somebody wished for a story is no wish for one', () => {
+  expect(decide([user('Person: refund 7\n\nPerson: tell me a long story')]).text).toMatch(/^You said/)
+})
+
+test('the story takes its time: some twenty seconds', async () => {
+  const clock = virtualClock()
+  let ended = false
+  const { response, deltas } = start(offlineModel({ clock }), aRequest({ messages: [user('tell me a long story')] }))
+  void response.then(() => {
+    ended = true
+  })
+
+  await clock.advance(15_000)
+  expect({ ended, begun: deltas.length > 100 }).toEqual({ ended: false, begun: true })
+  await clock.advance(10_000)
+
+  expect((await response).text).toMatch(/the story\.$/)
+})
+
+test.each([
+  '',
+  ' ',
+  '- 3 apples',
+  '2026-01-31',
+  '....',
+  '+',
+  ')(',
+  '1'.repeat(10_000),
+  '('.repeat(5000),
+  '1+'.repeat(5000),
+  'read '.repeat(2000),
+  'tell me a '.repeat(1000),
+  'please '.repeat(1000),
+])('odd text no. %# gets an answer and no crash, quickly', (text) => {
+  const before = performance.now()
+
+  const { text: answer = '', calls = [] } = decide([user(text)])
+
+  expect(answer.length + calls.length).toBeGreaterThan(0)
+  expect(performance.now() - before).toBeLessThan(200)
+})
 
 test('the model streams word by word', async () => {
   const clock = virtualClock()

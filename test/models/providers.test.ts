@@ -200,6 +200,80 @@ test('a server that is not there is unavailable', async () => {
   expect(await start(model).error).toMatchObject({ code: 'provider_unavailable', retryable: true })
 })
 
+describe.each(['openai-compatible/local', 'openai/gpt-test'])('what is wrong with OPENAI_BASE_URL is said in a hint (%s)', (ref) => {
+  const failing = async (OPENAI_BASE_URL: string, OPENAI_API_KEY = key) => {
+    const model = await createModels({ environment, env: { OPENAI_BASE_URL, OPENAI_API_KEY } }).get(ref)
+    return start(model).error
+  }
+  const serve = async (options: OpenAiServerOptions = {}) => {
+    const server = await startOpenAiServer(options)
+    open.push(server)
+    return { url: server.url, bare: server.url.replace(/\/v1$/, '') }
+  }
+
+  test('no /v1: the hint has the address with it', async () => {
+    const { bare } = await serve()
+
+    const hint = expect.stringContaining(`OPENAI_BASE_URL=${bare}/v1`)
+    expect(await failing(bare)).toMatchObject({ code: 'provider_rejected', hint, data: { status: 404 } })
+    expect(await failing(`${bare}/`)).toMatchObject({ hint })
+  })
+
+  test('the whole endpoint: the hint says what to leave out', async () => {
+    const { url } = await serve()
+
+    expect(await failing(`${url}/chat/completions`)).toMatchObject({ hint: 'leave /chat/completions out of OPENAI_BASE_URL: it is added' })
+  })
+
+  test('slashes and spaces around it do no harm, nor around the key', async () => {
+    const server = await startOpenAiServer({ script: () => ({ text: 'fine' }) })
+    open.push(server)
+    const model = await createModels({ environment, env: { OPENAI_BASE_URL: `  ${server.url}// \n`, OPENAI_API_KEY: ` ${key}\n` } }).get(ref)
+
+    expect(await start(model).response).toMatchObject({ text: 'fine' })
+    expect(server.requests[0]?.headers.authorization).toBe(`Bearer ${key}`)
+  })
+
+  test('nobody there: the hint names the variable and the address', async () => {
+    const { url } = await serve()
+    await open.pop()?.close()
+
+    expect(await failing(url)).toMatchObject({ code: 'provider_unavailable', hint: expect.stringContaining(`OPENAI_BASE_URL (${url})`) })
+  })
+
+  test('a key that is refused: the hint names its variable, never the key', async () => {
+    const { url } = await serve({ faults: [fault({ status: 401, error: { message: `Incorrect API key provided: ${key}` } })] })
+
+    const error = await failing(url)
+
+    expect(error).toMatchObject({ code: 'provider_auth', hint: `check OPENAI_API_KEY: ${url} refuses it` })
+    expect(JSON.stringify(error)).not.toContain(key)
+  })
+
+  test('a web page instead of an answer: the hint says to check the address', async () => {
+    const { url } = await serve({ faults: [fault({ status: 200, body: '<!doctype html><html><title>Sign in</title></html>' })] })
+
+    expect(await failing(url)).toMatchObject({ code: 'provider_malformed', hint: expect.stringContaining(`OPENAI_BASE_URL (${url})`) })
+  })
+
+  test('an answer that breaks off in the middle does not put the blame on the address', async () => {
+    const { url } = await serve({ script: () => ({ text: 'well then' }), faults: [{ kind: 'cut' }] })
+
+    const error = await failing(url)
+
+    expect(error).toMatchObject({ code: 'provider_malformed', hint: expect.stringMatching(/^try again/) })
+    expect(error.hint).not.toContain('OPENAI_BASE_URL')
+  })
+})
+
+test('a server that wants a key and gets none: the hint says to set it', async () => {
+  const server = await startOpenAiServer({ faults: [fault({ status: 401 })] })
+  open.push(server)
+  const model = await createModels({ environment, env: { OPENAI_BASE_URL: server.url } }).get('openai-compatible/local')
+
+  expect(await start(model).error).toMatchObject({ code: 'provider_auth', hint: `set OPENAI_API_KEY: ${server.url} wants one` })
+})
+
 test('the standalone server answers as the offline stand-in does, tool calls included', async () => {
   const { model } = await openAi({})
   const tools = [{ ...addTool, name: 'calculate' }]

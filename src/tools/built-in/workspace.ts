@@ -92,7 +92,7 @@ const hidden = (path: string): RuntimeError =>
 const notFile = (path: string, isFolder: boolean): RuntimeError =>
   isFolder
     ? new RuntimeError('bad_request', `"${shown(path)}" is a folder`, { field: 'path', hint: 'use list_files to see what is in it' })
-    : new RuntimeError('forbidden', `"${shown(path)}" is not a regular file`, { field: 'path' })
+    : new RuntimeError('forbidden', `"${shown(path)}" is not a regular file`, { field: 'path', hint: 'devices, sockets and pipes cannot be read' })
 
 /** What the file system answered, without the real path in it. */
 export const unreachable = (path: string, cause: unknown): RuntimeError => {
@@ -103,9 +103,19 @@ export const unreachable = (path: string, cause: unknown): RuntimeError => {
       cause,
       hint: 'use list_files to see what there is',
     })
-  if (code === 'ELOOP') return new RuntimeError('forbidden', `"${shown(path)}" is a link that leads nowhere`, { field: 'path', cause })
-  if (code === 'EACCES' || code === 'EPERM') return new RuntimeError('forbidden', `"${shown(path)}" may not be read`, { field: 'path', cause })
-  return new RuntimeError('bad_request', `"${shown(path)}" cannot be read (${code || 'unknown error'})`, { field: 'path', cause })
+  if (code === 'ELOOP')
+    return new RuntimeError('forbidden', `"${shown(path)}" is a link that leads nowhere`, {
+      field: 'path',
+      cause,
+      hint: 'mend the link, or name the file itself',
+    })
+  if (code === 'EACCES' || code === 'EPERM')
+    return new RuntimeError('forbidden', `"${shown(path)}" may not be read`, { field: 'path', cause, hint: 'give the process the right to read it' })
+  return new RuntimeError('bad_request', `"${shown(path)}" cannot be read (${code || 'unknown error'})`, {
+    field: 'path',
+    cause,
+    hint: 'check the file and its disk',
+  })
 }
 
 const shown = (path: string): string => (path.length > 200 ? `${path.slice(0, 200)}…` : path)
