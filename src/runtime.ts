@@ -94,7 +94,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       registrations,
       ...(options.limits ? { limits: options.limits } : {}),
       events: {
-        committed: (root, commit, emitted) => {
+        committed: (root, commit, emitted, redo) => {
           // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
           try {
             transcripts.feed(commit)
@@ -107,6 +107,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
             outputs.say(root.name, said)
             publish(root.address, said)
           }
+          // What is said again may be older than what others were told since.
+          if (redo && commit.seq !== root.seq - 1) return
           publish.state(root.address, commit)
           if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
         },

@@ -1,14 +1,17 @@
 /** Writes what was applied to the journal: one commit at a time, and nothing more once its root was let go. */
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
-import { appendCommit } from './append.ts'
-import { checksum, encode } from './codec.ts'
+import { appendCommit, fencedError } from './append.ts'
+import { checksum, decodeCommit, encode } from './codec.ts'
 import type { Output } from './edges.ts'
 import type { Effects } from './effects.ts'
 import { advance } from './ledger.ts'
 import type { Root } from './root.ts'
 import type { RootHost } from './root-host.ts'
 import type { Applied, State } from './state.ts'
+
+const firstPauseMs = 50
+const lastPauseMs = 2000
 
 export type CommitterOptions = {
   root: Root
@@ -53,6 +56,7 @@ export class Committer {
     if (before) await before
     alive()
     const head = state.head(outputs, extra)
+    const began = host.environment.clock.now()
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
     const patient = (root.begun && state.present().effects.size > 0) || inputs.some((input) => 'from' in input)
     await appendCommit({
@@ -75,6 +79,30 @@ export class Committer {
     const between = host.moment(root, 'appended', commit)
     if (between) await between
     alive()
+    await this.confirm(began)
     return commit
+  }
+
+  /**
+   * Makes sure that nobody else has taken over since a moment, where that could be: a process that was frozen, or starved, does not know that it was
+   * away. Asks the journal only when some time has passed, so it costs nothing in the ordinary case.
+   * @param since ms since the epoch @throws RuntimeError fenced, closed
+   */
+  async confirm(since: number): Promise<void> {
+    const { root, host, alive } = this.#options
+    const { clock } = host.environment
+    const elapsed = clock.now() - since
+    if (elapsed >= 0 && elapsed < host.limits.takeoverMs) return
+    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, lastPauseMs)) {
+      const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
+      alive()
+      if (last === undefined) throw fencedError(root.address, root.seq)
+      if (last !== 'unknown') {
+        const { writer } = decodeCommit(last.bytes, { address: root.name, seq: last.seq })
+        if (writer !== host.writer) throw fencedError(root.address, last.seq)
+        return
+      }
+      await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
+    }
   }
 }

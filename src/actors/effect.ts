@@ -12,6 +12,11 @@ export type EffectInfo = {
   epoch: number
   /** It ran before and nobody knows how far it came. */
   restarted: boolean
+  /**
+   * Makes sure that this host still owns the actor, for right before what must not be done twice: a process that was frozen may have been replaced
+   * meanwhile. Free unless some time has passed since the effect began. @throws RuntimeError fenced, closed
+   */
+  confirm(): Promise<void>
   /** Sends an event to the parent that is journalled with whatever commit comes next, at no cost of its own. It may be lost in a crash. */
   tell(event: AnyEvent): void
 }
@@ -21,7 +26,7 @@ export const describeEffect = (self: AnyActorRef, info: EffectInfo): void => voi
 
 /** For use inside an effect: `fromPromise(({ input, self }) => charge(input, { idempotencyKey: effect(self).key }))`. Outside of a host, a plain first attempt. */
 export const effect = (self: AnyActorRef): EffectInfo =>
-  infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, tell: () => undefined }
+  infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, tell: () => undefined }
 
 /** Ends when `signal` aborts, whatever the work does; used to keep an unwilling effect from holding up its machine. */
 export type TaskScope<Input> = {

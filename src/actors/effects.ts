@@ -10,6 +10,8 @@ export type EffectsHost = {
   environment: Environment
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
+  /** Rejects when somebody else may have taken over since a time. */
+  confirm(since: number): Promise<void>
   /** There is a {@link FailedAction} to be taken. */
   actionFailed(): void
 }
@@ -120,12 +122,14 @@ export class Effects {
 
   #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
     const { path, ref } = effect
+    const began = this.#host.environment.clock.now()
     this.#launched.set(path, effect)
     describeEffect(ref, {
       key: `${this.#host.name}${path}`,
       attempt: epoch - effect.epoch + 1,
       epoch,
       restarted: effect.epoch < epoch,
+      confirm: () => this.#host.confirm(began),
       tell: (event) => {
         if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
       },

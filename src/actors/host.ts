@@ -23,6 +23,7 @@ export const defaultLimits: HostLimits = {
   crashMax: 5,
   crashPeriodMs: 60_000,
   patienceMs: 30_000,
+  takeoverMs: 250,
   idleMs: 60_000,
   liveMax: 10_000,
 }

@@ -16,6 +16,8 @@ export type RootLimits = {
   crashPeriodMs: number
   /** ms that a root with running effects waits for a store that is full or away, before it lets go and they have to begin again. */
   patienceMs: number
+  /** ms within which nobody else can have taken over, as locks and leases last longer. After that, whoever may have been frozen asks the journal. */
+  takeoverMs: number
 }
 
 /** Where in the life of a commit a fail point may strike. */

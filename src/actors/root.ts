@@ -57,6 +57,7 @@ export class Root {
       name: this.name,
       environment,
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
+      confirm: (since) => this.#confirm(since),
       actionFailed: () => this.#pump.start(),
     })
     this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
@@ -244,6 +245,15 @@ export class Root {
       await this.#committer.note({}).catch(() => undefined)
     if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
     this.#release(notHereError(this.name))
+  }
+
+  async #confirm(since: number): Promise<void> {
+    try {
+      await this.#committer.confirm(since)
+    } catch (error) {
+      this.#release(error)
+      throw error
+    }
   }
 
   /** Lets go at once, as after a kill, but for the processes of its effects, which are stopped. Nothing more is written. */

@@ -17,15 +17,16 @@ export const toolActor = ({ environment, agent: agentOf }: TurnServices) =>
           })
         const held = environment.failPoints.hit('K09')
         if (held) await held
-        const output = await agentOf(agent).tools.run(call, {
+        const context = {
           callId: id,
           attempt: attempt + info.attempt - 1,
           session,
           runId,
           signal,
-          progress: (message) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
+          progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
           log: environment.log,
-        })
+        }
+        const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
         return { kind: 'tool', id, callId, name, output }
       }),
     },

@@ -2,14 +2,15 @@
 import { randomUUID } from 'node:crypto'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Approval, SessionOutput, TurnOutput } from '../contracts/session.ts'
+import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
 import { parseInput } from './parse.ts'
+import { allApprovals, approvalsOf, listActors } from './peek.ts'
 import type { Session } from './session.ts'
 import { deleteSession, listSessions } from './sessions.ts'
-import { readTrace } from './trace.ts'
+import { readFrames, readTrace } from './trace.ts'
 
 type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
 
@@ -24,9 +25,6 @@ const existingActor = async (runtime: Runtime, address: Address, message = `ther
   if ((await runtime.services.transport.journal.head(address)) === undefined)
     throw new RuntimeError('not_found', message, { hint: 'it begins with its first message; see `statecast sessions`' })
 }
-
-const approvalsOf = async (session: Session): Promise<(Approval & { sessionKey: string })[]> =>
-  (await session.view()).approvals.map((approval) => ({ sessionKey: session.key, ...approval }))
 
 const handlers: Handlers = {
   'chat.send': async (runtime, { sessionKey, message, idempotencyKey, agent, model, queueMode }) => {
@@ -52,7 +50,7 @@ const handlers: Handlers = {
     const messages = await (await existing(runtime, sessionKey)).history()
     return { messages: limit === undefined ? messages : messages.slice(-limit) }
   },
-  'sessions.list': async (runtime, { limit }) => ({ sessions: await listSessions(runtime.services.transport.journal, limit) }),
+  'sessions.list': async (runtime, { limit }) => ({ sessions: await listSessions(runtime, limit) }),
   'sessions.get': async (runtime, { sessionKey }) => (await existing(runtime, sessionKey)).view(),
   'sessions.reset': async (runtime, { sessionKey, reason }) => {
     const { seq } = await (await existing(runtime, sessionKey)).reset(reason)
@@ -69,23 +67,22 @@ const handlers: Handlers = {
   'agent.wait': async (runtime, { sessionKey, runId, timeoutMs }) => {
     const session = await existing(runtime, sessionKey)
     try {
-      return await session.wait(runId, timeoutMs)
+      return withoutType(await session.wait(runId, timeoutMs))
     } catch (error) {
       // How a turn failed is an outcome too; only what kept us from learning it is an error of this command.
       return await failedOutcome(session, runId, error)
     }
   },
   'approvals.list': async (runtime, { sessionKey }) => {
-    if (sessionKey !== undefined) return { approvals: await approvalsOf(await existing(runtime, sessionKey)) }
-    // Only a turn that runs can wait for a person, and the journal tells which those are.
-    const running = (await listSessions(runtime.services.transport.journal)).filter(({ state }) => typeof state === 'object' && state !== null)
-    return { approvals: (await Promise.all(running.map(({ key }) => approvalsOf(runtime.session(key))))).flat() }
+    if (sessionKey === undefined) return allApprovals(runtime)
+    return { approvals: await approvalsOf(runtime, (await existing(runtime, sessionKey)).key), unreadable: [] }
   },
-  'approvals.resolve': async (runtime, { sessionKey, callId, decision, inputHash, attempt = 1, by }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).decide({ callId, inputHash, attempt }, decision, by)
+  'approvals.resolve': async (runtime, { sessionKey, ...decision }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).command({ type: 'approve', ...decision })
     return { seq }
   },
   'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
+  'trace.frames': (runtime, { kind = 'session', id, from, limit }) => readFrames(runtime, { kind, id }, from, limit),
   'trace.replay': async (runtime, { kind = 'session', id, to }) => {
     runtime.services.host.registration(kind)
     await existingActor(runtime, { kind, id })
@@ -102,6 +99,7 @@ const handlers: Handlers = {
     await existingActor(runtime, actor.address)
     return actor.snapshot()
   },
+  'actors.list': (runtime, input) => listActors(runtime, input),
   'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),
   'tools.list': (runtime) => ({
     agents: [...runtime.services.agents.values()].map(({ agent, tools }) => ({
@@ -128,6 +126,12 @@ const handlers: Handlers = {
 }
 
 const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate: boolean }) => ({ seq, at, duplicate })
+
+/** Heard as it happens an outcome is an event; asked for later it is not. One answer has one shape. */
+const withoutType = (outcome: TurnOutput & { type?: unknown }): TurnOutput => {
+  const { type: _, ...rest } = outcome
+  return rest
+}
 
 const failedOutcome = async (session: Session, runId: string, error: unknown): Promise<TurnOutput> => {
   if (!isRuntimeError(error) || error.code === 'not_found' || error.code === 'timeout') throw error

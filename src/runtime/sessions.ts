@@ -4,6 +4,7 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Head, Journal } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
+import { waitingIn } from './peek.ts'
 
 export type SessionRow = {
   key: string
@@ -14,24 +15,27 @@ export type SessionRow = {
   at: number
   /** Whether it has work to do. */
   busy: boolean
+  /** Tool calls that wait for a person. */
+  waiting: number
 }
 
 /** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
 const lookBack = 20
 
-export const listSessions = async (journal: Journal, limit = 1000): Promise<SessionRow[]> => {
-  const heads = await journal.list({ kind: 'session', limit })
+export const listSessions = async (runtime: Pick<Runtime, 'services'>, limit = 1000): Promise<SessionRow[]> => {
+  const heads = await runtime.services.transport.journal.list({ kind: 'session', limit })
   const rows: SessionRow[] = []
-  for (const head of heads) rows.push(await row(journal, head))
+  for (const head of heads) rows.push(await row(runtime, head))
   return rows
 }
 
-const row = async (journal: Journal, { address, seq, at, wakeAt }: Head): Promise<SessionRow> => ({
-  key: address.id,
-  state: await lastState(journal, address, seq),
-  seq,
-  at,
-  busy: wakeAt === 0,
+const row = async (runtime: Pick<Runtime, 'services'>, head: Head): Promise<SessionRow> => ({
+  key: head.address.id,
+  state: await lastState(runtime.services.transport.journal, head.address, head.seq),
+  seq: head.seq,
+  at: head.at,
+  busy: head.wakeAt === 0,
+  waiting: await waitingIn(runtime, head),
 })
 
 const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {

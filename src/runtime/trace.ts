@@ -29,3 +29,29 @@ export const readTrace = async ({ services }: Pick<Runtime, 'services'>, address
   }
   return { entries, next: next <= head.seq ? next : null, seq: head.seq }
 }
+
+/** Commits as they are stored, in base64. `next` is where to read on; null at the present end of the journal. */
+export type FramePage = { frames: { seq: number; bytes: string }[]; next: number | null }
+
+/** One answer holds this much and one frame: a commit may be large. */
+const answerBytesMax = 8 * 1024 * 1024
+
+/** @throws RuntimeError not_found, corrupt_at */
+export const readFrames = async ({ services }: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
+  const { journal } = services.transport
+  const head = await journal.head(address)
+  if (!head) throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: 'see `statecast sessions`' })
+  const frames: FramePage['frames'] = []
+  let next = from
+  for (let size = 0; frames.length < limit && size < answerBytesMax && next <= head.seq; ) {
+    const read = await journal.read(address, next, { limit: Math.min(commitsPerRead, limit - frames.length) })
+    if (read.length === 0) break
+    for (const { seq, bytes } of read) {
+      if (size >= answerBytesMax) break
+      frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
+      size += bytes.length
+      next = seq + 1
+    }
+  }
+  return { frames, next: next <= head.seq ? next : null }
+}
