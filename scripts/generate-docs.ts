@@ -1,6 +1,6 @@
 /**
- * Writes the pages that are made from the sources: `docs/statecharts/` from the machines, `docs/reference/` from the error codes
- * and the message schemas.
+ * Writes the pages that are made from the sources: `docs/statecharts/` from the machines, `docs/reference/` from the error codes,
+ * the message schemas and the list of commands.
  * With `--check` it writes nothing and fails when a page differs. Run as `npm run docs`.
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -12,6 +12,7 @@ import { errorCodes } from '../src/contracts/errors.ts'
 import { type Chart, chart, nodesOf } from '../src/machines/chart.ts'
 import { toMermaid } from '../src/machines/mermaid.ts'
 import { machineSignature } from '../src/machines/signature.ts'
+import { httpPage } from './http-page.ts'
 import { messagesPage } from './messages-page.ts'
 
 const repository = fileURLToPath(new URL('..', import.meta.url))
@@ -22,7 +23,10 @@ export const generatedPages = async (): Promise<Map<string, string>> => {
   const machines = Object.entries(await ourMachines()).sort(([a], [b]) => (a < b ? -1 : 1))
   const pages = new Map(machines.map(([name, machine]) => [`docs/statecharts/${name}.md`, chartPage(name, machine)]))
   if (machines.length > 0) pages.set('docs/statecharts/README.md', chartIndex(machines.map(([name]) => name)))
-  return pages.set('docs/reference/errors.md', errorPage()).set('docs/reference/messages.md', messagesPage(note))
+  return pages
+    .set('docs/reference/errors.md', errorPage())
+    .set('docs/reference/http.md', httpPage(note))
+    .set('docs/reference/messages.md', messagesPage(note))
 }
 
 /** The pages that differ from what is on disk, those that nothing makes any more included. */

@@ -1,5 +1,5 @@
 /** What a KEY on the command line means: a conversation, or `kind/id` of any actor. */
-import { isRuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, parseAddress } from '../contracts/subjects.ts'
 
 /** Readings of a key, the likelier first: `order/o-17` is an actor, unless there is only a conversation of that name. */
@@ -28,3 +28,10 @@ export const withAddress = async <Result>(key: string, use: (address: Address) =
   }
   throw first
 }
+
+/** The same where only a conversation will do. @throws RuntimeError not_found */
+export const withSession = <Result>(key: string, use: (sessionKey: string) => Promise<Result>): Promise<Result> =>
+  withAddress(key, async ({ kind, id }) => {
+    if (kind === 'session') return use(id)
+    throw new RuntimeError('not_found', `there is no session '${key.slice(0, 80)}'`, { hint: 'see `statecast sessions`' })
+  })

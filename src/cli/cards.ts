@@ -1,37 +1,50 @@
 /** How tool calls and waiting approvals look in the terminal. */
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Approval, SessionOutput } from '../contracts/session.ts'
-import { printable } from './output.ts'
+import { printable, shellWord } from './output.ts'
 
 type ToolEvent = Extract<SessionOutput, { type: 'tool' }>
 
 const widthMax = 120
-const short = (value: unknown): string => {
+/** A value on one line, cut where it gets long. */
+export const shortText = (value: unknown, max = widthMax): string => {
   const text = printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
-  return text.length > widthMax ? `${text.slice(0, widthMax)}…` : text
+  return text.length > max ? `${text.slice(0, max)}… (${text.length - max} characters more)` : text
 }
 
 /** `⚙ calculate {"expression":"17*23"}`, then `✓ calculate {"value":391}`. */
 export const toolCard = ({ name, phase, input, output, message }: ToolEvent): string => {
   switch (phase) {
     case 'requested':
-      return `  ⚙ ${printable(name)} ${short(input)}`
+      return `  ⚙ ${printable(name)} ${shortText(input)}`
     case 'progress':
-      return `  … ${printable(name)} ${short(message ?? '')}`
+      return `  … ${printable(name)} ${shortText(message ?? '')}`
     case 'completed':
-      return `  ✓ ${printable(name)} ${short(output)}`
+      return `  ✓ ${printable(name)} ${shortText(output)}`
     default:
-      return `  ✗ ${printable(name)} ${phase.replace('_', ' ')} ${short(output ?? '')}`
+      return `  ✗ ${printable(name)} ${phase.replace('_', ' ')} ${shortText(output ?? '')}`
   }
 }
 
-export const approvalQuestion = ({ name, input, why }: Approval): string =>
+export const approvalQuestion = ({ name, input, why }: Pick<Approval, 'name' | 'input' | 'why'>, max?: number): string =>
   why === 'in_doubt'
-    ? `nobody knows whether ${printable(name)} ${short(input)} ran before the crash: run it again?`
-    : `may ${printable(name)} run with ${short(input)}?`
+    ? `nobody knows whether ${printable(name)} ${shortText(input, max)} ran before the crash: run it again?`
+    : `may ${printable(name)} run with ${shortText(input, max)}?`
+
+/** How `statecast approve` names a call: its id inside of the session, and the attempt where it is asked about again. */
+export const callName = (sessionKey: string, { callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string =>
+  `${callId.startsWith(`${sessionKey}/`) ? callId.slice(sessionKey.length + 1) : callId}${attempt > 1 ? `#${attempt}` : ''}`
+
+/** To be copied into a shell. */
+export const approveCommand = (sessionKey: string, approval: Pick<Approval, 'callId' | 'attempt'>, url?: string): string =>
+  ['statecast', 'approve', ...(url === undefined ? [] : ['--url', url]), '--', sessionKey, callName(sessionKey, approval)]
+    .filter((word, index, all) => word !== '--' || all.slice(index + 1).some((later) => later.startsWith('-')))
+    .map(shellWord)
+    .join(' ')
 
 /** Where nobody can be asked. */
-export const approvalNeeded = (sessionKey: string, approval: Approval): RuntimeError =>
+export const approvalNeeded = (sessionKey: string, approval: Approval, url?: string): RuntimeError =>
   new RuntimeError(approval.why === 'in_doubt' ? 'tool_in_doubt' : 'unsupported', `a person has to decide: ${approvalQuestion(approval)}`, {
-    hint: `decide in a terminal with: statecast chat --session ${sessionKey}   (or POST /rpc/approvals.resolve with callId '${approval.callId}', attempt ${approval.attempt} and inputHash '${approval.inputHash}'); the turn waits until then`,
+    hint: `decide with: ${approveCommand(sessionKey, approval, url)}   (--deny refuses it; or in a terminal: statecast chat --session ${shellWord(sessionKey)}); the turn waits until then`,
+    data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })

@@ -8,7 +8,7 @@ import { linesOf } from './lines.ts'
 import { dim, exitCodes, hasColour, note, print, printJson, reportError } from './output.ts'
 import { say } from './say.ts'
 
-export const chatThroughPipe = async (client: Client, { session, agent, model, json = false }: ChatOptions): Promise<number> => {
+export const chatThroughPipe = async (client: Client, { session, agent, model, url, json = false }: ChatOptions): Promise<number> => {
   let code: number = exitCodes.fine
   let stop: (() => void) | undefined
   const interrupted = new AbortController()
@@ -28,7 +28,7 @@ export const chatThroughPipe = async (client: Client, { session, agent, model, j
         if (json) printJson(event)
         else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
         if (event.type === 'approval') {
-          reportError(approvalNeeded(session, event), { json })
+          reportError(approvalNeeded(session, event, url), { json })
           return false
         }
       }

@@ -53,12 +53,26 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
     try {
       return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: !look }))
     } catch (error) {
-      if (!isRuntimeError(error) || error.code !== 'locked' || waited >= patienceMs) throw error
+      if (!isRuntimeError(error) || error.code !== 'locked') throw error
+      if (waited >= patienceMs) throw lockedError(error)
       await pause(stepMs)
       const started = typeof transport === 'string' ? await remote(transport) : undefined
       if (started) return started
     }
   }
+}
+
+/** The same refusal with what a person at the keyboard can do about it. */
+export const lockedError = (error: RuntimeError): RuntimeError => {
+  const { pid, url } = (error.data?.owner ?? {}) as Partial<Owner>
+  const other = 'or choose another folder with --url embedded:<folder>'
+  const hint =
+    pid === undefined
+      ? `another process runs there: stop it, ${other}`
+      : url === undefined
+        ? `a node runs there that serves nobody: the commands talk to it only when it was started with 'statecast up'; else stop process ${pid} (kill ${pid}), ${other}`
+        : `a node runs there, and the commands talk to it by themselves; to have another one, stop process ${pid} (kill ${pid}), ${other}`
+  return new RuntimeError('locked', error.message, { ...error.toJSON(), hint, cause: error })
 }
 
 /** @throws RuntimeError unauthorised when the token of a node is not readable */

@@ -6,20 +6,18 @@ import { errorBody } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { systemEnvironment } from '../environment.ts'
 import { tokenFile } from '../gateway/token.ts'
-import { createModels } from '../models/models.ts'
 import type { Health, RuntimeOptions } from '../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes } from '../transport/embedded/free-space.ts'
 import { readOwner } from '../transport/embedded/lock.ts'
 import { connect, defaultUrl, folderOf, type Globals, nodeOf } from './connect.ts'
+import { actors } from './doctor.actors.ts'
+import { bad, type Finding, ok, warn } from './doctor.finding.ts'
+import { models } from './doctor.models.ts'
 import { loadApp } from './load-app.ts'
 
-export type Finding = { check: string; status: 'ok' | 'warn' | 'bad'; message: string; hint?: string }
+export type DoctorOptions = Globals & { offline?: boolean }
 
-const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
-const warn = (check: string, message: string, hint: string): Finding => ({ check, status: 'warn', message, hint })
-const bad = (check: string, message: string, hint: string): Finding => ({ check, status: 'bad', message, hint })
-
-export async function* examine(globals: Globals): AsyncGenerator<Finding> {
+export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> {
   yield node()
   let app: RuntimeOptions = {}
   try {
@@ -30,7 +28,7 @@ export async function* examine(globals: Globals): AsyncGenerator<Finding> {
     yield bad('app', message, hint)
   }
   yield* store(globals, app)
-  yield* keys(app)
+  yield* models(app, globals)
   yield clock()
 }
 
@@ -59,8 +57,13 @@ async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Fin
     yield warn('node on this data', `process ${owner.pid} has the folder and serves nobody`, `wait for it to end, or stop it (kill ${owner.pid})`)
     return
   }
-  if (running) yield await nodeHealth(globals)
-  else yield* integrity(folder)
+  const damaged = new Set<string>()
+  const report = running ? nodeHealth(globals) : integrity(folder, damaged)
+  for await (const finding of report) {
+    yield finding
+    if (finding.check === 'store' && finding.status === 'bad') return
+  }
+  yield* actors(globals, damaged)
 }
 
 function* place(folder: string): Generator<Finding> {
@@ -86,23 +89,23 @@ function* place(folder: string): Generator<Finding> {
 
 const nearestExisting = (path: string): string => (existsSync(path) ? path : nearestExisting(dirname(path)))
 
-const nodeHealth = async (globals: Globals): Promise<Finding> => {
+async function* nodeHealth(globals: Globals): AsyncGenerator<Finding> {
   try {
     const client = await connect(globals)
     try {
       const health = await client.command<Health>('health', {})
-      return health.ready ? ok('store', health.durability) : bad('store', health.detail ?? 'not writable', 'see the log of the node')
+      yield health.ready ? ok('store', health.durability) : bad('store', health.detail ?? 'not writable', 'see the log of the node')
     } finally {
       await client.close()
     }
   } catch (error) {
     const { message, hint = 'see the log of the node' } = errorBody(error)
-    return bad('store', message, hint)
+    yield bad('store', message, hint)
   }
 }
 
 /** Every head and the last commit of every journal: quick, and finds a file that was cut off or overwritten. */
-async function* integrity(folder: string): AsyncGenerator<Finding> {
+async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<Finding> {
   const { openEmbedded } = await import('../transport/embedded/open.ts')
   try {
     const transport = await openEmbedded({ folder, environment: systemEnvironment() })
@@ -114,12 +117,14 @@ async function* integrity(folder: string): AsyncGenerator<Finding> {
         count++
         const name = formatAddress(address)
         const last = await transport.journal.last(address).catch(errorBody)
-        if (last === undefined || 'code' in last || last.seq !== seq || !readable(last, name))
+        if (last === undefined || 'code' in last || last.seq !== seq || !readable(last, name)) {
+          damaged.add(name)
           yield bad(
             'journal',
             `${name} is damaged at its end (commit ${seq})`,
             'restore a backup, or delete this session; the others are not touched',
           )
+        }
       }
       yield ok('journals', `${count} read`)
       const dead = await transport.inbox.deadLetters({ limit: 100 })
@@ -155,18 +160,6 @@ const readable = ({ seq, bytes }: { seq: number; bytes: Uint8Array }, address: s
   } catch {
     return false
   }
-}
-
-/** Names of variables and whether they are set; what they are set to is nobody's business. */
-function* keys(app: RuntimeOptions): Generator<Finding> {
-  const set = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'STATECAST_MODEL', 'STATECAST_TOKEN'].filter((name) => process.env[name])
-  yield ok('keys', set.length > 0 ? `set: ${set.join(', ')}` : 'none set; the offline stand-in answers')
-  const models = createModels({ environment: systemEnvironment(), ...(app.models ? { custom: app.models } : {}) })
-  const provider = models.defaultRef.split('/')[0]
-  const listed = models.list().find(({ ref, available }) => ref.split('/')[0] === provider && !available)
-  yield listed
-    ? bad('model', `the default model ${models.defaultRef} cannot be used: ${listed.why}`, 'set its key, or another STATECAST_MODEL')
-    : ok('model', `${models.defaultRef} by default`)
 }
 
 const clock = (): Finding => {

@@ -1,11 +1,11 @@
 /** `statecast doctor`: looks for what could keep Statecast from working, and says what to do about it. */
-import type { Globals } from './connect.ts'
-import { examine, type Finding } from './doctor.checks.ts'
+import { type DoctorOptions, examine } from './doctor.checks.ts'
+import type { Finding } from './doctor.finding.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 const marks: Record<Finding['status'], string> = { ok: 'ok  ', warn: 'warn', bad: 'BAD ' }
 
-export const doctor = async (options: Globals): Promise<number> => {
+export const doctor = async (options: DoctorOptions): Promise<number> => {
   let broken = false
   for await (const finding of examine(options)) {
     broken ||= finding.status === 'bad'

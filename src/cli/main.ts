@@ -24,6 +24,10 @@ export const main = async (argv: string[]): Promise<number> => {
     await program.parseAsync(argv, { from: 'user' })
     return code
   } catch (error) {
+    if (error instanceof CommanderError && error.code === 'commander.help') {
+      program.outputHelp()
+      return exitCodes.fine
+    }
     if (error instanceof CommanderError) return usageError(error, json)
     return exitCodeOf(reportError(error, { json }).code)
   } finally {
@@ -46,6 +50,8 @@ const commandLine = (action: Action): Command => {
     .exitOverride()
     .configureOutput({ writeErr: () => undefined })
     .showHelpAfterError(false)
+    // Also in the help of each command: --url and --json are looked for there.
+    .configureHelp({ showGlobalOptions: true })
     .addHelpText('after', '\nExit codes: 0 fine, 1 the work failed, 2 wrong usage, 3 refused, 4 not found, 130 interrupted.')
 
   const add = (name: string, description: string): Command => {
@@ -67,13 +73,32 @@ const commandLine = (action: Action): Command => {
   add('send', 'say one thing and print the answer')
     .argument('<key>', 'which conversation')
     .argument('<text>', 'what to say; - reads stdin')
-    .option('--idempotency-key <id>', 'a repeated one changes nothing and is answered as the first')
+    .option('--idempotency-key <id>', 'one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first')
     .option('--wait', 'wait for the answer (default)')
     .option('--no-wait', 'return as soon as the message is stored')
     .option('--agent <name>', 'who answers')
     .option('--model <ref>', 'another model, provider/model-id')
     .action(action(async (options, key, text) => (await import('./send.ts')).send(options, key, text)))
+  add('history', 'print what was said in a conversation, since it last began anew')
+    .argument('<key>', 'which conversation')
+    .option('--limit <n>', 'only the newest messages, results of tools included', wholeNumber(1, 1000))
+    .action(action(async (options, key) => (await import('./history.ts')).history(options, key)))
+  add('approvals', 'list the tool calls that wait for a person, and how to answer').action(
+    action(async (options) => (await import('./approvals.ts')).approvals(options)),
+  )
+  add('approve', 'let a tool call run that waits for a person, or refuse it')
+    .argument('<key>', 'which conversation')
+    .argument('<call>', 'which call, as statecast approvals names it')
+    .option('--deny', 'refuse it')
+    .option('--note <text>', 'why: kept in the journal, and told to the model with a refusal')
+    .option('--by <name>', 'who decides', 'command line')
+    .option('--wait', 'wait for the answer of the turn; without a node it runs here, and is always waited for')
+    .action(action(async (options, key, call) => (await import('./approve.ts')).approve(options, key, call)))
   add('sessions', 'list the conversations').action(action(async (options) => (await import('./sessions.ts')).sessions(options)))
+  add('actors', 'list conversations and machines with their states, and what lives below them')
+    .option('--kind <kind>', 'only this kind, such as session')
+    .option('--all', 'also those that have ended')
+    .action(action(async (options) => (await import('./actors.ts')).actors(options)))
   add('trace', 'print the events of a conversation or actor, one a line')
     .argument('<key>', 'a conversation, or kind/id of an actor')
     .option('--follow', 'go on with what happens')
@@ -82,12 +107,15 @@ const commandLine = (action: Action): Command => {
   add('replay', 'run the trace again and compare every state')
     .argument('<key>', 'a conversation, or kind/id of an actor')
     .option('--to <seq>', 'stop after this commit', wholeNumber(1))
+    .option('--against <file>', 'use the machines of another app module, such as an edited copy, and report the first difference')
     .action(action(async (options, key) => (await import('./replay.ts')).replay(options, key)))
   add('machines', 'list or draw the statecharts')
     .argument('[name]', 'one of them')
     .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json']))
     .action(action(async (options, name) => (await import('./machines.ts')).machines(options, name)))
-  add('doctor', 'look for what could keep Statecast from working').action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
+  add('doctor', 'look for what could keep Statecast from working, models included: they get one tiny request')
+    .option('--offline', 'ask no model')
+    .action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
   return program
 }
 
@@ -110,10 +138,6 @@ const wholeNumber =
 /** Help and version come as errors of their own, with exit code 0. */
 const usageError = (error: CommanderError, json: boolean): number => {
   if (error.exitCode === 0) return exitCodes.fine
-  if (error.code === 'commander.help') {
-    note('error: no command was given\nhint: statecast --help lists them')
-    return exitCodes.usage
-  }
   const [message = '', ...more] = error.message.replace(/^error: /, '').split('\n')
   const near = /\(?Did you mean (?:one of )?(.*?)\?\)?$/.exec(more.join(' '))?.[1]
   note(`error: ${message}`)

@@ -22,6 +22,9 @@ export const note = (line: string): void => void process.stderr.write(`${line}\n
 export const printable = (text: string, keep: 'lines' | 'one line' = 'one line'): string =>
   keep === 'lines' ? text.replace(/\r\n?/g, '\n').replace(/[\p{Cc}]/gu, (c) => (c === '\n' || c === '\t' ? c : '�')) : text.replace(/\p{Cc}+/gu, ' ')
 
+/** A word of a command line that a person may copy into a shell. */
+export const shellWord = (text: string): string => (/^[\w@%+=:,./][\w@%+=:,./#-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)
+
 export const hasColour = (stream: { isTTY?: boolean }): boolean => stream.isTTY === true && !process.env.NO_COLOR && process.env.TERM !== 'dumb'
 export const dim = (text: string, stream: { isTTY?: boolean } = process.stderr): string => (hasColour(stream) ? `\u001b[2m${text}\u001b[22m` : text)
 

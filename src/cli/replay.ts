@@ -1,15 +1,20 @@
 /** `statecast replay`: whether the machines, given the recorded inputs, arrive at the recorded states. */
 import type { Replayed } from '../actors/replay.ts'
 import { withAddress } from './address.ts'
+import type { ReplayedAgainst } from './against.ts'
 import { connect, type Globals } from './connect.ts'
 import { exitCodes, print, printable, printJson, stateText } from './output.ts'
 
-export const replay = async (options: Globals & { to?: number }, key: string): Promise<number> => {
+export type ReplayOptions = Globals & { to?: number; against?: string }
+
+export const replay = async (options: ReplayOptions, key: string): Promise<number> => {
   const client = await connect(options, { look: true })
   try {
-    const replayed = await withAddress(key, ({ kind, id }) =>
-      client.command<Replayed>('trace.replay', { kind, id, ...(options.to === undefined ? {} : { to: options.to }) }),
-    )
+    const { to, against } = options
+    const replayed: Replayed | ReplayedAgainst = await withAddress(key, async (address) => {
+      if (against === undefined) return client.command<Replayed>('trace.replay', { ...address, ...(to === undefined ? {} : { to }) })
+      return (await import('./against.ts')).replayAgainst(client, address, against, to)
+    })
     if (options.json) printJson(replayed)
     else printVerdict(replayed)
     return replayed.verdict === 'identical' ? exitCodes.fine : exitCodes.failed
@@ -18,12 +23,22 @@ export const replay = async (options: Globals & { to?: number }, key: string): P
   }
 }
 
-const printVerdict = ({ verdict, commits, inputs, states, difference }: Replayed): void => {
+const printVerdict = (replayed: Replayed | ReplayedAgainst): void => {
+  const { verdict, commits, inputs, states, difference } = replayed
   print(verdict)
   print(`${commits} commits, ${inputs} inputs`)
+  if ('signature' in replayed) {
+    const { recorded, present } = replayed.signature
+    print(recorded === present ? `the same structure (${present})` : `another structure: recorded by ${recorded}, this one is ${present}`)
+  }
   for (const [path, state] of Object.entries(states)) print(`${printable(path)}: ${printable(stateText(state))}`)
   if (!difference) return
   print(`first difference: commit ${difference.seq}${difference.path === undefined ? '' : `, ${printable(difference.path)}`}`)
-  print(`  recorded: ${printable(JSON.stringify(difference.recorded) ?? 'nothing')}`)
-  print(`  replayed: ${printable(JSON.stringify(difference.replayed) ?? 'nothing')}`)
+  if ('events' in replayed && replayed.events) print(`  on:       ${replayed.events.join(', ')}`)
+  print(`  recorded: ${shown(difference.recorded)}`)
+  print(`  replayed: ${shown(difference.replayed)}`)
+  if (difference.path === undefined && typeof difference.recorded === 'string')
+    print('  the states agree; what the machine remembers (its context), or when it wakes, does not')
 }
+
+const shown = (value: unknown): string => printable(JSON.stringify(value) ?? 'nothing')

@@ -13,11 +13,19 @@ export type Accepted = { id: string; runId: string; status: string; seq: number 
 /** How often the session itself is asked: events may be lost, and a session that was set aside says nothing any more. */
 const askEveryMs = 1000
 
-export type Conversation = { accepted: Accepted; events: AsyncIterable<RunEvent>; outcome: Promise<TurnOutput>; stop(): void }
+export type Conversation = { events: AsyncIterable<RunEvent>; outcome: Promise<TurnOutput>; stop(): void }
 
 /** Resolves when the message is durable. @throws RuntimeError when it was not accepted */
-export const say = async (client: Client, sessionKey: string, words: Words): Promise<Conversation> => {
+export const say = (client: Client, sessionKey: string, words: Words): Promise<Conversation> => {
   const id = words.idempotencyKey ?? `m-${randomUUID()}`
+  return follow(client, sessionKey, id, () => client.command<Accepted>('chat.send', { sessionKey, ...words, idempotencyKey: id }))
+}
+
+/**
+ * Follows the turn that answers a message from the moment that `begin` makes it go on.
+ * @param id of the message, or of the run @throws whatever `begin` throws
+ */
+export const follow = async (client: Client, sessionKey: string, id: string, begin: () => Promise<unknown>): Promise<Conversation> => {
   const run = new Run(id)
   const subscription = await client.events(sessionKey)
   let timer: NodeJS.Timeout | undefined
@@ -62,13 +70,13 @@ export const say = async (client: Client, sessionKey: string, words: Words): Pro
     )
   }
   try {
-    const accepted = await client.command<Accepted>('chat.send', { sessionKey, ...words, idempotencyKey: id })
-    if (accepted.status === 'duplicate') {
+    const begun = (await begin()) as Partial<Accepted>
+    if (begun.status === 'duplicate') {
       late = 1
       await ask()
     }
     if (!stopped) keepAsking()
-    return { accepted, events: run.events(), outcome: run.result(), stop: () => run.fail(new RuntimeError('cancelled', 'no longer followed')) }
+    return { events: run.events(), outcome: run.result(), stop: () => run.fail(new RuntimeError('cancelled', 'no longer followed')) }
   } catch (error) {
     run.fail(error)
     throw error

@@ -37,7 +37,7 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
       for await (const event of conversation.events) {
         if (json) printJson(event)
         else if (event.type === 'tool') note(dim(toolCard(event)))
-        if (event.type === 'approval') throw approvalNeeded(sessionKey, event)
+        if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options.url)
       }
       const outcome = await conversation.outcome
       if (!json) print(outcome.text)

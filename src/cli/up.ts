@@ -1,12 +1,12 @@
 /** `statecast up`: a node that other commands and programs talk to. */
 import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
-import { errorBody, RuntimeError } from '../contracts/errors.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { checkExposure, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { writeOwner } from '../transport/embedded/lock.ts'
-import { defaultUrl, folderOf, type Globals } from './connect.ts'
+import { defaultUrl, folderOf, type Globals, lockedError } from './connect.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
@@ -28,7 +28,9 @@ export const up = async (options: UpOptions): Promise<number> => {
 
   const stopping = shutdownAsked()
   // `starting` tells other commands that it is worth waiting for the address.
-  const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' } })
+  const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' } }).catch((error: unknown) => {
+    throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
+  })
   keepGoing(runtime)
   try {
     const dataFolder = folder ?? '.statecast'

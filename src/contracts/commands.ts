@@ -1,6 +1,6 @@
 /** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
-import { callIdMax, QueueMode, textMax } from './session.ts'
+import { callIdMax, noteMax, QueueMode, textMax } from './session.ts'
 import { maxIdBytes } from './subjects.ts'
 
 const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
@@ -12,7 +12,12 @@ export const commands = {
     .strictObject({
       sessionKey: SessionKey,
       message: z.string().min(1).max(textMax).describe('what is said'),
-      idempotencyKey: z.string().min(1).max(200).optional().describe('a repeated one changes nothing and is answered as the first'),
+      idempotencyKey: z
+        .string()
+        .min(1)
+        .max(200)
+        .optional()
+        .describe('one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first'),
       agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
       model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
@@ -24,7 +29,9 @@ export const commands = {
   'chat.history': z
     .strictObject({ sessionKey: SessionKey, limit: z.number().int().min(1).max(1000).optional() })
     .describe('the conversation as the model reads it'),
-  'sessions.list': z.strictObject({ limit: z.number().int().min(1).max(10_000).optional() }).describe('all sessions with their state'),
+  'sessions.list': z
+    .strictObject({ limit: z.number().int().min(1).max(10_000).optional() })
+    .describe('all sessions with their state, and how many tool calls wait for a person'),
   'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits, last outcomes'),
   'sessions.reset': z
     .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
@@ -42,12 +49,16 @@ export const commands = {
       decision: z.enum(['approve', 'deny']),
       inputHash: z.string().length(64),
       attempt: z.number().int().min(1).optional(),
-      by: z.string().max(200).optional(),
+      by: z.string().max(200).optional().describe('who decided'),
+      note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
     })
     .describe('decides about one, for the arguments with this hash'),
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),
+  'trace.frames': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
+    .describe('the journal as it is stored, commits in base64: for whoever folds it with machines of their own'),
   'trace.replay': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
@@ -61,6 +72,13 @@ export const commands = {
     })
     .describe('sends an event to an actor of any registered kind'),
   'actors.get': z.strictObject({ kind: Kind, id: SessionKey }).describe('state, context and output of an actor'),
+  'actors.list': z
+    .strictObject({
+      kind: Kind.optional().describe('only this kind'),
+      after: z.string().max(4000).optional().describe('`next` of the page before'),
+      limit: z.number().int().min(1).max(1000).optional(),
+    })
+    .describe('all actors with their states, read from their journals: none is woken'),
   'models.list': z.strictObject({}).describe('models that can be named here'),
   'tools.list': z.strictObject({}).describe('tools by agent'),
   'agents.list': z.strictObject({}).describe('agents of the app'),

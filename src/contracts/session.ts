@@ -12,6 +12,7 @@ export const textMax = 200_000
 export const messageIdMax = 200
 /** Characters of the name of a tool call: it holds the key of its session and the id of its run. */
 export const callIdMax = 4000
+export const noteMax = 2000
 
 const MessageId = z
   .string()
@@ -54,7 +55,9 @@ export const SessionCommand = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
     text: z.string().min(1).max(textMax).describe('what is said'),
-    id: MessageId.optional().describe('idempotency key: a repeated one changes nothing and is answered as the first'),
+    id: MessageId.optional().describe(
+      'idempotency key: one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first',
+    ),
     queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
   }),
@@ -69,6 +72,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     inputHash: z.string().length(64).describe('SHA-256 of the arguments that were shown: a decision is about them and no others'),
     attempt: z.number().int().min(1).default(1).describe('the attempt that was asked about: consent to the first is none to a repetition'),
     by: z.string().max(200).optional().describe('who decided'),
+    note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
   }),
   z.strictObject({ type: z.literal('reset').describe('forget the conversation and start anew'), reason: z.string().max(500).optional() }),
   z.strictObject({ type: z.literal('compact').describe('replace old history by a summary now') }),

@@ -6,7 +6,15 @@ import type { ToolOutcome } from '../contracts/tool.ts'
 type Context = ToolInput & { attempt: number; error: ErrorBody | null }
 
 export type ToolEvent =
-  | { type: 'approve'; callId: string; decision: 'approve' | 'deny'; inputHash: string; attempt: number; by?: string | undefined }
+  | {
+      type: 'approve'
+      callId: string
+      decision: 'approve' | 'deny'
+      inputHash: string
+      attempt: number
+      by?: string | undefined
+      note?: string | undefined
+    }
   | { type: 'cancel' }
 
 /** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
@@ -21,6 +29,9 @@ const asked = (context: Context): number => context.attempt + (isInDoubt(context
 const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
   event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
 const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
+
+const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
+  `a person refused this call${by ? ` (${by})` : ''}${note ? `: ${note}` : ''}`
 
 /** What the model reads in place of a result. */
 const failure = ({ error }: Context) => {
@@ -95,7 +106,7 @@ export const toolMachine = setup({
     rememberDenial: assign({
       error: ({ event }): ErrorBody => ({
         code: 'tool_denied',
-        message: `a person refused this call${event.type === 'approve' && event.by ? ` (${event.by})` : ''}`,
+        message: event.type === 'approve' ? refusal(event) : refusal({}),
         retryable: false,
       }),
     }),

@@ -11,12 +11,28 @@ test('--version and --help answer on stdout with exit code 0', async () => {
   expect(await statecast({ folder }, '--help')).toMatchObject({ code: 0, stdout: expect.stringContaining('doctor'), stderr: '' })
 })
 
+test('without a command the help is printed: that is no mistake', async () => {
+  const folder = aFolder()
+
+  const none = await statecast({ folder })
+
+  expect(none).toMatchObject({ code: 0, stdout: (await statecast({ folder }, '--help')).stdout, stderr: '' })
+})
+
+test.each([
+  ['histroy', 'history'],
+  ['aprove', 'approve'],
+  ['approval', 'approvals'],
+  ['actor', 'actors'],
+])('the unknown command %s is answered with %s', async (typed, meant) => {
+  expect((await statecast({ folder: aFolder() }, typed)).stderr).toContain(`hint: did you mean ${meant}?`)
+})
+
 test.each([
   ['an unknown command', ['sendd'], /^error: unknown command 'sendd'\nhint: did you mean send\?\n$/],
   ['an unknown option', ['sessions', '--alll'], /^error: unknown option '--alll'\nhint: \S/],
   ['a missing argument', ['send', 'main'], /^error: missing required argument 'text'\nhint: \S/],
   ['a number that is none', ['replay', 'main', '--to', '1x'], /^error: .*whole number.*\nhint: \S/],
-  ['no command', [], /^error: no command was given\nhint: statecast --help/],
   ['a transport that does not exist', ['sessions', '--url', 'pigeon:coop'], /^error: .*pigeon.*\nhint: \S/],
   ['an app file that is not there', ['chat', '--app', 'nowhere.ts'], /^error: .*nowhere\.ts does not exist.*\nhint: \S/],
 ])('%s is wrong usage: exit code 2, the message and what to do on stderr, no stack', async (_, args, message) => {
@@ -86,34 +102,9 @@ test('machines draws ours and those of the app', async () => {
   const mermaid = await statecast({ folder }, 'machines', 'tool')
   const json = await statecast({ folder }, 'machines', 'light', '--format', 'json', '--app', testApp)
 
-  expect(list.lines.map((line) => line.split(' ')[0])).toEqual(['session', 'turn', 'tool', 'stream', 'light'])
+  expect(list.lines.map((line) => line.split(' ')[0])).toEqual(['session', 'turn', 'tool', 'stream', 'light', 'tally'])
   expect(mermaid.stdout).toMatch(/^stateDiagram-v2\n/)
   expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', root: { initial: 'light.off' } })
-})
-
-test('[INV-18] doctor finds nothing wrong with a folder in order, and names keys without their values', async () => {
-  const folder = aFolder()
-  await statecast({ folder }, 'send', 'main', '1+1')
-
-  const { code, stdout } = await statecast({ folder, env: { ANTHROPIC_API_KEY: 'sk-secret-value' } }, 'doctor')
-
-  expect(stdout).not.toMatch(/^BAD/m)
-  expect(code).toBe(0)
-  expect(stdout).toContain('set: ANTHROPIC_API_KEY')
-  expect(stdout).not.toContain('sk-secret-value')
-})
-
-test('doctor says what is broken and what to do about it, with exit code 1', async () => {
-  const folder = aFolder()
-  await statecast({ folder }, 'send', 'main', '1+1')
-  writeFileSync(join(folder, '.statecast/statecast.db'), 'this is no database'.repeat(1000))
-  writeFileSync(join(folder, 'statecast.config.json'), '{"agentss":[]}')
-
-  const { code, stdout } = await statecast({ folder }, 'doctor')
-
-  expect(code).toBe(1)
-  expect(stdout).toMatch(/^BAD {3}app: .*no option 'agentss'\n +→ did you mean 'agents'\?$/m)
-  expect(stdout).toMatch(/^BAD {3}store: .*\n +→ \S/m)
 })
 
 test('the app file of the working directory is taken without being asked for, in JSON too', async () => {

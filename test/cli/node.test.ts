@@ -76,6 +76,23 @@ test('a second node on the same folder is refused, naming the first', async () =
   const second = await statecast({ folder }, 'up', '--port', '0')
 
   expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(node.url) })
+  expect(second.stderr).toMatch(new RegExp(`hint: a node runs there, and the commands talk to it by themselves; .*kill ${node.pid}`))
+})
+
+test('a second process beside one that serves nobody is told whom to stop, and that commands talk to what was started with up', async () => {
+  const folder = aFolder()
+  const chat = start({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
+  chat.process.stdin?.write('hi\n')
+  await chat.firstLine
+
+  const second = await statecast({ folder }, 'sessions')
+
+  expect(second.code).toBe(3)
+  expect(second.stderr).toMatch(
+    new RegExp(
+      `\\[locked\\]\nhint: a node runs there that serves nobody: .*started with 'statecast up'; else stop process ${chat.process.pid} \\(kill`,
+    ),
+  )
 })
 
 test('a port in use, and a host beyond this machine without a token of one’s own, are refused with what to do', async () => {

@@ -1,7 +1,7 @@
 /** Runs the real `statecast` in processes of its own, each test in a folder of its own. */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
@@ -10,6 +10,8 @@ import { repository } from '../tidy/sources.ts'
 
 const bin = join(repository, 'bin/statecast.js')
 export const testApp = join(repository, 'test/cli/fixtures/app.ts')
+/** The same, edited. */
+export const changedApp = join(repository, 'test/cli/fixtures/changed.ts')
 
 /** Without the keys and settings of whoever runs the tests. */
 const cleanEnvironment = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^(ANTHROPIC|OPENAI|STATECAST)_/.test(name)))
@@ -65,6 +67,19 @@ export type Node = Running & { url: string; pid: number; token: string }
 export const aNode = async (how: How, ...args: string[]): Promise<Node> => {
   const node = start(how, 'up', '--port', '0', '--json', ...args)
   return { ...node, ...(JSON.parse(await node.firstLine) as { url: string; pid: number; token: string }) }
+}
+
+/** Sends an event to an actor of the app, which no command does. */
+export const tell = async ({ url, token }: Node, kind: string, id: string, event: { type: string; [key: string]: unknown }): Promise<void> => {
+  const headers = { authorization: `Bearer ${readFileSync(token, 'utf8').trim()}` }
+  const response = await fetch(`${url}/rpc/actors.send`, { method: 'POST', headers, body: JSON.stringify({ kind, id, event }) })
+  if (!response.ok) throw new Error(await response.text())
+}
+
+/** Ends a node as its operator would, so that its folder is free again. */
+export const stopped = async (node: Node): Promise<void> => {
+  node.process.kill('SIGTERM')
+  await node.ended
 }
 
 /** Waits for a fact in the file system, which is what processes share. */

@@ -20,12 +20,15 @@ export type Reply = { status: number; headers: Record<string, string | string[] 
 
 export const aGateway = async () => {
   const danger = tool({ name: 'danger', description: 'needs a person', input: z.object({}), approval: true, execute: () => 'done' })
+  const step = tool({ name: 'step', description: 'one of many', input: z.object({}), execute: () => 'next' })
   const runtime = await createRuntime({
     transport: 'memory:',
-    agents: [agent({ name: 'main', model: 'test/echo', tools: [danger] })],
+    agents: [agent({ name: 'main', model: 'test/echo', tools: [danger, step] })],
     models: {
       'test/echo': ({ messages }) => {
         const last = messages.at(-1)
+        const steps = messages.filter(({ role }) => role === 'tool').length
+        if (messages[0]?.role === 'user' && messages[0].text === 'long') return { calls: [{ name: steps < 15 ? 'step' : 'danger' }] }
         if (last?.role === 'user' && last.text === 'danger') return { calls: [{ name: 'danger' }] }
         if (last?.role === 'user' && last.text === 'hang') return { text: 'so far', hang: true }
         return { text: last?.role === 'user' ? `echo ${last.text}` : 'done' }

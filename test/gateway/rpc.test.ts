@@ -82,6 +82,36 @@ test('[INV-12] an approval is listed, decided once, and the second decision is t
   expect((await rpc('agent.wait', { sessionKey, runId: 'k' })).json).toMatchObject({ status: 'completed', text: 'done' })
 })
 
+test('what waits at the end of a long turn is listed too, with the time of the question, by every list', async () => {
+  const { rpc } = await aGateway()
+  const before = Date.now()
+  await rpc('chat.send', { sessionKey: 'main', message: 'long' })
+
+  await expect
+    .poll(async () => (await rpc('approvals.list')).json.approvals, { timeout: 5000 })
+    .toMatchObject([{ sessionKey: 'main', name: 'danger' }])
+  const [{ at }] = (await rpc('approvals.list')).json.approvals
+  const [session] = (await rpc('sessions.list')).json.sessions
+  const [actor] = (await rpc('actors.list', { kind: 'session', limit: 1 })).json.actors
+
+  expect(at).toBeGreaterThanOrEqual(before)
+  expect(session).toMatchObject({ key: 'main', waiting: 1 })
+  expect(session.seq).toBeGreaterThan(25)
+  expect(actor).toMatchObject({ id: 'main', waiting: 1, states: { '/': { running: 'answering' } } })
+})
+
+test('actors are listed in pages, and a place that is none is refused', async () => {
+  const { rpc } = await aGateway()
+  for (const sessionKey of ['a', 'b.c', 'd']) await rpc('chat.send', { sessionKey, message: 'hang' })
+
+  const first = (await rpc('actors.list', { limit: 2 })).json
+  const second = (await rpc('actors.list', { limit: 2, after: first.next })).json
+
+  expect([first, second].map(({ actors }) => actors.map(({ id }: { id: string }) => id))).toEqual([['a', 'b.c'], ['d']])
+  expect(second.next).toBeNull()
+  expect(await rpc('actors.list', { after: 'nonsense' })).toMatchObject({ status: 400, json: { error: { code: 'bad_request' } } })
+})
+
 test('a session is listed, read, traced and replayed; deleted it is gone, and its key can be used anew', async () => {
   const { rpc } = await aGateway()
   await rpc('chat.send', { sessionKey: 'main', message: 'one', idempotencyKey: 'k' })

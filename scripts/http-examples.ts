@@ -1,0 +1,190 @@
+/** A request and its answer for every command: what the page shows and its test sends. */
+import type { CommandName } from '../src/contracts/commands.ts'
+import type { ErrorCode } from '../src/contracts/errors.ts'
+
+export type Example = {
+  input: object
+  answer: unknown
+  /** What the schema does not say. */
+  about?: string
+  /** Refusals beside those that every command has. */
+  errors?: ErrorCode[]
+}
+
+const usage = { inputTokens: 20, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+const outcome = { status: 'completed', ids: ['k1'], partial: false, answerId: 'k1:2', usage, steps: 2, toolCalls: 1, model: 'scripted/offline' }
+const approval = {
+  callId: 'main/k2:1:1',
+  runId: 'k2',
+  name: 'refund',
+  input: { amount: 500 },
+  inputHash: '0780491803d7a0848aa262e346d8b1a3d7cfa31fe7655948de034ec7c10f84d0',
+  attempt: 1,
+  why: 'approval',
+}
+
+/** In an order in which they follow from each other, on a node with the app of docs/guides/app.md. */
+export const examples: Record<CommandName, Example> = {
+  'chat.send': {
+    input: { sessionKey: 'main', message: 'refund {"amount":7}', idempotencyKey: 'k1' },
+    answer: { id: 'k1', runId: 'k1', status: 'started', seq: 1 },
+    about:
+      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected` or `duplicate`; `seq` is its place in the journal.',
+    errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
+  },
+  'agent.wait': {
+    input: { sessionKey: 'main', runId: 'k1', timeoutMs: 60_000 },
+    answer: { runId: 'k1', ...outcome, text: 'refund: refunded 7', transcriptLength: 4 },
+    about:
+      '`runId` is that of a run or of any message. `status` is `completed`, `failed` (then with `error`) or `cancelled`: a turn that failed is an answer with status 200 too. Default of `timeoutMs`: 600000.',
+    errors: ['not_found', 'timeout', 'quarantined'],
+  },
+  'chat.history': {
+    input: { sessionKey: 'main', limit: 3 },
+    answer: {
+      messages: [
+        { role: 'assistant', id: 'k1:1', text: '', calls: [{ callId: 'call-983d80c1-0-1', name: 'refund', input: { amount: 7 } }] },
+        { role: 'tool', callId: 'call-983d80c1-0-1', name: 'refund', output: 'refunded 7', isError: false },
+        { role: 'assistant', id: 'k1:2', text: 'refund: refunded 7', calls: [] },
+      ],
+    },
+    about: 'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`.',
+    errors: ['not_found', 'corrupt_at'],
+  },
+  'chat.abort': {
+    input: { sessionKey: 'main' },
+    answer: { seq: 9 },
+    about: 'Without `runId` also what waits for its turn is dropped.',
+    errors: ['not_found'],
+  },
+  'approvals.list': {
+    input: { sessionKey: 'main' },
+    answer: { approvals: [{ sessionKey: 'main', ...approval, at: 1795240143875 }], unreadable: [] },
+    about:
+      'Without `sessionKey` those of all sessions, the oldest first; `unreadable` names sessions with unfinished work that cannot be read, see `statecast doctor`. `at` is when the person was asked. `why` is `approval`, or `in_doubt` where a crash left it open whether the call ran.',
+    errors: ['not_found', 'drift', 'corrupt_at'],
+  },
+  'approvals.resolve': {
+    input: {
+      sessionKey: 'main',
+      callId: approval.callId,
+      inputHash: approval.inputHash,
+      attempt: 1,
+      decision: 'deny',
+      by: 'Ada',
+      note: 'too much',
+    },
+    answer: { seq: 7 },
+    about: 'All of it as `approvals.list` says it: the decision is about these arguments and this attempt. The first one counts.',
+    errors: ['not_found', 'already_decided', 'conflict'],
+  },
+  'sessions.list': {
+    input: { limit: 100 },
+    answer: { sessions: [{ key: 'main', state: 'awaiting-input', seq: 8, at: 1795240143855, busy: false, waiting: 0 }] },
+    about:
+      '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back.',
+  },
+  'sessions.get': {
+    input: { sessionKey: 'main' },
+    answer: {
+      key: 'main',
+      state: 'awaiting-input',
+      run: null,
+      queued: [],
+      approvals: [],
+      outcomes: [{ runId: 'k1', ...outcome }],
+      messages: 8,
+      seq: 8,
+      epoch: 1,
+    },
+    about: 'While a turn runs `run` is `{ runId, ids, model }`. `quarantine` is there when the session was set aside, with the error.',
+    errors: ['not_found', 'drift', 'corrupt_at'],
+  },
+  'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 11 }, errors: ['not_found', 'session_busy'] },
+  'sessions.reset': { input: { sessionKey: 'main', reason: 'a new topic' }, answer: { seq: 13 }, errors: ['not_found'] },
+  'trace.read': {
+    input: { kind: 'session', id: 'main', from: 1, limit: 1 },
+    answer: {
+      entries: [
+        { seq: 1, at: 1795240143805, epoch: 1, actor: '/', event: 'created' },
+        {
+          seq: 1,
+          at: 1795240143805,
+          epoch: 1,
+          actor: '/',
+          event: 'message',
+          detail: { type: 'message', text: 'refund {"amount":7}', id: 'k1', profile: {} },
+          states: {},
+        },
+      ],
+      next: 2,
+      seq: 13,
+    },
+    about:
+      'Whole commits until there are `limit` entries; `next` is the `from` of the next page, null at the end. `detail.profile` and `states` are left out here.',
+    errors: ['not_found', 'corrupt_at'],
+  },
+  'trace.frames': {
+    input: { id: 'main', from: 1, limit: 1 },
+    answer: { frames: [{ seq: 1, bytes: '3gANoXYBp2FkZHJlc3Osc2Vzc2lvbi9tYWlu…' }], next: 2 },
+    errors: ['not_found', 'corrupt_at'],
+  },
+  'trace.replay': {
+    input: { id: 'main' },
+    answer: { verdict: 'identical', commits: 13, inputs: 24, states: { '/': 'awaiting-input' }, context: {} },
+    about: 'When `verdict` is `different`, `difference` is `{ seq, path, recorded, replayed }`. `context` is left out here.',
+    errors: ['not_found', 'drift', 'corrupt_at'],
+  },
+  'actors.send': {
+    input: { kind: 'order', id: 'o-17', event: { type: 'place' }, input: { item: 'lamp' }, messageId: 'p1' },
+    answer: { seq: 1, at: 1795240144115, duplicate: false },
+    about: 'Answers when the event is stored and applied. To a session it sends what [messages](messages.md) lists.',
+    errors: ['not_found', 'closed', 'quarantined', 'overloaded', 'drift', 'log_full'],
+  },
+  'actors.get': {
+    input: { kind: 'order', id: 'o-17' },
+    answer: { status: 'active', value: 'placed', context: { item: 'lamp' }, seq: 1, epoch: 1 },
+    about: 'Wakes it. `output` is there when it has ended.',
+    errors: ['not_found', 'quarantined', 'drift', 'corrupt_at'],
+  },
+  'actors.list': {
+    input: { kind: 'order', limit: 50 },
+    answer: {
+      actors: [{ kind: 'order', id: 'o-17', status: 'active', states: { '/': 'placed' }, seq: 1, at: 1795240144115, wakeAt: null, waiting: 0 }],
+      next: null,
+    },
+    about:
+      '`states` also holds whoever lives below, by path. `wakeAt` is when it goes on by itself: 0 at once, ms since the epoch, or null. One that cannot be woken has `status` null and an `error`; one that was set aside has `quarantine`. `next` is the `after` of the next page.',
+  },
+  'models.list': {
+    input: {},
+    answer: { default: 'scripted/offline', models: [{ ref: 'scripted/offline', available: true }] },
+    about: 'One that cannot be used says `why`.',
+  },
+  'tools.list': {
+    input: {},
+    answer: {
+      agents: [
+        {
+          agent: 'main',
+          tools: [
+            {
+              name: 'refund',
+              description: 'pays money back',
+              inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+              onCrash: 'once',
+              approval: 'by input',
+            },
+          ],
+        },
+      ],
+    },
+  },
+  'agents.list': { input: {}, answer: { agents: [{ name: 'main', model: 'scripted/offline', tools: ['refund'], default: true }] } },
+  health: {
+    input: {},
+    answer: { writable: true, durability: 'SQLite, write-ahead log with synchronous=FULL: …', ready: true, liveActors: 2, transport: 'embedded' },
+    about: '`detail` says what is wrong, `freeBytes` is there where it is known.',
+  },
+  'sessions.delete': { input: { sessionKey: 'main' }, answer: { deleted: 'main' }, errors: ['not_found', 'session_busy'] },
+}

@@ -1,0 +1,124 @@
+/** `docs/reference/http.md`: every route and command of a node. `test/gateway/http-page.test.ts` sends what it shows and compares the answers. */
+import { type CommandName, commands } from '../src/contracts/commands.ts'
+import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
+import { statusOf } from '../src/gateway/status.ts'
+import { type Example, examples } from './http-examples.ts'
+
+export const httpPage = (note: string): string => `# HTTP
+
+${note}
+
+A node, \`npx statecast up\`, listens on \`http://127.0.0.1:4111\`. The examples talk to one with the app of [the guide](../guides/app.md):
+
+\`\`\`sh
+URL=http://127.0.0.1:4111
+AUTH="authorization: Bearer $(cat .statecast/token)"
+\`\`\`
+
+| route | takes | answers |
+| --- | --- | --- |
+| \`GET /healthz\` | | 200 \`{"status":"ok"}\` while the process lives; no token needed |
+| \`GET /readyz\` | | 200 or 503 with the fields of \`health\`: whether it takes work; no token needed |
+| \`POST /rpc/:command\` | a JSON object, at most 1 MiB; an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
+| \`GET /sessions/:key/events\` | \`Last-Event-ID\` | the output of a session as [server-sent events](#events) |
+| \`GET /events\` | \`?sessionKey=\`, \`Last-Event-ID\` | the same, for the keys \`.\` and \`..\`, which no path can name |
+
+## Access
+
+Everything but the two probes wants the token as \`Authorization: Bearer …\`, never in an address. It is made at the first start and stands in the file
+\`token\` of the data folder, readable by its owner only; \`STATECAST_TOKEN\` of the node is taken beside it, and is needed before \`up --host\` listens beyond this
+machine. A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
+with 403 \`forbidden\`: pages of other sites get nowhere.
+
+## Errors
+
+\`{"error": {"code", "message", "hint?", "retryable", "field?", "data?"}}\`, with a status that follows from the code ([all codes](errors.md)):
+
+| status | codes |
+| --- | --- |
+${statuses()}
+\`closed\` is 503 while the node shuts down (\`retryable\`), and 410 for an actor that has ended. Any command may answer \`bad_request\` (a body that is no JSON object, a
+field that is missing, unknown or of the wrong type: \`field\` names it), \`too_large\`, \`unauthorised\`, \`forbidden\`, and \`log_unavailable\`.
+
+\`\`\`sh
+curl -s -H "$AUTH" "$URL/rpc/chat.send" -d '{"sessionKey":"main","text":"hi"}'
+\`\`\`
+\`\`\`json
+{"error":{"code":"bad_request","message":"message: Invalid input: expected string, received undefined; unknown field 'text'","retryable":false,"hint":"…","field":"message"}}
+\`\`\`
+
+While it drains after SIGTERM, a node refuses what begins work (\`chat.send\`, \`actors.send\`, \`sessions.reset\`, \`.compact\`, \`.delete\`) with 503 \`closed\`, and answers
+about the work that it has.
+
+## Events
+
+\`\`\`sh
+curl -N -H "$AUTH" "$URL/sessions/main/events"
+curl -N -H "$AUTH" -H 'Last-Event-ID: 1.0' "$URL/sessions/main/events"
+\`\`\`
+
+The first line comes when nothing that happens from then on is missed. Each event has its type as \`event\` and JSON as \`data\`:
+
+\`\`\`
+: listening
+
+event: accepted
+data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","seq":1,"part":0}
+id: 1.0
+
+event: delta
+data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/stream#1"}
+\`\`\`
+
+- Durable events have an \`id\`, their place in the journal as \`seq.part\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`retry\`, \`compacted\`, \`final\`, \`error\`,
+  \`aborted\`, \`reset\`. Live ones, \`delta\` and a tool's progress, have none and are not repeated.
+- **Resume**: with \`Last-Event-ID\` (an \`EventSource\` sends it by itself) the durable events after that place come first, each once and in order, then those of now.
+  What is no place is refused with 400 \`bad_request\`. A \`final\`, \`error\` or \`aborted\` holds the whole text: deltas are for watching.
+- \`event: gap\` ends the stream of a reader that is too slow: connect again with the last id. A comment every 15 seconds keeps connections open.
+- A session that does not exist yet can be listened to; nothing is made by it.
+
+## Commands
+
+\`POST /rpc/<command>\`; the fields are described in [messages](messages.md#commands), **needed** ones are bold here.
+
+${Object.entries(examples).map(section).join('\n')}`
+
+const section = ([name, { input, answer, about, errors = [] }]: [string, Example]): string => {
+  const schema = commands[name as CommandName]
+  const fields = Object.entries(schema.shape).map(([field, type]) => (type.safeParse(undefined).success ? `\`${field}\`` : `**\`${field}\`**`))
+  const facts = [fields.length > 0 ? `Takes ${fields.join(', ')}.` : 'Takes nothing.', ...(about ? [about] : [])]
+  return `### \`${name}\`
+
+${sentence(schema.description ?? '')} ${facts.join(' ')}${errors.length > 0 ? ` Refuses with ${errors.map((code) => `\`${code}\``).join(', ')}.` : ''}
+
+\`\`\`sh
+curl -s -H "$AUTH" "$URL/rpc/${name}" -d '${JSON.stringify(input)}'
+\`\`\`
+\`\`\`json
+${json(answer)}
+\`\`\`
+`
+}
+
+const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
+
+const widthMax = 150
+/** On one line where it fits, else a part a line. */
+const json = (value: unknown, indent = ''): string => {
+  const short = JSON.stringify(value)
+  if (indent.length + short.length <= widthMax || typeof value !== 'object' || value === null) return short
+  const deeper = `${indent}  `
+  const [open, close] = Array.isArray(value) ? '[]' : '{}'
+  const parts = Array.isArray(value)
+    ? value.map((item) => json(item, deeper))
+    : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${json(item, deeper)}`)
+  return `${open}\n${parts.map((part) => deeper + part).join(',\n')}\n${indent}${close}`
+}
+
+function statuses(): string {
+  const byStatus = Map.groupBy(Object.keys(errorCodes) as ErrorCode[], (code) => statusOf({ code, message: '', retryable: false }))
+  return [...byStatus]
+    .sort(([a], [b]) => a - b)
+    .map(([status, codes]) => `| ${status} | ${codes.map((code) => `\`${code}\``).join(', ')} |\n`)
+    .join('')
+}

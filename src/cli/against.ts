@@ -1,0 +1,60 @@
+/** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
+import { decodeCommit } from '../actors/codec.ts'
+import { type Replayed, replay, traceEntries } from '../actors/replay.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Frame, Journal } from '../contracts/transport.ts'
+import type { FramePage } from '../runtime/trace.ts'
+import { createRuntime } from '../runtime.ts'
+import type { Client } from './client.ts'
+import { loadApp } from './load-app.ts'
+import { printable } from './output.ts'
+
+export type ReplayedAgainst = Replayed & {
+  signature: { recorded: string; present: string }
+  /** What came in with the commit that first went another way. */
+  events?: string[]
+}
+
+/** @throws RuntimeError not_found (the module has no such machine, or there is no such actor), bad_request, not_durable, corrupt_at */
+export const replayAgainst = async (client: Client, address: Address, file: string, to: number | undefined): Promise<ReplayedAgainst> => {
+  const journal = journalOf(client, address)
+  const [first] = await journal.read(address, 1, { limit: 1 })
+  const { environment: _, transport: __, ...app } = await loadApp(file)
+  const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
+  try {
+    const registration = registrationOf(runtime, address, file)
+    const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
+    const name = formatAddress(address)
+    const recorded = first ? (decodeCommit(first.bytes, { address: name, seq: first.seq }).create?.signature ?? '') : ''
+    const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
+    const events =
+      at && traceEntries(decodeCommit(at.bytes, { address: name, seq: at.seq })).map(({ actor, event }) => printable(`${actor} ${event}`))
+    return { ...replayed, signature: { recorded, present: registration.signature }, ...(events ? { events } : {}) }
+  } finally {
+    await runtime.close()
+  }
+}
+
+const registrationOf = ({ services: { host } }: Awaited<ReturnType<typeof createRuntime>>, { kind }: Address, file: string) => {
+  try {
+    return host.registration(kind)
+  } catch (cause) {
+    if (!isRuntimeError(cause)) throw cause
+    throw new RuntimeError('bad_request', `${file} has no machine '${kind}'`, { field: 'against', hint: cause.hint ?? '', cause })
+  }
+}
+
+/** What a fold reads of a journal, wherever that is. */
+const journalOf = (client: Client, { kind, id }: Address): Journal => {
+  const read: Journal['read'] = async (_, from, { limit = 1000 } = {}) => {
+    const frames: Frame[] = []
+    for (let next: number | null = from; next !== null && frames.length < limit; ) {
+      const page: FramePage = await client.command('trace.frames', { kind, id, from: next, limit: Math.min(1000, limit - frames.length) })
+      frames.push(...page.frames.map(({ seq, bytes }) => ({ seq, bytes: Buffer.from(bytes, 'base64') })))
+      next = page.next
+    }
+    return frames
+  }
+  return { read } as Pick<Journal, 'read'> as Journal
+}

@@ -1,0 +1,111 @@
+/** `statecast approve`: a person's decision about one tool call. */
+import { RuntimeError } from '../contracts/errors.ts'
+import type { WaitingApproval } from '../runtime/peek.ts'
+import { withSession } from './address.ts'
+import { approvalNeeded, approveCommand, callName, shortText, toolCard } from './cards.ts'
+import type { Client } from './client.ts'
+import { connect } from './connect.ts'
+import { onInterrupt } from './interrupt.ts'
+import type { Options } from './main.ts'
+import { dim, exitCodes, note, print, printable, printJson, reportError } from './output.ts'
+import { follow } from './say.ts'
+
+export type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
+
+export const approve = async (options: ApproveOptions, key: string, call: string): Promise<number> => {
+  // Only the conversation that is decided about goes on.
+  const client = await connect(options, { look: true })
+  try {
+    const waiting = await withSession(key, async (sessionKey) => (await listOf(client, sessionKey)).approvals)
+    const approval = chosen(waiting, key, call, options.url)
+    const { sessionKey, callId, inputHash, attempt } = approval
+    const decision = options.deny ? 'deny' : 'approve'
+    const decide = (): Promise<{ seq: number }> =>
+      client.command('approvals.resolve', {
+        sessionKey,
+        callId,
+        inputHash,
+        attempt,
+        decision,
+        by: options.by,
+        ...(options.note === undefined ? {} : { note: options.note }),
+      })
+    const said = `${decision === 'approve' ? 'approved' : 'refused'}: ${printable(approval.name)} ${shortText(approval.input)}`
+    // Without a node the call runs in this process, which therefore must not end before it.
+    if (options.wait || client.url === undefined) {
+      if (!options.json) note(said)
+      return await untilAnswered(client, options, approval, waiting, decide)
+    }
+    const { seq } = await decide()
+    if (options.json) printJson({ sessionKey, callId, decision, seq })
+    else print(said)
+    return exitCodes.fine
+  } finally {
+    await client.close()
+  }
+}
+
+const listOf = (client: Client, sessionKey: string): Promise<{ approvals: WaitingApproval[] }> => client.command('approvals.list', { sessionKey })
+
+/** The id alone is not enough where a call was asked about again: a yes to the first attempt is none to the second. */
+const chosen = (waiting: WaitingApproval[], key: string, call: string, url: string | undefined): WaitingApproval => {
+  const named = waiting.find((approval) => call === callName(approval.sessionKey, approval) || (call === approval.callId && approval.attempt === 1))
+  if (named) return named
+  const again = waiting.find((approval) => [callName(approval.sessionKey, { ...approval, attempt: 1 }), approval.callId].includes(call))
+  if (again)
+    throw new RuntimeError('conflict', 'this call is asked about again: nobody knows whether it ran before a crash', {
+      field: 'call',
+      hint: `to run it again: ${approveCommand(again.sessionKey, again, url)}   (--deny tells the model that nobody knows)`,
+    })
+  throw new RuntimeError('not_found', `no call '${call.slice(0, 200)}' of '${key.slice(0, 80)}' waits for a person`, {
+    field: 'call',
+    hint:
+      waiting.length === 0
+        ? 'nothing waits there: it may have been decided already'
+        : `it may have been decided already; what waits: ${waiting.map((one) => callName(one.sessionKey, one)).join(', ')}`,
+  })
+}
+
+/** Follows the turn to its answer, or to where it waits for a person again. */
+const untilAnswered = async (
+  client: Client,
+  { json = false, url }: ApproveOptions,
+  approval: WaitingApproval,
+  waiting: WaitingApproval[],
+  decide: () => Promise<unknown>,
+): Promise<number> => {
+  const { sessionKey, callId, runId } = approval
+  const conversation = await follow(client, sessionKey, runId, decide)
+  let interrupted = false
+  const stopListening = onInterrupt(async () => {
+    interrupted = true
+    // A node goes on without us; in this process the turn is stopped rather than torn apart.
+    if (client.url === undefined) await client.command('chat.abort', { sessionKey }).catch(() => undefined)
+    conversation.stop()
+  })
+  const others = new Map(waiting.filter((one) => one.callId !== callId).map((one) => [one.callId, one as Omit<WaitingApproval, 'at'>]))
+  let settled = false
+  try {
+    for await (const event of conversation.events) {
+      if (json) printJson(event)
+      else if (event.type === 'tool' && event.phase !== 'requested') note(dim(toolCard(event)))
+      if (event.type === 'approval' && event.callId !== callId) others.set(event.callId, { sessionKey, ...event })
+      if (event.type === 'decided') others.delete(event.callId)
+      if (event.type === 'tool' && event.callId === callId && event.phase !== 'requested' && event.phase !== 'progress') settled = true
+      if (settled && others.size > 0) {
+        for (const other of others.values()) note(`${approvalNeeded(sessionKey, other, url).message}\n  ${approveCommand(sessionKey, other, url)}`)
+        return exitCodes.fine
+      }
+    }
+    const { text } = await conversation.outcome
+    if (!json) print(text)
+    return exitCodes.fine
+  } catch (error) {
+    if (interrupted) return exitCodes.interrupted
+    reportError(error, { json })
+    return exitCodes.failed
+  } finally {
+    stopListening()
+    conversation.stop()
+  }
+}

@@ -1,0 +1,6 @@
+/** What the doctor finds, one thing at a time. */
+export type Finding = { check: string; status: 'ok' | 'warn' | 'bad'; message: string; hint?: string }
+
+export const ok = (check: string, message: string): Finding => ({ check, status: 'ok', message })
+export const warn = (check: string, message: string, hint: string): Finding => ({ check, status: 'warn', message, hint })
+export const bad = (check: string, message: string, hint: string): Finding => ({ check, status: 'bad', message, hint })

@@ -1,0 +1,41 @@
+/** `statecast history`: what was said, as the model reads it. */
+import type { Message } from '../contracts/message.ts'
+import { withSession } from './address.ts'
+import { shortText } from './cards.ts'
+import { connect, type Globals } from './connect.ts'
+import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
+
+export const history = async (options: Globals & { limit?: number }, key: string): Promise<number> => {
+  const client = await connect(options, { look: true })
+  try {
+    const { messages } = await withSession(key, (sessionKey) =>
+      client.command<{ messages: Message[] }>('chat.history', { sessionKey, ...(options.limit === undefined ? {} : { limit: options.limit }) }),
+    )
+    if (options.json) messages.forEach(printJson)
+    else if (messages.length === 0) note('nothing has been said in it, or not since it began anew')
+    else for (const [index, message] of messages.entries()) for (const line of linesOf(message, index === 0)) print(line)
+    return exitCodes.fine
+  } finally {
+    await client.close()
+  }
+}
+
+/** `› what was asked`, the calls with what they returned, and the answer. */
+const linesOf = (message: Message, first: boolean): string[] => {
+  switch (message.role) {
+    case 'user':
+      return [...(first ? [] : ['']), `› ${printable(message.text, 'lines').replaceAll('\n', '\n  ')}`]
+    case 'assistant':
+      return [
+        ...(message.text === '' ? [] : [printable(message.text, 'lines')]),
+        ...(message.partial ? [faint('  (stopped)')] : []),
+        ...message.calls.map(({ name, input }) => faint(`  ⚙ ${printable(name)} ${shortText(input)}`)),
+      ]
+    case 'tool':
+      return [faint(`  ${message.isError ? '✗' : '✓'} ${printable(message.name)} ${shortText(message.output)}`)]
+    case 'summary':
+      return [faint('  (older history, summarised)'), printable(message.text, 'lines')]
+  }
+}
+
+const faint = (text: string): string => dim(text, process.stdout)
