@@ -91,18 +91,19 @@ export class Committer {
   async confirm(since: number): Promise<void> {
     const { root, host, alive } = this.#options
     const { clock } = host.environment
-    const elapsed = clock.now() - since
-    if (elapsed >= 0 && elapsed < host.limits.takeoverMs) return
-    for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, lastPauseMs)) {
+    const fresh = (at: number) => clock.now() >= at && clock.now() - at <= host.limits.takeoverMs
+    let known = since
+    for (let pause = firstPauseMs; !fresh(known); ) {
+      // An answer counts from when it was asked for: the process may have been frozen on the way back.
+      const asked = clock.now()
       const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
       alive()
-      if (last === undefined) throw fencedError(root.address, root.seq)
-      if (last !== 'unknown') {
-        const { writer } = decodeCommit(last.bytes, { address: root.name, seq: last.seq })
-        if (writer !== host.writer) throw fencedError(root.address, last.seq)
-        return
-      }
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
+      if (last === 'unknown') {
+        await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
+        pause = Math.min(pause * 2, lastPauseMs)
+      } else if (last === undefined || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer)
+        throw fencedError(root.address, last?.seq ?? root.seq)
+      else known = asked
     }
   }
 }

@@ -153,6 +153,19 @@ export class Host {
     }
   }
 
+  /** The root, at a moment when all that can be seen of it is durable. Woken if need be. @throws RuntimeError drift, corrupt_at, closed … */
+  async read(address: Address): Promise<Root> {
+    for (let attempt = 1; ; attempt++) {
+      const root = await this.get(address)
+      try {
+        return await root.durable()
+      } catch (error) {
+        if (attempt < 3 && isRuntimeError(error) && error.retryable && !this.#closing) continue
+        throw error
+      }
+    }
+  }
+
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)

@@ -32,6 +32,9 @@ export class Root {
   leaving: Promise<void> | undefined
   #gone: RuntimeError | undefined
   readonly #pause = new Pause()
+  /** Inputs are applied that do not stand in the journal yet. */
+  #ahead = false
+  readonly #readers: (() => void)[] = []
   #lastActive: number
 
   constructor(host: RootHost, address: Address, registration: Registration) {
@@ -60,7 +63,8 @@ export class Root {
       confirm: (since) => this.#confirm(since),
       actionFailed: () => this.#pump.start(),
     })
-    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
+    const alive = () => this.#alive()
+    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive })
   }
 
   get quarantine(): ErrorBody | undefined {
@@ -79,6 +83,21 @@ export class Root {
   get replica(): Replica | undefined {
     return this.#state.replica
   }
+  /** Resolves as soon as the tree is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
+  async durable(): Promise<this> {
+    while (this.#ahead && !this.#gone) {
+      if (this.#committer.stalled) throw this.#committer.stalled
+      await new Promise<void>((resolve) => void this.#readers.push(resolve))
+    }
+    this.#alive()
+    return this
+  }
+
+  #caughtUp(): void {
+    this.#ahead = false
+    for (const wake of this.#readers.splice(0)) wake()
+  }
+
   /** The input of a root that does not exist yet; the first one given counts. */
   readonly createWith = (input: unknown): void => this.#state.createWith(input)
 
@@ -86,7 +105,7 @@ export class Root {
     if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing) return true
     return !this.quarantine && (this.replica?.effects.size ?? 0) > 0
   }
-  /** ms that this root has had nothing to do, or 0 while it has. */
+  /** ms without anything to do, or 0. */
   idleMs(now: number): number {
     return this.busy ? 0 : Math.max(0, now - this.#lastActive)
   }
@@ -161,14 +180,16 @@ export class Root {
     const batch = this.#intake.take()
     const failed = this.#effects.takeFailed()
     let crash: ErrorBody | undefined
+    this.#ahead = true
     try {
       this.#state.tick(this.#host.environment.clock.now())
       const { applied, trouble } = await this.#state.applyAll(batch)
       crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
-      if (applied.length === 0 && !crash) return
+      if (applied.length === 0 && !crash) return this.#caughtUp()
       const outputs = applied.flatMap((one) => one.outputs)
       const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
       const commit = await this.#committer.commit(applied, outputs, extra)
+      this.#caughtUp()
       await this.#letOut(commit, applied, outputs, trouble !== undefined)
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -247,13 +268,11 @@ export class Root {
     this.#release(notHereError(this.name))
   }
 
-  async #confirm(since: number): Promise<void> {
-    try {
-      await this.#committer.confirm(since)
-    } catch (error) {
+  #confirm(since: number): Promise<void> {
+    return this.#committer.confirm(since).catch((error: unknown) => {
       this.#release(error)
       throw error
-    }
+    })
   }
 
   /** Lets go at once, as after a kill, but for the processes of its effects, which are stopped. Nothing more is written. */
@@ -271,6 +290,7 @@ export class Root {
     const gone = lostError(this.name, reason)
     this.#gone = gone
     this.#phase = 'gone'
+    this.#caughtUp()
     if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
     this.#pause.end()
     if (this.replica) this.#effects.stopAll(this.replica)

@@ -35,7 +35,7 @@ export class Actor {
 
   /** @throws RuntimeError not_found, quarantined, drift, corrupt_at */
   async snapshot(): Promise<ActorSnapshot> {
-    const root = await this.#services.host.get(this.address)
+    const root = await this.#services.host.read(this.address)
     if (root.quarantine)
       throw new RuntimeError('quarantined', `${root.name} was set aside because it kept failing: ${root.quarantine.message}`, {
         data: { reason: root.quarantine },

@@ -229,13 +229,13 @@ export class Session {
   }
 
   async #context(): Promise<SessionContext | undefined> {
-    const root = await this.#services.host.get(this.address)
+    const root = await this.#services.host.read(this.address)
     return root.replica?.actor.getSnapshot().context as SessionContext | undefined
   }
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    const root = await this.#services.host.get(this.address)
+    const root = await this.#services.host.read(this.address)
     const snapshot = root.replica?.actor.getSnapshot()
     if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
     const { run, queue, approvals, outcomes, transcriptLength } = snapshot.context as SessionContext

@@ -53,7 +53,7 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
 
 /** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
 export const deleteSession = async ({ services: { host, transport } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
-  const root = await host.get(address).catch((error: unknown) => {
+  const root = await host.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted.
     if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
     throw error

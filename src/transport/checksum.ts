@@ -8,6 +8,12 @@ export const chainStart = ({ kind, id }: Address): number => crc32(`${kind}/${id
 
 export const chained = (bytes: Uint8Array, previous: number): number => crc32(bytes, previous)
 
+/** For what comes from the disk, where a flipped bit makes another type of a value as well: bytes to text of the same length, or to a number. */
+export const fits = (bytes: unknown, previous: unknown, checksum: unknown): bytes is Uint8Array =>
+  bytes instanceof Uint8Array && isChecksum(previous) && chained(bytes, previous) === checksum
+
+const isChecksum = (value: unknown): value is number => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 0xffff_ffff
+
 /** @param seq the first frame that cannot be trusted; `data` of the error carries it */
 export const corruptAt = ({ kind, id }: Address, seq: number, reason: string): RuntimeError =>
   new RuntimeError('corrupt_at', `the journal of ${kind}/${id} is damaged at frame ${seq}: ${reason}`, {

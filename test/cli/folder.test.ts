@@ -1,4 +1,4 @@
-import { existsSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder, aNode, statecast, testApp } from './run.ts'
@@ -40,7 +40,7 @@ test.each([
   const folder = aFolder()
   const data = join(folder, '.statecast')
   const { url, token, pid, ended } = await aNode({ folder }, '--app', testApp)
-  const remote = { folder, env: { STATECAST_TOKEN: token } }
+  const remote = { folder, env: { STATECAST_TOKEN: readFileSync(token, 'utf8').trim() } }
   const before = await statecast(remote, 'send', 'main', 'hello', '--url', url)
   lose(data)
 

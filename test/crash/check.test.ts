@@ -56,7 +56,7 @@ test.each<[string, (folder: string) => void, RegExp]>([
   ],
   ['a byte that changed', inDatabase("UPDATE frames SET bytes = CAST(replace(bytes, 'red', 'tin') AS BLOB) WHERE seq = 3"), /breaks at 3|cannot/],
   ['a lost end', inDatabase('DELETE FROM frames WHERE seq = (SELECT max(seq) FROM frames)'), /the head says/],
-  ['a gap', inDatabase('DELETE FROM frames WHERE seq = 4'), /frame 4 calls itself 5/],
+  ['a gap', inDatabase('DELETE FROM frames WHERE seq = 4'), /frame 4 of session.shop calls itself 5/],
   ['work that is still to be done', inDatabase('UPDATE roots SET wake_at = 0'), /wants to be woken/],
 ])('the judge finds %s', (name, harm, expected) => {
   const folder = join(base, name.replaceAll(' ', '-'))

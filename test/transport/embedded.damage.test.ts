@@ -153,3 +153,18 @@ test('a database of a newer version is refused and left as it is', async () => {
 
   expect(readFileSync(databaseOf(folder)).equals(before)).toBe(true)
 })
+
+test.each([
+  ['text', 'CAST(bytes AS TEXT)'],
+  ['a number', '7'],
+  ['nothing', "x''"],
+])('bytes of a frame that have become %s are damage', async (_, value) => {
+  const folder = await aFilledFolder()
+  change(folder, `UPDATE frames SET bytes = ${value} WHERE root = 1 AND seq = 4`)
+
+  const { journal, close } = await open(folder)
+
+  await expect(journal.read(aSession('ill'), 1)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 4 } })
+  await expect(journal.append(aSession('ill'), 4, bytesOf('more'), awake)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 4 } })
+  await close()
+})

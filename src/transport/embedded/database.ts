@@ -2,7 +2,7 @@
 import { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { createPrivately } from './private-file.ts'
-import { fromSqlite } from './sqlite-error.ts'
+import { fromSqlite, salvageHint } from './sqlite-error.ts'
 
 /** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
 export const schemaVersion = 1
@@ -40,6 +40,7 @@ export const openForWriting = (file: string): DatabaseSync => {
     createPrivately(file)
     database = new DatabaseSync(file, { timeout: 5_000 })
     migrate(database, file)
+    requireWhole(database, file)
     return database
   } catch (error) {
     database?.close()
@@ -53,6 +54,19 @@ export const openForReading = (file: string): DatabaseSync => {
     return new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
   } catch (error) {
     throw fromSqlite(error, file)
+  }
+}
+
+/**
+ * A damaged index hides what is in its table without a word: a conversation would begin anew, a message never be delivered. Frames are not looked
+ * at here, their own checksums tell when they are read; so this takes 0.1 s for 100,000 roots, whatever they have said.
+ */
+const requireWhole = (database: DatabaseSync, file: string): void => {
+  for (const table of ['roots', 'inbox', 'registry']) {
+    const [found] = database.prepare(`PRAGMA integrity_check(${table})`).all()
+    const verdict = String(found?.integrity_check)
+    if (verdict === 'ok') continue
+    throw new RuntimeError('corrupt_at', `${file} is damaged: ${verdict}`, { hint: salvageHint(file), data: { table } })
   }
 }
 

@@ -4,11 +4,17 @@ import { isRuntimeError } from '../../contracts/errors.ts'
 import type { HighWater } from './high-water.ts'
 import { inboxWrites, registryWrites } from './inbox.writes.ts'
 import { journalWrites } from './journal.writes.ts'
+import type { OpenFiles } from './open-files.ts'
 import type { WriteRequest, WriteResult } from './requests.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
 /** @returns a function that makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
-export const groupCommit = (database: DatabaseSync, file: string, mark: HighWater): ((requests: WriteRequest[]) => WriteResult[]) => {
+export const groupCommit = (
+  database: DatabaseSync,
+  file: string,
+  mark: HighWater,
+  files: Pick<OpenFiles, 'require'>,
+): ((requests: WriteRequest[]) => WriteResult[]) => {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   const journal = journalWrites(database)
@@ -61,6 +67,8 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
   const run = (requests: WriteRequest[]): WriteResult[] => {
     let inStatements = false
     try {
+      // Before, so that what is refused is not written; after, so that what is acknowledged is in the files that are in the folder.
+      files.require()
       begin.run()
       inStatements = true
       const results: WriteResult[] = []
@@ -68,6 +76,7 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
       mark.count()
       inStatements = false
       commit.run()
+      files.require()
       mark.committed()
       return results
     } catch (error) {

@@ -1,10 +1,11 @@
 /**
  * Notices a store that lost its end: an older copy of the file put back, or a write-ahead log that SQLite cut short at a damaged frame without a
  * word. The store counts its group commits; beside it, in a file of its own, stands how far the count was known to have come. The file is
- * written after the commit and about once a second, so it never runs ahead of a sound store, and costs nothing worth naming.
+ * written after each commit, so it never runs ahead of a sound store, and without a sync, which only a power cut could tell: a mark that is behind
+ * is no harm.
  */
-import { readFileSync, writeFileSync } from 'node:fs'
-import type { DatabaseSync } from 'node:sqlite'
+import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
+import { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
 
 export type HighWater = {
@@ -12,39 +13,78 @@ export type HighWater = {
   count(): void
   /** To be called after its commit. */
   committed(): void
-  /** Writes the mark now. */
-  settle(): void
+  close(): void
 }
-
-const pauseMs = 1000
 
 /** @throws RuntimeError corrupt_at when the store is behind its mark */
 export const highWater = (database: DatabaseSync, file: string): HighWater => {
-  const mark = `${file}.mark`
   const add = database.prepare('UPDATE counter SET groups = groups + 1')
-  let groups = Number(database.prepare('SELECT groups FROM counter').get()?.groups)
-  const known = readMark(mark)
-  if (known > groups)
-    throw new RuntimeError('corrupt_at', `${file} has lost its newest entries: it is at group ${groups}, and was at ${known} before`, {
-      hint: `restore a newer backup; if this older state is what you want, remove ${mark}`,
-      data: { found: groups, known },
-    })
-  let markedAt = 0
-  const write = (): void => {
-    markedAt = performance.now()
-    try {
-      writeFileSync(mark, `${groups}\n`, { mode: 0o600 })
-    } catch {
-      // On a full disk the mark stays where it was, which is safe: it only may not run ahead.
-    }
-  }
+  let groups = groupsOf(database)
+  requireMark(file, groups)
+  // Kept open: written in some microseconds, and never into a folder that was put in place of this one.
+  const mark = openMark(markOf(file))
+  mark?.write(groups)
   return {
     count: () => void add.run(),
     committed() {
       groups++
-      if (performance.now() - markedAt > pauseMs) write()
+      mark?.write(groups)
     },
-    settle: write,
+    close: () => mark?.close(),
+  }
+}
+
+/**
+ * The same with a connection that changes nothing, to be called before any other is open: what is refused is left as it is, where closing the
+ * other would throw the rest of a damaged write-ahead log away. @throws RuntimeError corrupt_at
+ */
+export const checkHighWater = (file: string): void => {
+  if (readMark(markOf(file)) === 0) return
+  const groups = existsSync(file) ? groupsOnDisk(file) : 0
+  if (groups !== undefined) requireMark(file, groups)
+}
+
+const requireMark = (file: string, groups: number): void => {
+  const known = readMark(markOf(file))
+  if (known > groups)
+    throw new RuntimeError('corrupt_at', `${file} has lost its newest entries: it is at group ${groups}, and was at ${known} before`, {
+      hint: `restore a newer backup; if this older state is what you want, remove ${markOf(file)}`,
+      data: { found: groups, known },
+    })
+}
+
+const markOf = (file: string): string => `${file}.mark`
+
+const groupsOf = (database: DatabaseSync): number => Number(database.prepare('SELECT groups FROM counter').get()?.groups)
+
+/** @returns undefined without a counter: is the file empty, newer, or none of ours? Opening it for writing says it. */
+const groupsOnDisk = (file: string): number | undefined => {
+  let database: DatabaseSync | undefined
+  try {
+    database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
+    return database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'counter'").get() === undefined ? undefined : groupsOf(database)
+  } finally {
+    database?.close()
+  }
+}
+
+/** Wide enough for every number, so that a write covers the one before. */
+const markCharacters = 20
+
+/** On a full or protected disk the mark stays where it was, which is safe: it only may not run ahead. */
+const openMark = (path: string): { write(groups: number): void; close(): void } | undefined => {
+  try {
+    const mark = openSync(path, constants.O_RDWR | constants.O_CREAT, 0o600)
+    const write = (groups: number): void => {
+      try {
+        writeSync(mark, `${String(groups).padStart(markCharacters, '0')}\n`, 0)
+      } catch {
+        // As above.
+      }
+    }
+    return { write, close: () => closeSync(mark) }
+  } catch {
+    return undefined
   }
 }
 

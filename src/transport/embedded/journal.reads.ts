@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Frame, Head } from '../../contracts/transport.ts'
-import { chained, chainStart, corruptAt } from '../checksum.ts'
+import { chainStart, corruptAt, fits } from '../checksum.ts'
 
 type HeadRow = { kind: string; id: string; seq: number; wake_at: number | null; at: number }
 /** In the order of the columns selected: arrays cost half of what row objects do. */
@@ -57,7 +57,7 @@ export const journalReads = (database: DatabaseSync) => {
 
     snapshot(address: Address): Frame | undefined {
       const row = selectSnapshot.get(address.kind, address.id) as { seq: number; checksum: number; bytes: Uint8Array } | undefined
-      if (row === undefined || chained(row.bytes, chainStart(address)) !== row.checksum) return undefined
+      if (row === undefined || !fits(row.bytes, chainStart(address), row.checksum)) return undefined
       return { seq: row.seq, bytes: row.bytes }
     },
   }
@@ -76,7 +76,7 @@ const checkedFrames = (address: Address, rows: FrameRow[], from: number, limit: 
   for (const [, , , seq, previous, checksum, bytes] of rows) {
     if (seq === null) break
     if (seq !== expected) throw corruptAt(address, expected, 'the frame is missing')
-    if ((chain !== undefined && previous !== chain) || chained(bytes, previous) !== checksum || (seq === last && checksum !== tip))
+    if ((chain !== undefined && previous !== chain) || !fits(bytes, previous, checksum) || (seq === last && checksum !== tip))
       throw corruptAt(address, seq, 'its checksum does not fit')
     frames.push({ seq, bytes })
     chain = checksum

@@ -35,7 +35,8 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
         const result = await writer.write(['append', address.kind, address.id, expected, wakeAt, at, bytes], sent)
         return result === appended ? { outcome: 'ok' } : { outcome: 'fenced', last: result }
       } catch (error) {
-        if (!isRuntimeError(error) || certain.has(error.code)) throw error
+        // Of files that nobody will open again it is certain too.
+        if (!isRuntimeError(error) || certain.has(error.code) || writer.lost() !== undefined) throw error
         return { outcome: 'unknown', cause: error }
       }
     },

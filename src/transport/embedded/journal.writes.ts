@@ -1,7 +1,7 @@
 /** The writer thread's half of the journal. Every function runs inside the group's transaction and refuses before it changes anything. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { Address } from '../../contracts/subjects.ts'
-import { chained, chainStart, corruptAt } from '../checksum.ts'
+import { chained, chainStart, corruptAt, fits } from '../checksum.ts'
 import { appended, unchanged } from './requests.ts'
 
 /** What the next append needs to know of a root. Kept in memory, since nobody else writes. */
@@ -42,7 +42,7 @@ export const journalWrites = (database: DatabaseSync) => {
     if (row.first <= row.seq) {
       const frame = selectFrame.get(row.root, row.seq) as { previous: number; checksum: number; bytes: Uint8Array } | undefined
       if (frame === undefined) throw corruptAt(address, row.seq, 'the last frame is missing')
-      if (frame.checksum !== row.checksum || chained(frame.bytes, frame.previous) !== frame.checksum)
+      if (frame.checksum !== row.checksum || !fits(frame.bytes, frame.previous, frame.checksum))
         throw corruptAt(address, row.seq, 'the checksum of the last frame does not fit')
     }
     return keep(key, { root: row.root, seq: row.seq, checksum: row.checksum })

@@ -3,9 +3,10 @@
  * process, also after kill -9, so there is nothing stale to clean up. Who holds it is written beside, for people and for the CLI.
  */
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
+import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { openFiles } from './open-files.ts'
 import { createPrivately } from './private-file.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
@@ -15,6 +16,8 @@ export type Owner = { pid: number } & Record<string, string | number>
 export type FolderLock = { release(): void }
 
 const lockFile = (folder: string) => join(folder, 'lock.db')
+/** The lock of the folder that a database is in. */
+export const lockFileBeside = (file: string) => lockFile(dirname(file))
 const ownerFile = (folder: string) => join(folder, 'owner.json')
 
 /** Long enough to outlast somebody's {@link readOwner}, which looks for some microseconds. */
@@ -34,12 +37,19 @@ export const lockFolder = (folder: string, fields: Record<string, string> = {}):
     throw fromSqlite(error, file)
   }
   const held = lock
-  writeOwner(folder, fields)
+  const files = openFiles([file])
+  try {
+    writeOwner(folder, fields)
+  } catch (error) {
+    held.close()
+    throw error
+  }
   return {
     release: () => {
       if (!held.isOpen) return
       // Removed while the lock is still ours, or we could remove the next holder's.
-      rmSync(ownerFile(folder), { force: true })
+      // In a folder that was put in place of ours the note is somebody else's.
+      if (files.lost() === undefined) rmSync(ownerFile(folder), { force: true })
       held.close()
     },
   }
@@ -49,8 +59,13 @@ export const lockFolder = (folder: string, fields: Record<string, string> = {}):
 export const writeOwner = (folder: string, fields: Record<string, string>): void => {
   const file = ownerFile(folder)
   const partial = `${file}.${process.pid}`
-  writeFileSync(partial, `${JSON.stringify({ ...fields, pid: process.pid })}\n`, { mode: 0o600 })
-  renameSync(partial, file)
+  try {
+    writeFileSync(partial, `${JSON.stringify({ ...fields, pid: process.pid })}\n`, { mode: 0o600 })
+    renameSync(partial, file)
+  } catch (error) {
+    rmSync(partial, { force: true })
+    throw fromSqlite(error, file)
+  }
 }
 
 /** @returns the live holder of the folder; undefined when nobody uses it, whatever a dead one left behind */

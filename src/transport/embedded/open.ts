@@ -1,9 +1,8 @@
 /** Statecast without a server: everything in one folder, one SQLite file, one writer thread; or in memory. */
-import { chmodSync, existsSync, mkdirSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
 import type { Environment } from '../../contracts/environment.ts'
-import { RuntimeError } from '../../contracts/errors.ts'
+import type { RuntimeError } from '../../contracts/errors.ts'
 import type { Transport } from '../../contracts/transport.ts'
 import { closable } from '../closable.ts'
 import { inboxQueue } from '../inbox-queue.ts'
@@ -11,11 +10,13 @@ import { localBus } from '../local-bus.ts'
 import { openMemory } from '../memory/open.ts'
 import { watchedRegistry } from '../registry-watch.ts'
 import { fileBlobs } from './blobs.ts'
+import { makeDataFolder } from './data-folder.ts'
 import { openForReading } from './database.ts'
 import { freeBytesMinimum, freeSpace, type MeasureFreeBytes } from './free-space.ts'
 import { journalReads } from './journal.reads.ts'
 import { embeddedJournal, type JournalParts } from './journal.ts'
-import { lockFolder } from './lock.ts'
+import { lockFileBeside, lockFolder } from './lock.ts'
+import { filesOfStore, openFiles } from './open-files.ts'
 import { fromSqlite } from './sqlite-error.ts'
 import { sqliteInbox, sqliteRegistry } from './stores.ts'
 import { startWriter, type Writer } from './writer.client.ts'
@@ -42,12 +43,12 @@ export type EmbeddedOptions = {
 
 const durability = 'SQLite, write-ahead log with synchronous=FULL: an acknowledged append survives a power cut'
 
-/** @throws RuntimeError locked, corrupt_at, unsupported for a newer schema, log_full, log_unavailable */
+/** @throws RuntimeError bad_request for an impossible path, locked, corrupt_at, unsupported for a newer schema, log_full, log_unavailable */
 export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport> => {
   const { environment, owner } = options
   if (options.folder === ':memory:') return openMemory({ environment, ...(options.inboxMax === undefined ? {} : { inboxMax: options.inboxMax }) })
   const folder = resolve(options.folder)
-  makeFolder(folder)
+  makeDataFolder(folder)
   const file = join(folder, 'statecast.db')
 
   const lock = lockFolder(folder, owner)
@@ -57,6 +58,8 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport>
   })
 
   const query = <T>(question: () => T): T => {
+    const lost = writer.lost()
+    if (lost !== undefined) throw lost
     try {
       return question()
     } catch (error) {
@@ -70,7 +73,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport>
     lock.release()
   }
   try {
-    return query(() => assemble(options, folder, { writer, database, query, close }))
+    return query(() => assemble(options, file, { writer, database, query, close }))
   } catch (error) {
     await close()
     throw error
@@ -79,13 +82,15 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport>
 
 type Opened = { writer: Writer; database: DatabaseSync; query: JournalParts['query']; close: () => Promise<void> }
 
-const assemble = (options: EmbeddedOptions, folder: string, { writer, database, query, close }: Opened): Transport => {
+const assemble = (options: EmbeddedOptions, file: string, { writer, database, query, close }: Opened): Transport => {
   const { environment, freeBytesMin = freeBytesMinimum } = options
   const { clock, failPoints } = environment
+  const folder = dirname(file)
   const space = freeSpace(folder, freeBytesMin, clock, options.measureFreeBytes)
   const inboxStore = sqliteInbox(database, writer, query, space, clock)
   const queue = inboxQueue(inboxStore, () => environment, options.inboxMax)
   const registry = watchedRegistry(sqliteRegistry(database, writer, query), () => environment)
+  const files = openFiles(filesOfStore(file, lockFileBeside(file)))
   const holder = {}
 
   return closable({
@@ -95,8 +100,14 @@ const assemble = (options: EmbeddedOptions, folder: string, { writer, database, 
     bus: localBus(environment, options.prefix),
     inbox: { put: queue.put, consume: (pattern, handler) => queue.consume(pattern, handler, holder), deadLetters: inboxStore.dead },
     registry,
-    blobs: fileBlobs(folder, space),
-    health: async () => health(writer, space.freeBytes(), freeBytesMin),
+    blobs: fileBlobs(folder, {
+      require(sizeBytes) {
+        // Or a folder that was deleted would come back with nothing but a blob in it.
+        files.require()
+        space.require(sizeBytes)
+      },
+    }),
+    health: async () => health(writer.failure() ?? files.lost(), space.freeBytes(), freeBytesMin),
     async close() {
       queue.abandon(holder, true)
       registry.stop()
@@ -115,29 +126,8 @@ const openFile = async (file: string, program?: URL): Promise<{ writer: Writer; 
   }
 }
 
-const health = (writer: Writer, freeBytes: number | undefined, freeBytesMin: number) => {
-  const failure = writer.failure()
+const health = (failure: RuntimeError | undefined, freeBytes: number | undefined, freeBytesMin: number) => {
   const short = freeBytes !== undefined && freeBytes < freeBytesMin
   const detail = failure?.message ?? (short ? `${freeBytes} bytes free, ${freeBytesMin} needed` : undefined)
   return { writable: failure === undefined && !short, freeBytes, durability, ...(detail === undefined ? {} : { detail }) }
-}
-
-/** One level at a time: Node's own recursive way never ends below a file system that takes no folders, such as /proc. */
-const makeWithParents = (folder: string): void => {
-  if (existsSync(folder)) return
-  makeWithParents(dirname(folder))
-  mkdirSync(folder, { mode: 0o700 })
-  chmodSync(folder, 0o700)
-}
-
-/** Conversations are private: nobody else on the machine may look in. */
-const makeFolder = (folder: string): void => {
-  try {
-    makeWithParents(folder)
-  } catch (error) {
-    throw new RuntimeError('log_unavailable', `the data folder ${folder} cannot be made`, {
-      cause: error,
-      hint: 'look at the path and its permissions',
-    })
-  }
 }

@@ -25,8 +25,8 @@ export const unchanged = 0
 
 /** Main thread to writer. */
 export type WriteBatch = { requests: unknown[][]; bytes: ArrayBuffer }
-/** Writer to main thread. `results` answer the oldest batch not answered yet, in its order. */
-export type WriterMessage = { ready: true } | { failed: ErrorBody } | { results: WriteResult[] } | { closed: true }
+/** Writer to main thread. `results` answer the oldest batch not answered yet, in its order; `lost` comes before those that failed of it. */
+export type WriterMessage = { ready: true } | { failed: ErrorBody } | { lost: ErrorBody } | { results: WriteResult[] } | { closed: true }
 
 const carriers: ReadonlySet<unknown> = new Set<WriteRequest[0]>(['append', 'saveSnapshot', 'inboxPut'])
 

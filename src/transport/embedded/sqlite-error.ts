@@ -1,9 +1,13 @@
 /** SQLite's result codes in the runtime's words. Numbers are primary codes of https://sqlite.org/rescode.html */
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { whatToDo } from './file-error.ts'
 
-const primary = { busy: 5, locked: 6, full: 13, corrupt: 11, tooBig: 18, notADatabase: 26 } as const
+const primary = { error: 1, busy: 5, locked: 6, full: 13, corrupt: 11, tooBig: 18, notADatabase: 26 } as const
 /** An extended code: the shared-memory file of the write-ahead log could not grow, which in practice means no space. */
 const noSpaceForSharedMemory = 4874
+
+export const salvageHint = (file: string): string =>
+  `stop the runtime, keep a copy of the folder, then restore ${file} from a backup or salvage it with 'sqlite3 statecast.db .recover'`
 
 /** @returns RuntimeError log_full, corrupt_at, too_large or log_unavailable; a RuntimeError stays what it is */
 export const fromSqlite = (thrown: unknown, file: string): RuntimeError => {
@@ -13,18 +17,20 @@ export const fromSqlite = (thrown: unknown, file: string): RuntimeError => {
   const details = { cause: thrown, data: { sqlite: code } }
   if ((code & 0xff) === primary.full || code === noSpaceForSharedMemory)
     return new RuntimeError('log_full', `no space is left for ${file}`, { ...details, retryable: true, hint: 'free some space; nothing was written' })
-  if ((code & 0xff) === primary.corrupt || (code & 0xff) === primary.notADatabase)
+  if ((code & 0xff) === primary.corrupt || (code & 0xff) === primary.notADatabase || tellsOfDamage(thrown, code, message))
     return new RuntimeError('corrupt_at', `${file} is damaged or no SQLite file: ${message}`, {
       ...details,
-      hint: `stop the runtime, keep a copy of the folder, then restore ${file} from a backup or salvage it with 'sqlite3 statecast.db .recover'`,
+      hint: salvageHint(file),
     })
   if ((code & 0xff) === primary.tooBig) return new RuntimeError('too_large', `SQLite refused the size: ${message}`, details)
   return new RuntimeError('log_unavailable', `${file} did not answer: ${message}`, {
     ...details,
     retryable: true,
-    hint:
-      (code & 0xff) === primary.busy || (code & 0xff) === primary.locked
-        ? 'another program holds the database; close it'
-        : 'look at the disk and the permissions',
+    hint: (code & 0xff) === primary.busy || (code & 0xff) === primary.locked ? 'another program holds the database; close it' : whatToDo(thrown),
   })
 }
+
+/** Our statements fit our schema, and our numbers fit a JavaScript number, unless a byte of them has changed. */
+const tellsOfDamage = (thrown: unknown, code: number, message: string): boolean =>
+  (code === primary.error && /no such|has no column|syntax error|unrecognized token/.test(message)) ||
+  (thrown instanceof RangeError && 'code' in thrown && thrown.code === 'ERR_OUT_OF_RANGE')

@@ -2,7 +2,7 @@
 import type { DatabaseSync } from 'node:sqlite'
 import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { chained } from '../checksum.ts'
+import { fits } from '../checksum.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { duplicateWindowMs } from '../limits.ts'
 import type { RegistryEntry, RegistryStore } from '../registry-watch.ts'
@@ -52,7 +52,7 @@ export const sqliteInbox = (database: DatabaseSync, writer: Writer, query: Query
       })),
     data(row) {
       const found = query(() => selectData.get(row)) as DataRow | undefined
-      if (found !== undefined && chained(found.data, 0) === found.checksum) return found.data
+      if (found !== undefined && fits(found.data, 0, found.checksum)) return found.data
       throw new RuntimeError('corrupt_at', `inbox message ${row} is damaged`, { data: { row } })
     },
     dead: async ({ limit = -1 } = {}) =>

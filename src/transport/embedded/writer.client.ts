@@ -16,8 +16,10 @@ export type Writer = {
    * @throws RuntimeError closed, overloaded, log_full, corrupt_at, log_unavailable (it may have been written)
    */
   write(request: WriteRequest, sent?: () => void | Promise<void>): Promise<number>
-  /** Why the thread is dead, if it is. */
+  /** Why nothing can be written any more, if so. */
   failure(): RuntimeError | undefined
+  /** That the files are not in their folder any more, if so: then what can be read is worth as little as what could be written. */
+  lost(): RuntimeError | undefined
   /** Commits what is queued, empties the write-ahead log, ends the thread. */
   close(): Promise<void>
 }
@@ -48,7 +50,9 @@ export const startWriter = async (file: string, program = writerProgram): Promis
   let waitingRequests = 0
   let waitingBytes = 0
   let closing: Promise<void> | undefined
+  /** Why the thread is dead. */
   let failure: RuntimeError | undefined
+  let lost: RuntimeError | undefined
 
   const settle = (waiting: Waiting, result: WriteResult): void => {
     waitingRequests -= 1
@@ -72,8 +76,9 @@ export const startWriter = async (file: string, program = writerProgram): Promis
     const batch = queued
     queued = []
     if (batch.length === 0) return
-    if (failure !== undefined) {
-      for (const waiting of batch) settle(waiting, { error: failure.toJSON() })
+    const refusal = failure ?? lost
+    if (refusal !== undefined) {
+      for (const waiting of batch) settle(waiting, { error: refusal.toJSON() })
       return
     }
     try {
@@ -100,7 +105,8 @@ export const startWriter = async (file: string, program = writerProgram): Promis
       // One message may answer several batches that shared a commit.
       let at = 0
       while (at < message.results.length) for (const waiting of sentOff.shift() ?? []) answer(waiting, message.results[at++] as WriteResult)
-    } else if ('ready' in message) opened.resolve()
+    } else if ('lost' in message) lost ??= RuntimeError.from(message.lost)
+    else if ('ready' in message) opened.resolve()
     else if ('failed' in message) opened.reject(RuntimeError.from(message.failed))
     else ended.resolve()
   })
@@ -118,7 +124,7 @@ export const startWriter = async (file: string, program = writerProgram): Promis
       new Promise((resolve, reject) => {
         const last = request.at(-1)
         const sizeBytes = last instanceof Uint8Array ? last.length : 0
-        const refusal = closing === undefined ? (failure ?? overload(waitingRequests, waitingBytes + sizeBytes)) : closedError()
+        const refusal = closing === undefined ? (failure ?? lost ?? overload(waitingRequests, waitingBytes + sizeBytes)) : closedError()
         if (refusal !== undefined) return reject(refusal)
         if (waitingRequests === 0) worker.ref()
         waitingRequests += 1
@@ -126,7 +132,8 @@ export const startWriter = async (file: string, program = writerProgram): Promis
         // The next-tick queue runs after all microtasks: whoever is woken by the last answer joins this batch.
         if (queued.push({ request, sizeBytes, sent, gate: undefined, resolve, reject }) === 1) process.nextTick(flush)
       }),
-    failure: () => failure,
+    failure: () => failure ?? lost,
+    lost: () => lost,
     close: () => {
       closing ??= (async () => {
         flush()

@@ -2,7 +2,9 @@
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
 import { openForWriting } from './database.ts'
 import { groupCommit } from './group-commit.ts'
-import { highWater } from './high-water.ts'
+import { checkHighWater, highWater } from './high-water.ts'
+import { lockFileBeside } from './lock.ts'
+import { filesOfStore, openFiles } from './open-files.ts'
 import { unpackRequests, type WriteBatch, type WriterMessage } from './requests.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
@@ -12,12 +14,14 @@ const { file } = workerData as { file: string }
 const say = (message: WriterMessage): void => port.postMessage(message)
 
 try {
+  checkHighWater(file)
   const database = openForWriting(file)
   const mark = highWater(database, file)
-  const commit = groupCommit(database, file, mark)
+  const files = openFiles(filesOfStore(file, lockFileBeside(file)))
+  const commit = groupCommit(database, file, mark, files)
 
   const finish = (): void => {
-    mark.settle()
+    mark.close()
     // An empty log is one file less to copy for whoever takes a backup, and a faster start.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
     database.close()
@@ -33,7 +37,12 @@ try {
       batches.push(next.message)
       next = receiveMessageOnPort(port)
     }
-    if (batches.length > 0) say({ results: commit(batches.flatMap(unpackRequests)) })
+    if (batches.length > 0) {
+      const results = commit(batches.flatMap(unpackRequests))
+      const lost = files.known()
+      if (lost !== undefined) say({ lost: lost.toJSON() })
+      say({ results })
+    }
     if (next !== undefined) finish()
   })
   say({ ready: true })

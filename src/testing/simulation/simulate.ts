@@ -1,0 +1,270 @@
+/**
+ * A whole deployment in one process under one seed: nodes that crash, freeze and jump in time, a store that loses answers, clients that do not
+ * give up. Time is virtual, so a minute takes milliseconds, and the same seed writes the same journals, byte for byte.
+ */
+import { type Logger, noFailPoints } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Journal } from '../../contracts/transport.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../runtime.ts'
+import { createMemoryStore, openMemory } from '../../transport/memory/open.ts'
+import { seededIds, seededRandom } from '../seeded.ts'
+import { type VirtualClock, virtualClock } from '../virtual-clock.ts'
+import { Node } from './node.ts'
+import { drawPlan, type Fault, type Plan, pick } from './plan.ts'
+
+export type Scenario<Act> = {
+  /** What the outside world does, in order. */
+  acts: (random: ReturnType<typeof seededRandom>) => Act[]
+  /** The world of one simulation: what runs on each node, and what clients do to it. */
+  begin(simulation: Simulation): Play<Act>
+  faultMax?: number
+}
+
+export type Play<Act> = {
+  /** For every life of every node. */
+  runtime(node: Node): Omit<RuntimeOptions, 'transport' | 'environment'>
+  /** What one act sets going. It may take as long as it likes; the next act does not wait for it. */
+  perform(act: Act): Promise<void>
+  /** Called again and again when all faults are over, until nothing is left to be done. @returns what is, in words */
+  settle(): Promise<string | undefined>
+  /** What is wrong with what is left behind; empty is the proof. */
+  check(): Promise<string[]> | string[]
+}
+
+export type Simulation = {
+  readonly seed: number
+  readonly clock: VirtualClock
+  /** The store behind all faults, for whoever judges. */
+  readonly journal: Journal
+  /** Chance for the script of this world; none of the faults' chance. */
+  readonly random: ReturnType<typeof seededRandom>
+  /** A node that is up and runs, chosen by chance; undefined while there is none. */
+  someone(): Runtime | undefined
+  /** Resolves after virtual time. */
+  sleep(ms: number): Promise<void>
+  /** By how much the clocks of nodes may be wrong, all jumps together. */
+  readonly skewMs: number
+  /** A line of the story. */
+  tell(line: string): void
+  /** A number that grows with everything that happens. */
+  order(): number
+  /** The number at which a frame came to stand in the store. */
+  orderOf(address: Address, seq: number): number | undefined
+}
+
+export type Outcome<Act> = {
+  plan: Plan<Act>
+  violations: string[]
+  /** What happened, a line each, with the virtual time in ms. */
+  story: string[]
+  /** Steps at which something could have struck. */
+  steps: number
+  /** Faults that did strike. */
+  struck: number
+}
+
+const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
+
+/** Virtual time after the last fault in which everything must have come to its end. */
+const settleMaxMs = 20 * 60_000
+const storyMax = 2000
+
+export const simulate = async <Act>(scenario: Scenario<Act>, from: number | Plan<Act>): Promise<Outcome<Act>> => {
+  const plan = typeof from === 'number' ? drawPlan(from, scenario) : from
+  const run = new Run(scenario, plan)
+  return run.play()
+}
+
+class Run<Act> implements Simulation {
+  readonly clock = virtualClock()
+  readonly #plan: Plan<Act>
+  readonly #play: Play<Act>
+  readonly #store = createMemoryStore()
+  readonly #ids: ReturnType<typeof seededIds>
+  readonly random: ReturnType<typeof seededRandom>
+  readonly #nodes: Node[] = []
+  readonly #story: string[] = []
+  readonly #began: number
+  /** The store has its own time, whatever becomes of its users. */
+  readonly #storeEnvironment = { clock: this.clock, failPoints: noFailPoints, log: silent }
+  #faults: Fault[]
+  #steps = 0
+  #struck = 0
+  #started = 0
+  #trouble: { code: 'log_full' | 'log_unavailable'; until: number } | undefined
+  #journal: Journal | undefined
+  skewMs = 0
+  #order = 0
+  #told = ''
+  #left: string | undefined
+  readonly #orders = new Map<string, number>()
+
+  constructor(scenario: Scenario<Act>, plan: Plan<Act>) {
+    this.#plan = plan
+    this.#faults = plan.faults.slice()
+    this.#ids = seededIds(plan.seed)
+    this.random = seededRandom(plan.seed ^ 0x5eed)
+    this.#began = this.clock.now()
+    this.#play = scenario.begin(this)
+  }
+
+  get seed(): number {
+    return this.#plan.seed
+  }
+  get journal(): Journal {
+    if (!this.#journal) throw new Error('the simulation has not begun')
+    return this.#journal
+  }
+
+  tell(line: string): void {
+    if (line === this.#told || this.#story.length >= storyMax) return
+    this.#told = line
+    this.#story.push(`${String(this.clock.now() - this.#began).padStart(8)} ${line}`)
+  }
+
+  order(): number {
+    return ++this.#order
+  }
+  orderOf(address: Address, seq: number): number | undefined {
+    return this.#orders.get(`${formatAddress(address)} ${seq}`)
+  }
+
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => void this.clock.setTimeout(resolve, ms))
+  }
+
+  someone(): Runtime | undefined {
+    const up = this.#nodes.filter(({ running, runtime }) => running && runtime)
+    return up.length > 0 ? pick(this.random, up).runtime : undefined
+  }
+
+  async play(): Promise<Outcome<Act>> {
+    const judge = await openMemory({ environment: this.#storeEnvironment, store: this.#store, shared: true })
+    this.#journal = judge.journal
+    const violations: string[] = []
+    try {
+      this.#start()
+      await this.clock.until(this.#script())
+      this.#faults = []
+      this.#trouble = undefined
+      await this.clock.until(this.#heal(), settleMaxMs)
+      violations.push(...(await this.clock.until(Promise.resolve(this.#play.check()))))
+    } catch (error) {
+      violations.push(`it does not come to an end, ${this.#left ?? 'in its script'}: ${error instanceof Error ? error.stack : String(error)}`)
+    }
+    for (const node of this.#nodes) node.kill()
+    return { plan: this.#plan, violations, story: this.#story, steps: this.#steps, struck: this.#struck }
+  }
+
+  async #script(): Promise<void> {
+    for (const { act, afterMs } of this.#plan.acts) {
+      this.tell(`act ${JSON.stringify(act)}`)
+      void this.#play.perform(act)
+      await this.sleep(afterMs)
+    }
+  }
+
+  /** Whoever was frozen goes on for a while, which must do no harm; then all are gone, and one that is new does what is left. */
+  async #heal(): Promise<void> {
+    this.tell('the faults are over')
+    for (const node of this.#nodes) node.thaw()
+    await this.sleep(1000)
+    for (const node of this.#nodes.splice(0)) node.kill()
+    this.#start()
+    for (;;) {
+      this.#left = await this.#play.settle()
+      if (this.#left === undefined) return
+      await this.sleep(200)
+    }
+  }
+
+  // ---- nodes
+
+  #start(): void {
+    const name = `node-${++this.#started}`
+    const node = new Node({
+      name,
+      world: this.clock,
+      environment: { ids: this.#ids, random: seededRandom(this.seed + this.#started), log: this.#log(name) },
+      strike: (struck, step) => this.#strike(struck, step),
+      trouble: () => this.#answerOfStore(),
+      appended: (address, seq) => void this.#orders.set(`${formatAddress(address)} ${seq}`, this.order()),
+    })
+    this.#nodes.push(node)
+    this.tell(`${name} starts`)
+    void this.#boot(node)
+  }
+
+  async #boot(node: Node): Promise<void> {
+    const inner = await openMemory({ environment: this.#storeEnvironment, store: this.#store, shared: true })
+    try {
+      const options = this.#play.runtime(node)
+      node.runtime = await createRuntime({ ...options, transport: node.connect(inner), environment: node.environment })
+    } catch (error) {
+      this.tell(`${node.name} cannot start: ${String(error)}`)
+      node.kill()
+      this.#replace(1000)
+    }
+  }
+
+  /** Somebody has to be there in the end; until then the clients wait. */
+  #replace(ms: number): void {
+    this.clock.setTimeout(() => {
+      if (!this.#nodes.some(({ running }) => running)) this.#start()
+    }, ms)
+  }
+
+  #log(name: string) {
+    const line = (level: string) => (fields: object, message?: string) => {
+      const { actor, error } = fields as { actor?: string; error?: { code?: string; message?: string } }
+      this.tell(`${name} ${level}: ${message ?? ''} ${actor ?? ''} ${error ? `${error.code}: ${error.message}` : ''}`)
+    }
+    return { ...silent, warn: line('warn'), error: line('error') }
+  }
+
+  // ---- faults
+
+  #strike(node: Node, step: string): Fault | undefined {
+    this.#steps++
+    const [fault] = this.#faults
+    if (fault === undefined || fault.at > this.#steps) return undefined
+    this.#faults.shift()
+    this.#struck++
+    this.tell(`${node.name} at ${step}: ${fault.kind} (${fault.ms} ms)`)
+    const { kind, ms } = fault
+    switch (kind) {
+      case 'crash before':
+        this.#replace(ms)
+        return fault
+      case 'crash after':
+        // Where there is no answer to wait for, after is as good as before.
+        this.#replace(ms)
+        return step.startsWith('K') ? { ...fault, kind: 'crash before' } : fault
+      case 'pause':
+        this.clock.setTimeout(() => {
+          this.tell(`${node.name} goes on`)
+          node.thaw()
+        }, ms)
+        if (ms >= 300) this.#replace(200)
+        return fault
+      case 'clock jump':
+        this.skewMs += ms
+        return { ...fault, ms: this.random.next() < 0.5 ? -ms : ms }
+      case 'full':
+      case 'away':
+        this.#trouble = { code: kind === 'full' ? 'log_full' : 'log_unavailable', until: this.clock.now() + ms }
+        return undefined
+      case 'join':
+        this.#start()
+        return undefined
+      default:
+        return fault
+    }
+  }
+
+  #answerOfStore(): RuntimeError | undefined {
+    if (this.#trouble === undefined || this.#trouble.until <= this.clock.now()) return undefined
+    return new RuntimeError(this.#trouble.code, 'the store is in trouble', { retryable: true })
+  }
+}

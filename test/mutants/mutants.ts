@@ -1,0 +1,164 @@
+/** Bugs that somebody might plant by mistake, each a small change of the real code, with the promise that it breaks. */
+
+export type Mutant = {
+  name: string
+  /** Below `src/`. */
+  file: string
+  /** Has to be there exactly once. */
+  find: string
+  replace: string
+}
+
+export const mutants: Mutant[] = [
+  {
+    name: 'act before the commit',
+    file: 'actors/append.ts',
+    find: 'export const appendCommit = async (append: Append): Promise<void> => {',
+    replace:
+      'export const appendCommit = async (append: Append): Promise<void> => void appendLater(append).catch(() => undefined)\nconst appendLater = async (append: Append): Promise<void> => {',
+  },
+  {
+    name: 'skip the fence',
+    file: 'actors/append.ts',
+    find: "return appended.outcome === 'ok' ?",
+    replace: "return appended.outcome !== 'unknown' ?",
+  },
+  {
+    name: 'believe a timeout to be a success',
+    file: 'actors/append.ts',
+    find: "return appended.outcome === 'ok' ?",
+    replace: "return appended.outcome !== 'fenced' ?",
+  },
+  {
+    name: 'believe a timeout to be a failure',
+    file: 'actors/append.ts',
+    find: 'const last = await readBack(append)',
+    replace: 'if (failed) throw failed\n    const last = await readBack(append)',
+  },
+  {
+    name: 'drop the de-duplication',
+    file: 'actors/state.ts',
+    find: 'const before = recent.get(input.id)',
+    replace: 'const before = undefined as any',
+  },
+  {
+    name: 'forget the de-duplication in a snapshot',
+    file: 'actors/ledger.ts',
+    find: '({ ...ledger, recent: [...ledger.recent] })',
+    replace: '({ ...ledger, recent: [] })',
+  },
+  {
+    name: 'forget timers after recovery',
+    file: 'actors/replica.ts',
+    find: 'for (const timer of snapshot.timers) {',
+    replace: 'for (const timer of snapshot.timers.slice(0, 0)) {',
+  },
+  {
+    name: 'forget to be woken for a timer',
+    file: 'actors/state.ts',
+    find: ': timers.nextDue(), at }',
+    replace: ': null, at }',
+  },
+  {
+    name: 'fire recovered timers at once',
+    file: 'actors/timers.ts',
+    find: 'if (restored) restored.dueAt = timer.dueAt',
+    replace: 'if (restored) restored.dueAt = 0',
+  },
+  { name: 're-use an incarnation', file: 'actors/paths.ts', find: '(before ?? uses.floor) + 1', replace: '1' },
+  {
+    name: 'take the word of an incarnation that is gone',
+    file: 'actors/replica.ts',
+    find: "return alive(input.to) && (!('from' in input) || alive(input.from))",
+    replace: 'return alive(input.to)',
+  },
+  { name: 'skip the claim', file: 'actors/root.ts', find: '    await this.#committer.note(extra)\n', replace: '' },
+  {
+    name: 'claim without a new epoch',
+    file: 'actors/state.ts',
+    find: 'const epoch = this.ledger.epoch + (this.claimed ? 0 : 1)',
+    replace: 'const epoch = Math.max(1, this.ledger.epoch)',
+  },
+  {
+    name: 'commit half a batch',
+    file: 'actors/committer.ts',
+    find: 'applied.map(({ waiting }) => waiting.input)',
+    replace: 'applied.slice(0, Math.ceil(applied.length / 2)).map(({ waiting }) => waiting.input)',
+  },
+  { name: 'break the chain of commits', file: 'actors/ledger.ts', find: '  ledger.prev = crc\n', replace: '' },
+  { name: 'let recorded time go back', file: 'actors/state.ts', find: 'Math.max(this.ledger.at, now)', replace: 'now' },
+  {
+    name: 'forget the actions of the last commit',
+    file: 'actors/past.ts',
+    find: 'if (outputs.some(lasting)) doubtful.set(seq, { commit, outputs: outputs.filter(lasting) })',
+    replace: '',
+  },
+  {
+    name: 'forget actions that had begun before the last commit',
+    file: 'actors/past.ts',
+    find: 'if (!commit.owed?.includes(before)) doubtful.delete(before)',
+    replace: 'doubtful.delete(before)',
+  },
+  {
+    name: 'take a snapshot while an action still runs',
+    file: 'actors/root.ts',
+    find: 'limits.snapshotEvery && !this.#effects.owing) await',
+    replace: 'limits.snapshotEvery) await',
+  },
+  {
+    name: 'restart an effect without what it was sent',
+    file: 'actors/effects.ts',
+    find: 'this.#launch(effect, epoch, effect.sent.slice())',
+    replace: 'this.#launch(effect, epoch, [])',
+  },
+  {
+    name: 'give up on the result of an effect when the store is full',
+    file: 'actors/committer.ts',
+    find: 'patienceMs: patient ? host.limits.patienceMs : 0',
+    replace: 'patienceMs: 0',
+  },
+  {
+    name: 'run again what may run once',
+    file: 'actors/tool.actor.ts',
+    find: "if (info.restarted && onCrash === 'once')",
+    replace: 'if (info.attempt < 0)',
+  },
+  { name: 'act as a zombie', file: 'tools/run.ts', find: '  await confirm?.()\n', replace: '' },
+  {
+    name: 'show what is not durable',
+    file: 'actors/root.ts',
+    find: 'while (this.#ahead && !this.#gone) {',
+    replace: 'while (this.#ahead && !this.#gone && this.#phase === undefined) {',
+  },
+  {
+    name: 'lose a message while a summary is made',
+    file: 'machines/session.machine.ts',
+    find: "        message: acceptForLater,\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
+    replace: "        message: {},\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
+  },
+  {
+    name: 'drop queued messages without an outcome',
+    file: 'machines/session.setup.ts',
+    find: "      enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })\n    }),\n",
+    replace: '    }),\n',
+  },
+  {
+    name: 'decide an approval twice',
+    file: 'machines/tool.machine.ts',
+    find: '    ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code ===',
+    replace: '    ranPerhaps: (_, { error }: { error: unknown }) => !errorBody(error).code && errorBody(error).code ===',
+  },
+  {
+    name: 'leave a skipped call without a result',
+    file: 'machines/turn.context.ts',
+    find: "    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]",
+    replace: "    return index < launched ? [{ call, status: 'cancelled' as const, message }] : []",
+  },
+  {
+    name: 'receipts before durability',
+    file: 'actors/root.ts',
+    find: '      const commit = await this.#committer.commit(applied, outputs, extra)\n',
+    replace:
+      '      for (const { waiting } of applied) waiting.resolve({ seq: this.seq + 1, at: this.#state.ledger.at, duplicate: false, emitted: waiting.emitted })\n      const commit = await this.#committer.commit(applied, outputs, extra)\n',
+  },
+]
