@@ -6,7 +6,7 @@ import type { Transport } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
 import { openEmbedded } from '../src/transport/embedded/open.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
-import { amount, ask, median, type Result } from './measure.ts'
+import { amount, ask, median, type Table } from './measure.ts'
 import { benchRuntime, turn } from './workload.ts'
 
 const turns = amount(200)
@@ -14,7 +14,7 @@ const turns = amount(200)
 /** Commits of one turn with their sizes, read from a journal that a turn has written. */
 const commitsOf = async (text: 'plain' | 'tool'): Promise<number[]> => {
   const transport = await openMemory({ environment: systemEnvironment() })
-  const runtime = await benchRuntime(transport)
+  const runtime = await benchRuntime({ transport })
   await turn(runtime, 'one', text)
   await turn(runtime, 'one', text)
   const first = text === 'plain' ? 2 : 4
@@ -27,7 +27,7 @@ const commitsOf = async (text: 'plain' | 'tool'): Promise<number[]> => {
 const turnsOn = (transport: Transport, text: 'plain' | 'tool') => {
   let session = 0
   return async (): Promise<number> => {
-    const runtime = await benchRuntime(transport)
+    const runtime = await benchRuntime({ transport })
     const took: number[] = []
     for (let index = 0; index < turns; index++) {
       const start = performance.now()
@@ -54,9 +54,8 @@ const bareAppends = ({ journal }: Transport, sizes: number[]) => {
   }
 }
 
-export const run = async (): Promise<Result[]> => {
-  const results: Result[] = []
-  const folder = mkdtempSync(join(tmpdir(), 'statecast-bench-'))
+export const run = async (): Promise<Table[]> => {
+  const results: Table[] = []
   const environment = systemEnvironment()
   const disk = await openEmbedded({ folder, environment })
   const memory = await openMemory({ environment })
@@ -65,7 +64,7 @@ export const run = async (): Promise<Result[]> => {
       const sizes = await commitsOf(text)
       results.push(
         await ask({
-          question: `a durable ${text} turn of 100 deltas: ${sizes.length} commits of ${sizes.join(', ')} bytes`,
+          title: `a durable ${text} turn of 100 deltas: ${sizes.length} commits of ${sizes.join(', ')} bytes`,
           unit: 'µs per turn, p50',
           contenders: [
             { name: 'floor: the bare appends, on disk and synced', round: bareAppends(disk, sizes) },

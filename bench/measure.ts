@@ -1,16 +1,74 @@
-/** How every benchmark here measures: rounds of subject and floor in turn in one process, medians with their spread, ratios round by round. */
-import { cpus, totalmem } from 'node:os'
+/** How every benchmark here measures: contenders in turn, round by round; medians with their spread; ratios of the same round. */
 
-/** `BENCH_QUICK=1` shows that a benchmark runs; its figures mean nothing. */
-const quick = process.env.BENCH_QUICK === '1'
+/** `BENCH_QUICK=1` shows that a benchmark runs; its figures mean nothing and are not kept. */
+export const quick = process.env.BENCH_QUICK === '1'
 
 /** How many of something to do in one round. */
 export const amount = (full: number): number => (quick ? Math.max(2, Math.round(full / 100)) : full)
 
+/** `BENCH_ROUNDS=3` asks for another number of them. */
+export const rounds = (usual: number): number => (quick ? 1 : Number(process.env.BENCH_ROUNDS ?? usual))
+
+const sorted = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b)
+
 export const median = (values: readonly number[]): number => {
-  const sorted = [...values].sort((a, b) => a - b)
-  const middle = sorted.length >> 1
-  return sorted.length % 2 === 1 ? (sorted[middle] as number) : ((sorted[middle - 1] as number) + (sorted[middle] as number)) / 2
+  const all = sorted(values)
+  const middle = all.length >> 1
+  return all.length % 2 === 1 ? (all[middle] as number) : ((all[middle - 1] as number) + (all[middle] as number)) / 2
+}
+
+/** @param share 0.99 for the value that 99 of 100 do not exceed */
+export const percentile = (values: readonly number[], share: number): number => {
+  const all = sorted(values)
+  return all[Math.min(all.length - 1, Math.max(0, Math.ceil(share * all.length) - 1))] as number
+}
+
+/** One line of an answer. A contender that could not be measured has the reason in place of figures. */
+export type Row = { name: string } & ({ median: number; min: number; max: number; ratios: (number | null)[] } | { failed: string })
+
+export type Goal = { text: string; bound: 'at most' | 'at least' | 'exactly'; limit: number; value: number; unit: string; met: boolean }
+
+/** The answer to one question, as it is printed, kept and put on the page. */
+export type Table = {
+  title: string
+  unit: string
+  rounds: number
+  /** What the columns after the spread say. */
+  ratios: string[]
+  rows: Row[]
+  goals: Goal[]
+  note?: string
+}
+
+export const goal = (text: string, value: number, bound: Goal['bound'], limit: number, unit: string): Goal => ({
+  text,
+  bound,
+  limit,
+  value,
+  unit,
+  met: bound === 'at most' ? value <= limit : bound === 'at least' ? value >= limit : value === limit,
+})
+
+/** The figures of one contender, one a round, beside those of the contenders that it is compared to. */
+export const rowOf = (name: string, values: readonly number[], compared: readonly (readonly [number[], number[]] | null)[]): Row => ({
+  name,
+  median: median(values),
+  min: Math.min(...values),
+  max: Math.max(...values),
+  ratios: compared.map((pair) => (pair ? median(pair[0].map((value, round) => value / (pair[1][round] as number))) : null)),
+})
+
+/** A table of figures that need no second contender, such as counts. */
+export const plainTable = (title: string, unit: string, figures: readonly (readonly [string, number | number[]])[], goals: Goal[] = []): Table => {
+  const all = figures.map(([name, value]) => [name, typeof value === 'number' ? [value] : value] as const)
+  return {
+    title,
+    unit,
+    rounds: Math.max(...all.map(([, values]) => values.length)),
+    ratios: [],
+    rows: all.map(([name, values]) => rowOf(name, values, [])),
+    goals,
+  }
 }
 
 export type Contender = {
@@ -20,44 +78,68 @@ export type Contender = {
 }
 
 export type Question = {
-  question: string
+  title: string
   unit: string
   /** The first is what everything else is compared to. */
   contenders: [Contender, ...Contender[]]
   rounds?: number
-  /** What the ratio of the second contender to the first should be at most. */
-  goal?: { ratioMax: number }
+  /** Bounds for the row of that name: of its median, or of its ratio to the first. */
+  goals?: { row: string; of: 'median' | 'ratio'; bound: Goal['bound']; limit: number }[]
+  note?: string
 }
-
-export type Result = {
-  question: string
-  unit: string
-  rows: { name: string; median: number; min: number; max: number; ratio: number }[]
-  goal?: { ratioMax: number; met: boolean }
-}
-
-const figure = (value: number): string => (value >= 100 ? value.toFixed(0) : value >= 10 ? value.toFixed(1) : value.toFixed(2))
 
 /** One warm-up round each, then the contenders in turn, so that a machine that slows down slows all of them. */
-export const ask = async ({ question, unit, contenders, rounds = quick ? 1 : 5, goal }: Question): Promise<Result> => {
+export const ask = async ({ title, unit, contenders, rounds: wanted = 5, goals = [], note }: Question): Promise<Table> => {
+  const count = rounds(wanted)
   const values = contenders.map((): number[] => [])
-  for (let round = -1; round < rounds; round++)
+  for (let round = -1; round < count; round++)
     for (const [index, contender] of contenders.entries()) {
       const value = await contender.round()
       if (round >= 0) values[index]?.push(value)
     }
-  const rows = contenders.map(({ name }, index) => {
-    const own = values[index] as number[]
-    const ratio = median(own.map((value, round) => value / (values[0]?.[round] as number)))
-    return { name, median: median(own), min: Math.min(...own), max: Math.max(...own), ratio }
-  })
-  console.log(`\n${question} (${unit}, median of ${rounds} rounds, min–max, ratio to the first)`)
-  for (const row of rows)
-    console.log(`  ${row.name.padEnd(44)} ${figure(row.median).padStart(8)}   ${figure(row.min)}–${figure(row.max)}   × ${row.ratio.toFixed(2)}`)
-  const met = goal === undefined ? undefined : (rows[1]?.ratio ?? Number.POSITIVE_INFINITY) <= goal.ratioMax
-  if (goal) console.log(`  goal: × ${goal.ratioMax} at most: ${met ? 'met' : 'MISSED'}`)
-  return { question, unit, rows, ...(goal ? { goal: { ...goal, met: met === true } } : {}) }
+  const floor = values[0] as number[]
+  const rows = contenders.map(({ name }, index) => rowOf(name, values[index] as number[], [[values[index] as number[], floor]]))
+  const table: Table = {
+    title,
+    unit,
+    rounds: count,
+    ratios: ['of the first'],
+    rows,
+    goals: goals.map(({ row: name, of, bound, limit }) => {
+      const row = rows.find((one) => one.name === name)
+      if (!row || 'failed' in row) throw new TypeError(`no row is named '${name}'`)
+      const value = of === 'median' ? row.median : (row.ratios[0] as number)
+      return goal(name, value, bound, limit, of === 'median' ? unit : 'of the first')
+    }),
+    ...(note === undefined ? {} : { note }),
+  }
+  show(table)
+  return table
 }
 
-export const machine = (): string =>
-  `${cpus()[0]?.model ?? 'unknown processor'}, ${cpus().length} cores, ${Math.round(totalmem() / 2 ** 30)} GiB, Node ${process.versions.node}`
+/** Three digits that mean something, and thousands apart. */
+export const figure = (value: number): string => {
+  if (!Number.isFinite(value)) return '–'
+  if (Math.abs(value) >= 100) return Math.round(value).toLocaleString('en')
+  return Number.isInteger(value) ? String(value) : value.toFixed(Math.abs(value) >= 10 ? 1 : 2)
+}
+
+export const goalLine = ({ text, bound, limit, value, unit, met }: Goal): string =>
+  `${met ? 'met' : 'NOT MET'}: ${text}: ${figure(value)} ${unit}, the goal is ${bound} ${figure(limit)}`
+
+/** Prints a table as it is measured, so that a long run shows what it has. */
+export const show = ({ title, unit, rounds: count, ratios, rows, goals, note }: Table): void => {
+  const spread = count > 1 ? `, median of ${count} rounds, min–max` : ''
+  console.log(`\n${title} (${unit}${spread}${ratios.map((ratio) => `, × ${ratio}`).join('')})`)
+  const width = Math.max(44, ...rows.map(({ name }) => name.length))
+  for (const row of rows) {
+    if ('failed' in row) console.log(`  ${row.name.padEnd(width)}  not measured: ${row.failed}`)
+    else {
+      const range = count > 1 ? `   ${`${figure(row.min)}–${figure(row.max)}`.padEnd(15)}` : ''
+      const against = row.ratios.map((ratio) => (ratio === null ? '        ' : `  × ${ratio.toFixed(2).padStart(5)}`)).join('')
+      console.log(`  ${row.name.padEnd(width)} ${figure(row.median).padStart(9)}${range}${against}`)
+    }
+  }
+  for (const one of goals) console.log(`  goal ${goalLine(one)}`)
+  if (note) console.log(`  ${note}`)
+}

@@ -1,25 +1,33 @@
-/** Machines and sessions that several benchmarks share. */
+/** Machines, models and sessions that several benchmarks share. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { assign, createActor, setup } from 'xstate'
 import { z } from 'zod'
 import type { Registration } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
-import { agent, createRuntime, type Runtime, tool } from '../src/index.ts'
+import { agent, createRuntime, type Model, type Runtime, type RuntimeOptions, tool } from '../src/index.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 
-export const light = setup({ types: { context: {} as { count: number; last: string }, events: {} as { type: 'next'; text: string } } }).createMachine(
-  {
-    id: 'light',
-    context: { count: 0, last: '' },
-    initial: 'green',
-    states: {
-      green: { on: { next: { target: 'yellow', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
-      yellow: { on: { next: { target: 'red', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
-      red: { on: { next: { target: 'green', actions: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) } } },
-    },
-  },
-)
+// ---- a small machine
+
+type LightContext = { count: number; last: string }
+type LightEvent = { type: 'next'; text: string }
+
+const lightSetup = setup({
+  types: { context: {} as LightContext, events: {} as LightEvent },
+  actions: { note: assign(({ context, event }) => ({ count: context.count + 1, last: event.text })) },
+})
+const goTo = (target: string) => ({ on: { next: { target, actions: 'note' } } }) as const
+
+export const light = lightSetup.createMachine({
+  id: 'light',
+  context: { count: 0, last: '' },
+  initial: 'green',
+  states: { green: goTo('yellow'), yellow: goTo('red'), red: goTo('green') },
+})
 
 /** µs per event of a bare actor. */
 export const plainEvents = (events: number): number => {
@@ -29,50 +37,93 @@ export const plainEvents = (events: number): number => {
   return ((performance.now() - start) * 1000) / events
 }
 
-export const deltas = 100
-const delta = 'word '
-const usage = { inputTokens: 10, outputTokens: 100 }
+// ---- turns
 
-const weather = tool({
-  name: 'weather',
-  description: 'tells the weather',
+/** What every contender of a turn is asked: 100 deltas, in a tool turn after one call of one tool. */
+export const script = {
+  deltas: 100,
+  delta: 'word ',
+  tool: { name: 'weather', description: 'tells the weather', input: { city: 'Oslo' }, output: 'sunny, 21 degrees' },
+} as const
+export type Script = typeof script
+export type Message = 'plain' | 'tool'
+export const { deltas, delta } = script
+
+const usage = { inputTokens: 10, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0 }
+
+/**
+ * Answers without any latency, one delta at a time, as a stream would: with `await` before each.
+ * @param chunks deltas of an answer @param together deltas that come without an `await` between them
+ */
+export const instantModel = (chunks: readonly string[] = Array<string>(deltas).fill(delta), together = 1): Model => {
+  const text = chunks.join('')
+  return {
+    ref: 'bench/instant',
+    call: async ({ messages }, { onDelta }) => {
+      const last = messages.at(-1)
+      const answer = { reasoning: '', usage, model: 'bench/instant', partial: false } as const
+      const calls = last?.role === 'user' ? callsOf(last.text) : 0
+      if (calls > 0) {
+        const input = JSON.stringify(script.tool.input)
+        const wanted = Array.from({ length: calls }, (_, index) => ({ callId: `call-${index}`, name: script.tool.name, input }))
+        return { ...answer, text: '', calls: wanted, finish: 'tool-calls' }
+      }
+      for (const [index, chunk] of chunks.entries()) {
+        if (index % together === 0) await undefined
+        onDelta({ kind: 'text', text: chunk })
+      }
+      return { ...answer, text, calls: [], finish: 'stop' }
+    },
+  }
+}
+
+/** `tool` asks for one call, `tool 3` for three at once. */
+const callsOf = (text: string): number => (text.startsWith('tool') ? Number(text.slice(5) || 1) : 0)
+
+export const weather = tool({
+  name: script.tool.name,
+  description: script.tool.description,
   input: z.object({ city: z.string() }),
-  execute: () => 'sunny, 21 degrees',
+  execute: () => script.tool.output,
   onCrash: 'retry',
 })
 
-/** A runtime whose model answers at once: 100 deltas, and a tool call before them where the message says `tool`. */
-export const benchRuntime = (transport: string | Transport): Promise<Runtime> =>
+/** A runtime whose one agent is answered by {@link instantModel}, or by another one. */
+export const benchRuntime = (options: Pick<RuntimeOptions, 'transport' | 'limits'>, model: Model = instantModel()): Promise<Runtime> =>
   createRuntime({
-    transport,
-    agents: [agent({ name: 'main', model: 'bench/model', tools: [weather] })],
-    models: {
-      'bench/model': ({ messages }) => {
-        const last = messages.at(-1)
-        if (last?.role === 'user' && last.text === 'tool') return { calls: [{ name: 'weather', input: { city: 'Oslo' } }], usage }
-        return { chunks: Array.from({ length: deltas }, () => delta), usage }
-      },
-    },
+    ...options,
+    agents: [agent({ name: 'main', model: 'bench/instant', tools: [weather], limits: { outputCharsMax: 50_000_000 } })],
+    models: { 'bench/instant': model },
   })
 
 /** One turn, checked: every delta came, and the answer is whole. */
-export const turn = async (runtime: Runtime, key: string, text: 'plain' | 'tool'): Promise<void> => {
+export const turn = async (runtime: Runtime, key: string, text: string, wanted = deltas * delta.length): Promise<void> => {
   const run = await runtime.session(key).send(text)
-  let count = 0
-  for await (const { type } of run.events()) if (type === 'delta') count++
+  let heard = 0
+  for await (const event of run.events()) if (event.type === 'delta') heard += event.text.length
   const answer = await run.result()
-  if (count !== deltas || answer.text.length !== deltas * delta.length) throw new Error(`${text}: ${count} deltas, ${answer.text.length} characters`)
+  if (heard !== wanted || answer.text.length !== wanted) throw new Error(`${text}: heard ${heard}, answered ${answer.text.length} of ${wanted} characters`)
 }
 
 export const sessionOfTurns = async (
   turns: number,
 ): Promise<{ transport: Transport; address: Address; registration: Registration; inputs: number }> => {
   const transport = await openMemory({ environment: systemEnvironment() })
-  const runtime = await benchRuntime(transport)
+  const runtime = await benchRuntime({ transport })
   for (let index = 0; index < turns; index++) await turn(runtime, 'main', 'tool')
   const address = { kind: 'session', id: 'main' }
   const { inputs } = await runtime.replay(address)
   const registration = runtime.services.host.registration('session')
   runtime.services.host.abandon()
   return { transport, address, registration, inputs }
+}
+
+/** Does something with a new folder and takes it away again. */
+export const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-bench-'))
+  try {
+    return await work(folder)
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
+  }
 }

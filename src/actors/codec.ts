@@ -1,6 +1,7 @@
 /** How commits and snapshots become bytes: msgpack that any reader understands, with one extension: errors stay errors. */
 import { crc32 } from 'node:zlib'
 import { addExtension, Packr } from 'msgpackr'
+import { Actor } from 'xstate'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { Commit } from '../contracts/journal.ts'
 import { type ErrorParts, errorFrom, errorParts } from './plain.ts'
@@ -17,6 +18,14 @@ addExtension({
     const parts = packr.unpack(bytes.slice()) as { known: ErrorBody } | ErrorParts
     return 'known' in parts ? RuntimeError.from(parts.known) : errorFrom(parts)
   },
+})
+
+// Only in digests: nothing else that is written holds a living actor.
+addExtension({
+  Class: Actor,
+  type: 0x41,
+  pack: (ref: { id: string }) => packr.pack(ref.id),
+  unpack: (bytes: Uint8Array) => packr.unpack(bytes.slice()) as string,
 })
 
 export const encode = (value: unknown): Uint8Array => packr.pack(value)

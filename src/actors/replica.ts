@@ -5,7 +5,7 @@
 import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
 import { createActor } from 'xstate'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
-import { checksum, encode } from './codec.ts'
+import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
 import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
 import { Paths } from './paths.ts'
@@ -42,6 +42,7 @@ export class Replica implements Gatekeeper {
   #epoch: number
   #nameLast = 0
   readonly #paths: Paths
+  readonly #digest = new Digest()
   readonly #restored: Map<ActorPath, ReplicaSnapshot['effects'][number]>
   #outside: Outside | undefined
 
@@ -246,12 +247,7 @@ export class Replica implements Gatekeeper {
 
   /** CRC-32 of the whole state. Two replicas that applied the same inputs have the same. */
   digest(): number {
-    try {
-      return checksum(encode([this.actor.getPersistedSnapshot(), this.timers.persisted()]))
-    } catch {
-      // A context may hold what no bytes can: circles, symbols. Then the states have to do.
-      return checksum(encode(this.states()))
-    }
+    return this.#digest.of(this.#paths.entries(), this.timers.persisted())
   }
 
   #restore(snapshot: ReplicaSnapshot): void {

@@ -248,6 +248,22 @@ test('a root that cannot be opened is not tried every second, and a message is t
   expect(await codeOf(world, host.get(address))).toBe('drift')
 })
 
+test('what an effect says while it is being stopped does not reach its parent any more', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const host = await world.host([counting(puppets)])
+  await outcome(world, host.send(address, { type: 'call' }))
+  await world.clock.settle()
+  const root = await host.get(address)
+
+  const hung = root.send({ type: 'hang' })
+  puppets.control('phone').say({ type: 'said' })
+  await outcome(world, hung)
+  await world.clock.settle()
+
+  expect(root.replica?.actor.getSnapshot()).toMatchObject({ value: 'idle', context: { n: 0 } })
+})
+
 test('a store that is full delays waking what was cut off, not the start of its host; the work goes on when there is room', async () => {
   const world = await aWorld()
   const puppets = new Puppets()

@@ -86,6 +86,67 @@ test('[INV-13] recovery that arrives at another state than was recorded is drift
   expect((await add(world, forcing))[0]).toMatchObject({ value: { seq: 2 } })
 })
 
+test('[INV-1] nobody sees a state before it is durable: a reader waits for the commit, and is told when the store is in trouble', async () => {
+  const world = await aWorld()
+  let append: 'at once' | Promise<unknown> = 'at once'
+  const host = await world.host([plain], {
+    journal: (journal) => ({
+      ...journal,
+      append: async (...args) => {
+        await append
+        return journal.append(...args)
+      },
+    }),
+  })
+  await add(world, host)
+  const { promise, resolve } = Promise.withResolvers<void>()
+  append = promise
+  const sent = add(world, host)
+  await world.clock.settle()
+
+  let read: number | undefined
+  const reading = host.read(address).then((root) => void (read = root.replica?.actor.getSnapshot().context.n))
+  await world.clock.settle()
+  const before = read
+  resolve()
+  await world.clock.until(Promise.all([sent, reading]))
+
+  expect([before, read]).toEqual([undefined, 2])
+})
+
+test('[INV-5] a host that was frozen while another took over lets nothing out of what it had written before', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const acting = registerMachine(
+    'm',
+    setup({ types, actions: { act: puppets.action('act') } }).createMachine({ id: 'm', on: { add: { actions: 'act' } } }),
+  )
+  let frozen: Promise<unknown> | undefined
+  const first = await world.host([acting], {
+    journal: (journal) => ({
+      ...journal,
+      append: async (...args) => {
+        const answer = await journal.append(...args)
+        await frozen
+        return answer
+      },
+    }),
+  })
+  const { promise, resolve } = Promise.withResolvers<void>()
+  frozen = promise
+  const sent = outcome(world, first.send(address, { type: 'add' }))
+  await world.clock.settle()
+  const second = await world.host([acting])
+  await world.clock.advance(10_000)
+  const log = [...puppets.log]
+  resolve()
+  await world.clock.settle()
+
+  expect(await sent).toMatchObject({ code: 'fenced' })
+  expect(puppets.log).toEqual(log)
+  second.abandon()
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>

@@ -16,14 +16,20 @@ const repository = fileURLToPath(new URL('../..', import.meta.url))
 const patienceMs = 240_000
 
 /** A copy of what the tests need. */
-const plant = ({ file, find, replace }: Mutant): string => {
+const copy = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-mutant-'))
   for (const part of ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
     cpSync(join(repository, part), join(folder, part), { recursive: true })
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
+  return folder
+}
+
+const plant = ({ file, find, replace }: Mutant): string => {
+  const folder = copy()
   const path = join(folder, 'src', file)
   const source = readFileSync(path, 'utf8')
-  if (source.split(find).length !== 2) throw new Error(`${file} has ${source.split(find).length - 1} places like ${find.slice(0, 80)}: mend the list`)
+  const places = source.split(find).length - 1
+  if (places !== 1) throw new Error(`${file} has ${places} places like ${find.slice(0, 80)}: mend the list`)
   writeFileSync(
     path,
     source.replace(find, () => replace),
@@ -34,7 +40,13 @@ const plant = ({ file, find, replace }: Mutant): string => {
 type Noticed = { by: 'simulation' | 'tests'; words: string }
 
 const run = (folder: string, command: string, ...args: string[]) =>
-  spawnSync(process.execPath, [join(folder, command), ...args], { cwd: folder, encoding: 'utf8', timeout: patienceMs, killSignal: 'SIGKILL' })
+  spawnSync(process.execPath, [join(folder, command), ...args], {
+    cwd: folder,
+    encoding: 'utf8',
+    env: { ...process.env, NO_COLOR: '1' },
+    timeout: patienceMs,
+    killSignal: 'SIGKILL',
+  })
 
 const look = (folder: string): Noticed | undefined => {
   const simulated = run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
@@ -45,6 +57,11 @@ const look = (folder: string): Noticed | undefined => {
 }
 
 const firstWords = (text: string, pattern: RegExp): string | undefined => pattern.exec(text)?.[1]?.slice(0, 110)
+
+const control = copy()
+const sound = look(control)
+if (sound) throw new Error(`without any planted bug the ${sound.by} says: ${sound.words}`)
+rmSync(control, { recursive: true, force: true })
 
 const chosen = mutants.filter(({ name }) => values.only === undefined || name.includes(values.only))
 let caught = 0

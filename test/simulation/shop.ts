@@ -34,10 +34,10 @@ const drawActs: Scenario<ShopAct>['acts'] = (random) => {
   for (let index = 0; index < count; index++) {
     const session = pick(random, sessions)
     const roll = random.next()
-    if (roll < 0.65) {
+    if (roll < 0.6) {
       const mode = pick(random, ['steer', 'steer', 'followup', 'collect', 'interrupt'] as const)
       acts.push({ do: 'say', session, id: `m${index}`, mode, twice: random.next() < 0.3 })
-    } else if (roll < 0.85) acts.push({ do: 'alarm', id: `a${index}`, ms: pick(random, [0, 50, 1000, 30_000]) })
+    } else if (roll < 0.88) acts.push({ do: 'alarm', id: `a${index}`, ms: pick(random, [0, 50, 60, 1000, 30_000]) })
     else acts.push({ do: pick(random, ['cancel', 'cancel one', 'compact', 'reset'] as const), session, id: `m${Math.max(0, index - 1)}` })
   }
   return acts
@@ -86,9 +86,9 @@ class Shop implements Play<ShopAct> {
     return {
       models: { 'shop/model': answer },
       agents: [agent({ name: 'main', model: 'shop/model', tools: this.#tools(clock), stepMax: 6 })],
-      machines: { alarm: alarmMachine((id) => this.#ring(id)) },
+      machines: { alarm: alarmMachine((id) => this.#ring(id, clock)) },
       // Here others take over at any moment, without waiting for a lease to end.
-      limits: { snapshotEvery: 4, takeoverMs: 0 },
+      limits: { snapshotEvery: 2, idleMs: 1500, takeoverMs: 0 },
     }
   }
 
@@ -115,7 +115,9 @@ class Shop implements Play<ShopAct> {
     )
   }
 
-  async #ring(id: string): Promise<void> {
+  /** It takes a while, so that others are committed meanwhile, and a crash may cut it off. */
+  async #ring(id: string, clock: Clock): Promise<void> {
+    await new Promise<void>((resolve) => void clock.setTimeout(resolve, 70))
     this.#alarms.push({ what: 'rang', id, order: this.#world.order(), at: this.#world.clock.now() })
   }
 

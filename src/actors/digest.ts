@@ -1,0 +1,43 @@
+/** A fingerprint of a whole tree, made of one of each actor: what has not changed is not looked at again. */
+import type { AnyActorRef, AnyMachineSnapshot, Snapshot } from 'xstate'
+import type { ActorPath } from '../contracts/journal.ts'
+import { checksum, encode } from './codec.ts'
+import type { PersistedTimer } from './timers.ts'
+
+type Known = { snapshot: Snapshot<unknown>; checksum: number }
+
+export class Digest {
+  readonly #known = new WeakMap<AnyActorRef, Known>()
+
+  /** @returns CRC-32; two trees that applied the same inputs have the same */
+  of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[]): number {
+    // A restored tree has its actors in another order.
+    const parts = [...actors].map(([path, ref]) => `${path} ${this.#checksum(ref)}`).sort()
+    return checksum(encode([parts, timers]))
+  }
+
+  #checksum(ref: AnyActorRef): number {
+    const snapshot = ref.getSnapshot() as Snapshot<unknown>
+    const known = this.#known.get(ref)
+    if (known?.snapshot === snapshot) return known.checksum
+    const made = { snapshot, checksum: fingerprint(ref, snapshot) }
+    this.#known.set(ref, made)
+    return made.checksum
+  }
+}
+
+const fingerprint = (ref: AnyActorRef, snapshot: Snapshot<unknown>): number => {
+  const state = 'machine' in snapshot ? stateOf(snapshot as AnyMachineSnapshot) : ref.getPersistedSnapshot()
+  try {
+    return checksum(encode(state))
+  } catch {
+    // A context may hold what no bytes can: circles, symbols. Then the state has to do.
+    return checksum(encode([snapshot.status, (snapshot as AnyMachineSnapshot).value]))
+  }
+}
+
+/** Children have fingerprints of their own; a reference to one, anywhere in a context, is its id (see codec.ts). */
+const stateOf = ({ status, value, context, historyValue, output, error }: AnyMachineSnapshot): unknown[] => {
+  const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)])
+  return [status, value, context, history, output, error]
+}
