@@ -8,9 +8,10 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { repository } from './tidy/sources.ts'
 
 const command = `export const main = async (argv) => {
+  // Whoever reads the line may send a signal at once.
+  if (argv[0] === 'wait') process.on('SIGTERM', () => process.exit(7))
   console.log(JSON.stringify({ argv, pid: process.pid, node: process.versions.node, from: import.meta.url }))
   if (argv[0] === 'wait') {
-    process.on('SIGTERM', () => process.exit(7))
     await new Promise((resolve) => setTimeout(resolve, 15000))
   }
   if (argv[0] === 'die') process.kill(process.pid, 'SIGKILL')
