@@ -26,7 +26,8 @@ export const inChild = <Out>(program: URL, input: unknown, { env = {}, timeoutMs
     child.on('error', reject)
     child.on('close', (code, signal) => {
       clearTimeout(timer)
-      if (reply === undefined) reject(new Error(`the process ended with ${signal ?? code} and no answer: ${said.trim().split('\n').slice(-5).join(' | ')}`))
+      if (reply === undefined)
+        reject(new Error(`the process ended with ${signal ?? code} and no answer: ${said.trim().split('\n').slice(-5).join(' | ')}`))
       else if ('error' in reply) reject(new Error(reply.error))
       else resolve(reply.value as Out)
     })

@@ -1,13 +1,10 @@
 /** What does a durable turn cost, on disk and synced, beside the bare appends that it needs? */
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import type { Transport } from '../src/contracts/transport.ts'
 import { systemEnvironment } from '../src/environment.ts'
 import { openEmbedded } from '../src/transport/embedded/open.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 import { amount, ask, median, type Table } from './measure.ts'
-import { benchRuntime, turn } from './workload.ts'
+import { benchRuntime, turn, withFolder } from './workload.ts'
 
 const turns = amount(200)
 
@@ -54,15 +51,15 @@ const bareAppends = ({ journal }: Transport, sizes: number[]) => {
   }
 }
 
-export const run = async (): Promise<Table[]> => {
-  const results: Table[] = []
-  const environment = systemEnvironment()
-  const disk = await openEmbedded({ folder, environment })
-  const memory = await openMemory({ environment })
-  try {
+export const run = (): Promise<Table[]> =>
+  withFolder(async (folder) => {
+    const environment = systemEnvironment()
+    const disk = await openEmbedded({ folder, environment })
+    const memory = await openMemory({ environment })
+    const tables: Table[] = []
     for (const text of ['plain', 'tool'] as const) {
       const sizes = await commitsOf(text)
-      results.push(
+      tables.push(
         await ask({
           title: `a durable ${text} turn of 100 deltas: ${sizes.length} commits of ${sizes.join(', ')} bytes`,
           unit: 'µs per turn, p50',
@@ -74,12 +71,9 @@ export const run = async (): Promise<Table[]> => {
         }),
       )
     }
-  } finally {
     await disk.close()
     await memory.close()
-    rmSync(folder, { recursive: true, force: true })
-  }
-  return results
-}
+    return tables
+  })
 
 if (import.meta.main) await run()

@@ -102,7 +102,8 @@ export const turn = async (runtime: Runtime, key: string, text: string, wanted =
   let heard = 0
   for await (const event of run.events()) if (event.type === 'delta') heard += event.text.length
   const answer = await run.result()
-  if (heard !== wanted || answer.text.length !== wanted) throw new Error(`${text}: heard ${heard}, answered ${answer.text.length} of ${wanted} characters`)
+  if (heard !== wanted || answer.text.length !== wanted)
+    throw new Error(`${text}: heard ${heard}, answered ${answer.text.length} of ${wanted} characters`)
 }
 
 export const sessionOfTurns = async (
