@@ -8,7 +8,7 @@ type Address = { kind: string; id: string }
 /** The commits of one root, in the order in which they came to stand in the store. */
 export const evidenceOf = async (world: Simulation, address: Address, expect: Expect): Promise<Commit[]> => {
   const name = `${address.kind}/${address.id}`
-  const frames = await world.journal.read(address, 1)
+  const frames = await world.transport.journal.read(address, 1)
   return readCommits(name, frames, expect, ({ seq }) => {
     const order = world.orderOf(address, seq)
     expect(order !== undefined, `${name} has a commit ${seq} that nobody wrote`)

@@ -27,8 +27,8 @@ const journalsOf = async (seed: number): Promise<string> => {
     ...shop,
     begin(world) {
       read = async () => {
-        const heads = await world.journal.list()
-        const frames = await Promise.all(heads.map(({ address }) => world.journal.read(address, 1)))
+        const heads = await world.transport.journal.list()
+        const frames = await Promise.all(heads.map(({ address }) => world.transport.journal.read(address, 1)))
         return frames.flat().map(({ bytes }) => Buffer.from(bytes).toString('base64'))
       }
       return shop.begin(world)

@@ -17,6 +17,7 @@ type QueueMode = 'steer' | 'followup' | 'collect' | 'interrupt'
 export type ShopAct =
   | { do: 'say'; session: string; id: string; mode: QueueMode; twice: boolean }
   | { do: 'cancel' | 'cancel one' | 'compact' | 'reset'; session: string; id: string }
+  | { do: 'post'; session: string; id: string }
   | { do: 'alarm'; id: string; ms: number }
 
 const sessions = ['ann', 'bob', 'cleo']
@@ -34,7 +35,8 @@ const drawActs: Scenario<ShopAct>['acts'] = (random) => {
   for (let index = 0; index < count; index++) {
     const session = pick(random, sessions)
     const roll = random.next()
-    if (roll < 0.6) {
+    if (roll < 0.08) acts.push({ do: 'post', session, id: `m${index}` })
+    else if (roll < 0.6) {
       const mode = pick(random, ['steer', 'steer', 'followup', 'collect', 'interrupt'] as const)
       acts.push({ do: 'say', session, id: `m${index}`, mode, twice: random.next() < 0.3 })
     } else if (roll < 0.88) acts.push({ do: 'alarm', id: `a${index}`, ms: pick(random, [0, 50, 60, 1000, 30_000]) })
@@ -77,12 +79,29 @@ class Shop implements Play<ShopAct> {
   /** What clients are still after. */
   readonly #open = new Set<ShopAct>()
   #tokens = 0
+  #watching = false
+  readonly #deltas = new Map<string, number>()
+  readonly #gaps: string[] = []
 
   constructor(world: Simulation) {
     this.#world = world
   }
 
+  /** Whoever watches the bus gets each delta of an attempt once and in order. */
+  #watch(): void {
+    if (this.#watching) return
+    this.#watching = true
+    this.#world.transport.bus.subscribe('statecast.out.session.*.delta', ({ subject, data }) => {
+      const { runId, attempt, index } = JSON.parse(new TextDecoder().decode(data)) as { runId: string; attempt: number; index: number }
+      const stream = `${subject.split('.')[3]} ${runId} ${attempt}`
+      const expected = this.#deltas.get(stream) ?? 0
+      if (index !== expected) this.#gaps.push(`delta ${index} of ${stream} came when ${expected} was due`)
+      this.#deltas.set(stream, index + 1)
+    })
+  }
+
   runtime({ environment: { clock } }: Node) {
+    this.#watch()
     return {
       models: { 'shop/model': answer },
       agents: [agent({ name: 'main', model: 'shop/model', tools: this.#tools(clock), stepMax: 6 })],
@@ -125,6 +144,7 @@ class Shop implements Play<ShopAct> {
     this.#open.add(act)
     try {
       if (act.do === 'alarm') await this.#setAlarm(act.id, act.ms)
+      else if (act.do === 'post') await this.#post(act)
       else if (act.do === 'say') await Promise.all([this.#say(act), ...(act.twice ? [this.#say(act)] : [])])
       else await this.#tell(act)
     } finally {
@@ -132,29 +152,17 @@ class Shop implements Play<ShopAct> {
     }
   }
 
-  /** Repeats a request at whoever is up until somebody answers, be it with a refusal. @returns the error of a refusal */
+  /** @returns undefined for what was refused for good @param refused told of every refusal */
   async #insist<T>(request: (runtime: Runtime) => Promise<T>, refused: (code: string) => void, last = final): Promise<T | undefined> {
-    for (;;) {
-      const runtime = this.#world.someone()
-      if (runtime) {
-        const gone = this.#world.sleep(patienceMs).then(() => 'gone' as const)
-        const answered = await Promise.race([
-          request(runtime).then(
-            (value) => ({ value }),
-            (error: unknown) => ({ error }),
-          ),
-          gone,
-        ])
-        if (answered !== 'gone') {
-          if ('value' in answered) return answered.value
-          if (!isRuntimeError(answered.error)) throw answered.error
-          const { code } = answered.error
-          refused(code)
-          if (last.has(code)) return undefined
-        }
-      }
-      await this.#world.sleep(250)
+    const again = (error: unknown): boolean => {
+      if (!isRuntimeError(error)) return false
+      refused(error.code)
+      return !last.has(error.code)
     }
+    return this.#world.insist(request, again).catch((error: unknown) => {
+      if (isRuntimeError(error)) return undefined
+      throw error
+    })
   }
 
   async #say({ session, id, mode }: Extract<ShopAct, { do: 'say' }>): Promise<void> {
@@ -167,6 +175,24 @@ class Shop implements Play<ShopAct> {
     const known = lines.find((line) => line.what === 'acked' && line.id === id)
     if (!known) lines.push({ what: 'acked', id, seq: run.seq })
     else if (known.seq !== run.seq) lines.push({ what: 'acked', id, seq: run.seq })
+    await this.#hear(session, id)
+  }
+
+  /** As somebody who has only a subject does it: stored in the inbox, and delivered by whichever node takes it. */
+  async #post({ session, id }: Extract<ShopAct, { do: 'post' }>): Promise<void> {
+    const lines = listOf(this.#client, session)
+    lines.push({ what: 'sent', id })
+    const body = new TextEncoder().encode(JSON.stringify({ type: 'message', text: `message ${id}` }))
+    const subject = `statecast.in.session.${session}`
+    // Whoever publishes twice under one id means one message.
+    await Promise.all([1, 2].map(() => this.#world.transport.inbox.put(subject, id, body)))
+    lines.push({ what: 'acked', id })
+    await this.#hear(session, id)
+  }
+
+  /** Until there is an outcome. */
+  async #hear(session: string, id: string): Promise<void> {
+    const lines = listOf(this.#client, session)
     const outcome = async (runtime: Runtime) => {
       // It rejects for a turn that failed or was stopped, and for a node that goes; what became of the message is asked in any case.
       await runtime
@@ -224,8 +250,8 @@ class Shop implements Play<ShopAct> {
   }
 
   async check(): Promise<string[]> {
-    const { journal } = this.#world
-    const violations: string[] = []
+    const { journal } = this.#world.transport
+    const violations = [...this.#gaps]
     const expect = (fine: boolean, otherwise: string) => void (fine || violations.push(otherwise))
     for (const session of sessions) {
       const commits = await evidenceOf(this.#world, { kind: 'session', id: session }, expect)

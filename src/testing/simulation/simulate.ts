@@ -5,7 +5,7 @@
 import { type Logger, noFailPoints } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
-import type { Journal } from '../../contracts/transport.ts'
+import type { Transport } from '../../contracts/transport.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../runtime.ts'
 import { createMemoryStore, openMemory } from '../../transport/memory/open.ts'
 import { seededIds, seededRandom } from '../seeded.ts'
@@ -35,12 +35,17 @@ export type Play<Act> = {
 export type Simulation = {
   readonly seed: number
   readonly clock: VirtualClock
-  /** The store behind all faults, for whoever judges. */
-  readonly journal: Journal
+  /** Store, bus and inbox behind all faults, for whoever judges, or has no node to ask. */
+  readonly transport: Transport
   /** Chance for the script of this world; none of the faults' chance. */
   readonly random: ReturnType<typeof seededRandom>
   /** A node that is up and runs, chosen by chance; undefined while there is none. */
   someone(): Runtime | undefined
+  /**
+   * Asks as a client that does not give up: whoever is up, and again when there is no answer, since the node may have died, or an error.
+   * @param again whether an error is worth another try; default: all are @throws the error that is not
+   */
+  insist<T>(request: (runtime: Runtime) => Promise<T>, again?: (error: unknown) => boolean): Promise<T>
   /** Resolves after virtual time. */
   sleep(ms: number): Promise<void>
   /** By how much the clocks of nodes may be wrong, all jumps together. */
@@ -69,6 +74,8 @@ const silent: Logger = { debug: () => undefined, info: () => undefined, warn: ()
 /** Virtual time after the last fault in which everything must have come to its end. */
 const settleMaxMs = 20 * 60_000
 const storyMax = 2000
+/** Virtual ms after which a client takes it that nobody will answer. */
+const patienceMs = 5000
 
 export const simulate = async <Act>(scenario: Scenario<Act>, from: number | Plan<Act>): Promise<Outcome<Act>> => {
   const plan = typeof from === 'number' ? drawPlan(from, scenario) : from
@@ -93,11 +100,12 @@ class Run<Act> implements Simulation {
   #struck = 0
   #started = 0
   #trouble: { code: 'log_full' | 'log_unavailable'; until: number } | undefined
-  #journal: Journal | undefined
+  #transport: Transport | undefined
   skewMs = 0
   #order = 0
   #told = ''
   #left: string | undefined
+  readonly #broken: string[] = []
   readonly #orders = new Map<string, number>()
 
   constructor(scenario: Scenario<Act>, plan: Plan<Act>) {
@@ -112,9 +120,9 @@ class Run<Act> implements Simulation {
   get seed(): number {
     return this.#plan.seed
   }
-  get journal(): Journal {
-    if (!this.#journal) throw new Error('the simulation has not begun')
-    return this.#journal
+  get transport(): Transport {
+    if (!this.#transport) throw new Error('the simulation has not begun')
+    return this.#transport
   }
 
   tell(line: string): void {
@@ -139,10 +147,26 @@ class Run<Act> implements Simulation {
     return up.length > 0 ? pick(this.random, up).runtime : undefined
   }
 
+  async insist<T>(request: (runtime: Runtime) => Promise<T>, again = (_: unknown): boolean => true): Promise<T> {
+    for (;;) {
+      const runtime = this.someone()
+      if (runtime) {
+        const silence = this.sleep(patienceMs).then(() => undefined)
+        const asked = request(runtime).then(
+          (value) => ({ value }),
+          (error: unknown) => ({ error }),
+        )
+        const answer = await Promise.race([asked, silence])
+        if (answer && 'value' in answer) return answer.value
+        if (answer && !again(answer.error)) throw answer.error
+      }
+      await this.sleep(250)
+    }
+  }
+
   async play(): Promise<Outcome<Act>> {
-    const judge = await openMemory({ environment: this.#storeEnvironment, store: this.#store, shared: true })
-    this.#journal = judge.journal
-    const violations: string[] = []
+    this.#transport = await openMemory({ environment: this.#storeEnvironment, store: this.#store, shared: true })
+    const violations = this.#broken
     try {
       this.#start()
       await this.clock.until(this.#script())
@@ -160,7 +184,7 @@ class Run<Act> implements Simulation {
   async #script(): Promise<void> {
     for (const { act, afterMs } of this.#plan.acts) {
       this.tell(`act ${JSON.stringify(act)}`)
-      void this.#play.perform(act)
+      this.#play.perform(act).catch((error: unknown) => void this.#broken.push(`${JSON.stringify(act)} failed: ${String(error)}`))
       await this.sleep(afterMs)
     }
   }
