@@ -2,15 +2,24 @@
 import { fork } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 
-export type ChildOptions = { env?: Record<string, string>; timeoutMs?: number; flags?: string[] }
+/** `shown`: what the child prints is seen. */
+export type ChildOptions = { env?: Record<string, string>; timeoutMs?: number; flags?: string[]; shown?: boolean }
 
 type Reply = { value: unknown } | { error: string }
 
 /** @throws Error with what the child said last, when it fails, dies or takes too long */
-export const inChild = <Out>(program: URL, input: unknown, { env = {}, timeoutMs = 240_000, flags = [] }: ChildOptions = {}): Promise<Out> =>
+export const inChild = <Out>(
+  program: URL,
+  input: unknown,
+  { env = {}, timeoutMs = 240_000, flags = [], shown = false }: ChildOptions = {},
+): Promise<Out> =>
   new Promise((resolve, reject) => {
     const execArgv = ['--disable-warning=ExperimentalWarning', ...flags]
-    const child = fork(fileURLToPath(program), [], { execArgv, env: { ...process.env, ...env }, stdio: ['ignore', 'ignore', 'pipe', 'ipc'] })
+    const child = fork(fileURLToPath(program), [], {
+      execArgv,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', shown ? 'inherit' : 'ignore', 'pipe', 'ipc'],
+    })
     let said = ''
     child.stderr?.on('data', (chunk: Buffer) => {
       said = (said + chunk.toString()).slice(-2_000)

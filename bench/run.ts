@@ -1,25 +1,61 @@
-/** `npm run bench`: all questions one after the other; the answers, with machine and date, go to `bench/results/`. */
-import { execFileSync } from 'node:child_process'
-import { mkdirSync, writeFileSync } from 'node:fs'
-import { join } from 'node:path'
-import { run as durableTurn } from './durable-turn.bench.ts'
-import { machine, type Result } from './measure.ts'
-import { run as recovery } from './recovery.bench.ts'
-import { run as rootEvent } from './root-event.bench.ts'
+/**
+ * `npm run bench`: all questions, one after the other. The answers go to `bench/results/`, and from there to `docs/performance.md`.
+ *
+ *     npm run bench -- --only turns --only deltas    some of them
+ *     npm run bench -- --peers                       turns beside other agent runtimes, installed into a scratch folder
+ *     npm run bench -- --rounds 1 --no-keep          to try something out
+ */
+import { parseArgs } from 'node:util'
+import { inChild } from './child.ts'
+import { commit, load, machine, versions } from './machine.ts'
+import { goalLine, quick, type Table } from './measure.ts'
+import { writePage } from './page.ts'
+import { apart, questions } from './questions.ts'
+import { type Answer, keep } from './results.ts'
 
-const commit = (): string => {
+const { values } = parseArgs({
+  options: {
+    only: { type: 'string', multiple: true },
+    peers: { type: 'boolean', default: false },
+    rounds: { type: 'string' },
+    keep: { type: 'boolean', default: true },
+  },
+  allowNegative: true,
+})
+
+const all = Object.keys(questions).filter((name) => !apart.has(name))
+const unknown = (values.only ?? []).filter((name) => !all.includes(name))
+if (unknown.length > 0) {
+  console.error(`no question is named ${unknown.join(', ')}; there are: ${all.join(', ')}`)
+  process.exit(1)
+}
+const chosen = values.only ? all.filter((name) => values.only?.includes(name)) : all
+
+console.log(`${machine()}\n${versions()}\nstatecast at ${commit()}; load ${load().toFixed(1)}`)
+const started = performance.now()
+const answers: Record<string, Answer> = {}
+let failures = 0
+for (const name of chosen) {
+  const withPeers = values.peers && name === 'turns'
+  const about = { at: new Date().toISOString(), commit: commit(), machine: machine(), versions: versions(), load: load() }
+  const command = `npm run bench -- --only ${name}${withPeers ? ' --peers' : ''}`
   try {
-    return execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim()
-  } catch {
-    return 'unknown'
+    const program = new URL('question.ts', import.meta.url)
+    const env = values.rounds === undefined ? {} : { BENCH_ROUNDS: values.rounds }
+    const tables = await inChild<Table[]>(program, { name, withPeers }, { env, timeoutMs: 3_600_000, shown: true })
+    answers[name] = { question: questions[name] ?? name, command, ...about, tables }
+  } catch (error) {
+    failures++
+    console.log(`\n${name} could not be answered: ${error instanceof Error ? error.message : String(error)}`)
   }
 }
 
-console.log(machine())
-const results: Result[] = [await rootEvent(), await recovery(), ...(await durableTurn())]
-const date = new Date().toISOString().slice(0, 10)
-const folder = join(import.meta.dirname, 'results')
-mkdirSync(folder, { recursive: true })
-const file = join(folder, `${date}.json`)
-writeFileSync(file, `${JSON.stringify({ date, commit: commit(), machine: machine(), results }, null, 2)}\n`)
-console.log(`\nkept in ${file}`)
+const goals = Object.values(answers).flatMap(({ tables }) => tables.flatMap((table) => table.goals))
+const missed = goals.filter(({ met }) => !met)
+console.log(`\n${goals.length - missed.length} of ${goals.length} goals met, in ${Math.round((performance.now() - started) / 1000)} s`)
+for (const one of missed) console.log(`  ${goalLine(one)}`)
+if (values.keep && !quick && Object.keys(answers).length > 0) {
+  console.log(`kept in ${keep(answers)}`)
+  console.log(`wrote ${await writePage()}`)
+}
+process.exitCode = failures > 0 ? 1 : 0

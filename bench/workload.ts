@@ -53,7 +53,7 @@ const usage = { inputTokens: 10, outputTokens: 100, cachedInputTokens: 0, reason
 
 /**
  * Answers without any latency, one delta at a time, as a stream would: with `await` before each.
- * @param chunks deltas of an answer @param together deltas that come without an `await` between them
+ * @param chunks deltas of an answer @param together if above 1: so many come in one turn of the event loop, as from a socket
  */
 export const instantModel = (chunks: readonly string[] = Array<string>(deltas).fill(delta), together = 1): Model => {
   const text = chunks.join('')
@@ -69,7 +69,8 @@ export const instantModel = (chunks: readonly string[] = Array<string>(deltas).f
         return { ...answer, text: '', calls: wanted, finish: 'tool-calls' }
       }
       for (const [index, chunk] of chunks.entries()) {
-        if (index % together === 0) await undefined
+        if (together === 1) await undefined
+        else if (index % together === 0) await new Promise((resolve) => setImmediate(resolve))
         onDelta({ kind: 'text', text: chunk })
       }
       return { ...answer, text, calls: [], finish: 'stop' }
@@ -89,7 +90,7 @@ export const weather = tool({
 })
 
 /** A runtime whose one agent is answered by {@link instantModel}, or by another one. */
-export const benchRuntime = (options: Pick<RuntimeOptions, 'transport' | 'limits'>, model: Model = instantModel()): Promise<Runtime> =>
+export const benchRuntime = (options: Pick<RuntimeOptions, 'transport' | 'limits' | 'resume'>, model: Model = instantModel()): Promise<Runtime> =>
   createRuntime({
     ...options,
     agents: [agent({ name: 'main', model: 'bench/instant', tools: [weather], limits: { outputCharsMax: 50_000_000 } })],
@@ -120,8 +121,8 @@ export const sessionOfTurns = async (
 }
 
 /** Does something with a new folder and takes it away again. */
-export const withFolder = async <T>(work: (folder: string) => Promise<T>): Promise<T> => {
-  const folder = mkdtempSync(join(tmpdir(), 'statecast-bench-'))
+export const withFolder = async <T>(work: (folder: string) => Promise<T>, parent = tmpdir()): Promise<T> => {
+  const folder = mkdtempSync(join(parent, 'statecast-bench-'))
   try {
     return await work(folder)
   } finally {

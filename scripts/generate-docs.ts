@@ -1,6 +1,6 @@
 /**
  * Writes the pages that are made from the sources: `docs/statecharts/` from the machines, `docs/reference/` from the error codes,
- * the message schemas and the list of commands.
+ * the message schemas and the list of commands, `docs/performance.md` from the kept answers of the benchmarks.
  * With `--check` it writes nothing and fails when a page differs. Run as `npm run docs`.
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -8,6 +8,7 @@ import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AnyStateMachine } from 'xstate'
+import { pagePath, performancePage } from '../bench/page.ts'
 import { errorCodes } from '../src/contracts/errors.ts'
 import { type Chart, chart, nodesOf } from '../src/machines/chart.ts'
 import { toMermaid } from '../src/machines/mermaid.ts'
@@ -23,6 +24,8 @@ export const generatedPages = async (): Promise<Map<string, string>> => {
   const machines = Object.entries(await ourMachines()).sort(([a], [b]) => (a < b ? -1 : 1))
   const pages = new Map(machines.map(([name, machine]) => [`docs/statecharts/${name}.md`, chartPage(name, machine)]))
   if (machines.length > 0) pages.set('docs/statecharts/README.md', chartIndex(machines.map(([name]) => name)))
+  const performance = performancePage()
+  if (performance !== undefined) pages.set(pagePath, performance)
   return pages
     .set('docs/reference/errors.md', errorPage())
     .set('docs/reference/http.md', httpPage(note))

@@ -3,9 +3,7 @@ import { assign, fromPromise, setup } from 'xstate'
 import { effect } from '../../src/index.ts'
 import { type Scenario, simulate } from '../../src/testing/index.ts'
 
-type Bank = { ask(bill: string, key: string): void }
-
-const account = (bank: Bank) =>
+const account = (bank: { ask(bill: string, key: string): void }) =>
   setup({
     types: { context: {} as { due: string[] }, events: {} as { type: 'bill'; id: string } },
     actors: {
@@ -34,8 +32,8 @@ const scenario = (useKey: boolean): Scenario<string> => ({
   begin(world) {
     const paid: string[] = []
     const keys = new Set<string>()
-    const bank: Bank = {
-      ask(bill, key) {
+    const bank = {
+      ask(bill: string, key: string) {
         if (!useKey || !keys.has(key)) paid.push(bill)
         keys.add(key)
       },
