@@ -1,41 +1,185 @@
 /** The benchmarks run and stand beside their floors. What they measure is not asserted here: time belongs to the machine. */
 import { execFile } from 'node:child_process'
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { inChild } from '../bench/child.ts'
+import { figure, goal, median, percentile, rowOf, type Table } from '../bench/measure.ts'
+import { performancePage } from '../bench/page.ts'
+import { peers } from '../bench/peers/install.ts'
+import { apart, questions } from '../bench/questions.ts'
 
 const root = join(import.meta.dirname, '..')
+/** Machines with few cores run other tests meanwhile. */
+const patienceMs = 60_000
 
-const bench = async (file: string): Promise<string> => {
-  const { stdout } = await promisify(execFile)(process.execPath, [join(root, 'bench', file)], { env: { ...process.env, BENCH_QUICK: '1' } })
-  return stdout
-}
+const run = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: root, env: { ...process.env, BENCH_QUICK: '1' } })
+
+const bench = async (name: string): Promise<string> => (await run(`bench/${name}.bench.ts`)).stdout
 
 test.each([
   [
     '[SHOW-BENCH-TURN] a durable turn is measured beside its bare appends',
-    'durable-turn.bench.ts',
+    'durable-turn',
     'floor: the bare appends',
     'statecast, on disk and synced',
   ],
-  ['[SHOW-BENCH-EVENT] an event of a root is measured beside plain XState', 'root-event.bench.ts', 'plain XState', 'root, 100 in flight'],
-  [
-    '[SHOW-BENCH-RECOVERY] recovery is measured per input, beside plain XState',
-    'recovery.bench.ts',
-    'floor: the same events',
-    'a root, one input a commit',
-  ],
-])('%s', async (_, file, floor, subject) => {
-  const printed = await bench(file)
+  ['[SHOW-BENCH-EVENT] an event of a root is measured beside plain XState', 'root-event', 'plain XState', 'root, 100 in flight'],
+  ['[SHOW-BENCH-RECOVERY] recovery is measured per input, beside plain XState', 'recovery', 'floor: the same events', 'a root, one input a commit'],
+  ['turns are measured beside a bare actor and grouped appends, each in its own process', 'turns', 'floor: XState, grouped', 'statecast, in memory'],
+  ['deltas are measured beside a generator and an emitter', 'deltas', 'floor: a bare EventEmitter', 'statecast, an await a delta'],
+  ['a long session is brought back beside a bare read', 'long-session', 'floor: snapshot and', 'back from a kill'],
+])(
+  '%s',
+  async (_, name, floor, subject) => {
+    const printed = await bench(name)
 
-  expect(printed).toContain(floor)
-  expect(printed).toContain(subject)
-  expect(printed).toMatch(/× \d+\.\d\d/)
+    expect(printed).toContain(floor)
+    expect(printed).toContain(subject)
+    expect(printed).toMatch(/× +\d+\.\d\d/)
+  },
+  patienceMs,
+)
+
+test(
+  'a durable plain turn is two commits and a tool turn four, whatever was streamed and however many tools were called at once',
+  async () => {
+    const printed = await bench('commits')
+
+    expect(printed).toMatch(/a plain turn, 10,000 deltas +2\n/)
+    expect(printed).toMatch(/eight calls at once +4\n/)
+    expect(printed).not.toContain('NOT MET')
+  },
+  patienceMs,
+)
+
+test(
+  'memory of live, passivated and many sessions is measured in processes of their own',
+  async () => {
+    const printed = await bench('memory')
+
+    expect(printed).toContain('a session: machine, transcript, ledger')
+    expect(printed).toContain('a passivated session')
+    expect(printed).toMatch(/^ {2}200 sessions +\d/m)
+  },
+  patienceMs,
+)
+
+test(
+  'bytes are measured beside what was said',
+  async () => {
+    const printed = await bench('bytes')
+
+    expect(printed).toMatch(/what was said: .* 505\n/)
+    expect(printed).toContain('the goal is at most 1,630')
+  },
+  patienceMs,
+)
+
+test(
+  'the soak runs for as long as it is told and ends with its memory',
+  async () => {
+    const { stdout } = await run('bench/soak.ts', '--minutes', '0.03')
+
+    expect(stdout).toContain('RSS, last sample')
+    expect(stdout).toContain('Too short for a slope')
+  },
+  patienceMs,
+)
+
+test('the runner asks one question at a time, names machine and versions, and refuses what it does not know', async () => {
+  const { stdout } = await run('bench/run.ts', '--only', 'commits')
+  expect(stdout).toMatch(/cores, .*\nNode \d+.*SQLite.*xstate/)
+  expect(stdout).toContain('5 of 5 goals met')
+  expect(stdout).not.toContain('kept in')
+
+  await expect(run('bench/run.ts', '--only', 'nonsense')).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining('there are: turns') })
 })
 
-test('a durable plain turn is two commits and a tool turn four, whatever was streamed', async () => {
-  const printed = await bench('durable-turn.bench.ts')
+test('every question has its file, and those that are no part of the run are told apart', () => {
+  for (const name of Object.keys(questions)) {
+    const file = join(root, 'bench', apart.has(name) ? `${name}.ts` : `${name}.bench.ts`)
+    expect(readFileSync(file, 'utf8')).toContain('/**')
+  }
+})
 
-  expect(printed).toMatch(/plain turn of 100 deltas: 2 commits/)
-  expect(printed).toMatch(/tool turn of 100 deltas: 4 commits/)
+test('peers are pinned to exact versions, and none of them comes with this repository', () => {
+  const { dependencies } = JSON.parse(readFileSync(join(root, 'bench/peers/package.json'), 'utf8')) as { dependencies: Record<string, string> }
+  const own = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Record<string, Record<string, string>>
+  const wanted = peers.flatMap(({ packages }) => packages)
+
+  expect(wanted.filter((name) => !/^\d+\.\d+\.\d+$/.test(dependencies[name] ?? ''))).toEqual([])
+  expect(Object.keys(dependencies).filter((name) => !wanted.includes(name))).toEqual([])
+  const ours = Object.keys({ ...own.dependencies, ...own.devDependencies, ...own.peerDependencies })
+  expect(peers.map(({ packages: [name] }) => name).filter((name) => ours.includes(name ?? ''))).toEqual([])
+})
+
+test('a contender that dies, fails or is no module is an error with a reason', async () => {
+  const program = new URL('../bench/turns/measured.ts', import.meta.url)
+  const input = { module: 'data:text/javascript,export const open = () => { throw new Error("no such peer") }', variant: '', folder: '', sizes: {} }
+
+  await expect(inChild(program, input)).rejects.toThrow('no such peer')
+  await expect(inChild(program, { ...input, module: 'data:text/javascript,process.exit(3)' })).rejects.toThrow('ended with 3')
+  await expect(inChild(program, { ...input, module: 'nowhere' })).rejects.toThrow("Cannot find package 'nowhere'")
+})
+
+test('a contender that loses a delta has no figures', async () => {
+  const program = new URL('../bench/turns/measured.ts', import.meta.url)
+  const lossy = `export const open = ({ deltas, delta }) => ({ talk: () => ({ say: async (message, heard) => {
+    for (let index = 1; index < deltas; index++) heard(delta)
+    return delta.repeat(deltas)
+  } }) })`
+  const sizes = { warmUpMs: 1, turns: 1, sessions: 1, each: 1, long: 1, longTurns: 20 }
+
+  await expect(inChild(program, { module: `data:text/javascript,${encodeURIComponent(lossy)}`, variant: '', folder: '', sizes })).rejects.toThrow(
+    '495 of 500 characters',
+  )
+})
+
+test('medians, percentiles and ratios are those of the rounds', () => {
+  expect(median([3, 1, 2])).toBe(2)
+  expect(median([4, 1, 2, 3])).toBe(2.5)
+  expect(percentile([...Array(100).keys()], 0.99)).toBe(98)
+  expect(percentile([7], 0.99)).toBe(7)
+  // Each round by itself: a machine that was slow in one was slow for both.
+  expect(
+    rowOf(
+      'x',
+      [2, 40, 6],
+      [
+        [
+          [2, 40, 6],
+          [1, 20, 3],
+        ],
+        null,
+      ],
+    ),
+  ).toEqual({ name: 'x', median: 6, min: 2, max: 40, ratios: [2, null] })
+  expect([1_234_567, 12.345, 1.2345, 2, Number.NaN].map(figure)).toEqual(['1,234,567', '12.3', '1.23', '2', '–'])
+})
+
+test('the page says what was not met and what could not be measured, each figure beside its command', () => {
+  const table: Table = {
+    title: 'a turn',
+    unit: 'µs',
+    rounds: 3,
+    ratios: ['of the first'],
+    rows: [rowOf('floor', [1, 2, 3], [[[1], [1]]]), { name: 'a peer', failed: 'npm install failed: 404 | no such thing' }],
+    goals: [goal('statecast, against the floor', 7, 'at most', 6, 'times'), goal('commits', 2, 'exactly', 2, 'commits')],
+    note: 'All arrived.',
+  }
+  const command = 'npm run bench -- --only turns'
+  const answer = { question: 'What?', command, at: '2026-01-02T03:04:05.000Z', commit: 'abc', machine: 'a box', versions: 'Node 0', load: 1.25 }
+
+  const page = performancePage({ turns: { ...answer, tables: [table] } })
+
+  expect(page).toContain('1 of 2 goals are met. These are not:')
+  expect(page).toContain('| turns | a turn | statecast, against the floor | 7 times | at most 6 |')
+  expect(page).toContain('`npm run bench -- --only turns`, 2026-01-02 03:04 UTC, commit abc, load 1.3, medians of 3 rounds.')
+  expect(page).toContain('| floor | 2 | 1–3 | × 1 |')
+  expect(page).toContain('| a peer | not measured: npm install failed: 404 \\| no such thing |  |  |')
+  expect(page).toContain('- **Goal not met**: statecast, against the floor: 7 times, the goal is at most 6.')
+  expect(page).toContain('a box; Node 0')
+  expect(performancePage({})).toBeUndefined()
 })

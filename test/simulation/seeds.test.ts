@@ -12,7 +12,7 @@ const seeds = Number(process.env.SEEDS ?? 2000)
 const long = fileURLToPath(new URL('./long.ts', import.meta.url))
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 
-test(`[INV-1, INV-2, INV-4, INV-5, INV-6, INV-13, INV-17] ${seeds} seeds of crashes, frozen nodes, lost answers and clock jumps break no promise`, {
+test(`[SHOW-SEEDS, INV-1, INV-2, INV-4, INV-5, INV-6, INV-7, INV-13, INV-14] ${seeds} seeds of crashes, frozen nodes, lost answers and clock jumps break no promise`, {
   timeout: 600_000,
 }, async () => {
   const { stdout } = await run(node, [long, '--seeds', String(seeds)]).catch((error: { stdout: string }) => error)
@@ -38,7 +38,7 @@ const journalsOf = async (seed: number): Promise<string> => {
   return [...story, ...(await read())].join('\n')
 }
 
-test.each([3, 77, 1552])('the same seed writes the same journals, byte for byte, and tells the same story (%i)', async (seed) => {
+test.each([3, 77, 1552])('[INV-17] the same seed writes the same journals, byte for byte, and tells the same story (%i)', async (seed) => {
   const first = await journalsOf(seed)
 
   expect(first.length).toBeGreaterThan(1000)
