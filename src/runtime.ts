@@ -22,6 +22,7 @@ import { failPointsFrom } from './runtime/fail-points.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
 import { publishOutputs } from './runtime/publish.ts'
+import { checkRetention, keepRetention, type Retention } from './runtime/retention.ts'
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
 import { builtInTools } from './tools/built-in/built-in.ts'
@@ -37,6 +38,8 @@ export type RuntimeOptions = {
   models?: Record<string, CustomModel>
   /** `embedded:<folder>`, `memory:`, or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
   transport?: string | Transport
+  /** What is kept; default: everything. */
+  retention?: Retention
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
   onDrift?: 'refuse' | 'force'
   /** Folder that the built-in file tools may read. Default: the working directory. */
@@ -127,9 +130,12 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     const stopInbox = resumes ? consumeInbox({ services, names, session }) : async () => undefined
 
+    const stopRetention = resumes && options.retention ? keepRetention({ services }, checkRetention(options.retention)) : () => undefined
+
     let closed: Promise<void> | undefined
     const close = (): Promise<void> => {
       closed ??= (async () => {
+        stopRetention()
         await stopInbox()
         await host.close()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))

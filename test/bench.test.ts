@@ -61,7 +61,7 @@ test(
 
     expect(printed).toContain('a session: machine, transcript, ledger')
     expect(printed).toContain('a passivated session')
-    expect(printed).toMatch(/^ {2}200 sessions +\d/m)
+    expect(printed).toMatch(/^ {2}300 sessions +\d/m)
   },
   patienceMs,
 )

@@ -166,6 +166,14 @@ export class Host {
     }
   }
 
+  /** Removes a root from memory and from the journal. Whoever opens it in the same moment is fenced, or begins anew. */
+  async forget(address: Address): Promise<void> {
+    // Without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
+    this.#live.get(formatAddress(address))?.abandon()
+    await this.#options.journal.remove(address)
+    this.#resting.delete(formatAddress(address))
+  }
+
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)

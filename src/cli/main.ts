@@ -64,6 +64,7 @@ const commandLine = (action: Action): Command => {
     .option('--host <host>', 'address to listen on; other machines need STATECAST_TOKEN', '127.0.0.1')
     .option('--roles <roles>', 'what this node does', 'gateway,session,turn,tool')
     .option('--data <folder>', 'data folder, the same as --url embedded:<folder>')
+    .option('--retain-days <days>', 'forget conversations and actors that nobody needed for so long; default: keep all', wholeNumber(1, 36_500))
     .action(action(async (options) => (await import('./up.ts')).up(options)))
   add('chat', 'talk in the terminal, or line by line through a pipe')
     .option('--session <key>', 'which conversation', 'main')

@@ -10,7 +10,7 @@ import { defaultUrl, folderOf, type Globals, lockedError } from './connect.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
-export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string }
+export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string; retainDays?: number }
 
 const roles = ['gateway', 'session', 'turn', 'tool']
 const drainMs = 30_000
@@ -28,7 +28,12 @@ export const up = async (options: UpOptions): Promise<number> => {
 
   const stopping = shutdownAsked()
   // `starting` tells other commands that it is worth waiting for the address.
-  const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' } }).catch((error: unknown) => {
+  const runtime = await createRuntime({
+    ...app,
+    transport,
+    owner: { starting: 'yes' },
+    ...(options.retainDays === undefined ? {} : { retention: { idleDays: options.retainDays } }),
+  }).catch((error: unknown) => {
     throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
   })
   keepGoing(runtime)

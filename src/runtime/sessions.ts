@@ -52,7 +52,7 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
 }
 
 /** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
-export const deleteSession = async ({ services: { host, transport } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
+export const deleteSession = async ({ services: { host } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
   const root = await host.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted.
     if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
@@ -67,7 +67,5 @@ export const deleteSession = async ({ services: { host, transport } }: Pick<Runt
         retryable: true,
       })
   }
-  // Let go without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
-  root?.abandon()
-  await transport.journal.remove(address)
+  await host.forget(address)
 }

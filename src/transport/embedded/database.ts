@@ -78,6 +78,6 @@ const migrate = (database: DatabaseSync, file: string): void => {
       hint: 'run the newer version of statecast, or give another folder',
       data: { found, known: schemaVersion },
     })
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA cache_size = -16000')
+  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16000')
   if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
 }

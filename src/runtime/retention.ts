@@ -1,0 +1,69 @@
+/** Forgets actors that nobody has needed for longer than a policy keeps them. */
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
+import type { Address } from '../contracts/subjects.ts'
+import type { Head } from '../contracts/transport.ts'
+import type { Runtime } from '../runtime.ts'
+import { waitingIn } from './peek.ts'
+
+export type Retention = {
+  /** Days without any commit after which an actor is forgotten with its journal, unless it has something still to do or waits for a person. */
+  idleDays: number
+}
+
+const dayMs = 24 * 3_600_000
+const sweepMs = 3_600_000
+const pageSize = 500
+
+/** @throws RuntimeError bad_request */
+export const checkRetention = (retention: Retention): Retention => {
+  if (Number.isFinite(retention.idleDays) && retention.idleDays > 0) return retention
+  throw new RuntimeError('bad_request', `retention.idleDays is ${String(retention.idleDays)}`, {
+    field: 'retention.idleDays',
+    hint: 'give a number of days above 0, or leave retention out to keep everything',
+  })
+}
+
+/** Looks through all actors now and every hour. @returns the stopper */
+export const keepRetention = (runtime: Pick<Runtime, 'services'>, { idleDays }: Retention): (() => void) => {
+  const { environment } = runtime.services
+  const { clock, log } = environment
+  let timer: unknown
+  let stopped = false
+  const sweep = async (): Promise<void> => {
+    try {
+      const forgotten = await forgetIdle(runtime, clock.now() - idleDays * dayMs, () => stopped)
+      if (forgotten > 0) log.info({ forgotten, idleDays }, 'actors that nobody needed any more were forgotten')
+    } catch (error) {
+      log.error({ error: errorBody(error) }, 'actors could not be looked through for those to forget; again in an hour')
+    }
+    if (!stopped) timer = clock.setTimeout(() => void sweep(), sweepMs)
+  }
+  timer = clock.setTimeout(() => void sweep(), 0)
+  return () => {
+    stopped = true
+    clock.clearTimeout(timer)
+  }
+}
+
+const forgetIdle = async (runtime: Pick<Runtime, 'services'>, before: number, stopped: () => boolean): Promise<number> => {
+  const { host, transport } = runtime.services
+  const { journal } = transport
+  let forgotten = 0
+  let after: Address | undefined
+  for (;;) {
+    const heads = await journal.list({ limit: pageSize, ...(after ? { after } : {}) })
+    for (const head of heads) {
+      if (stopped()) return forgotten
+      if (await mayForget(runtime, head, before)) {
+        await host.forget(head.address)
+        forgotten++
+      }
+    }
+    after = heads.at(-1)?.address
+    if (heads.length < pageSize) return forgotten
+  }
+}
+
+/** What is due, or has a timer set, wakes by itself one day; what waits for a person may be answered one day. */
+const mayForget = async (runtime: Pick<Runtime, 'services'>, head: Head, before: number): Promise<boolean> =>
+  head.at < before && head.wakeAt === null && (await waitingIn(runtime, head)) === 0
