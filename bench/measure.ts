@@ -103,13 +103,13 @@ export const ask = async ({ title, unit, contenders, rounds: wanted = 5, goals =
     title,
     unit,
     rounds: count,
-    ratios: ['of the first'],
+    ratios: ['ratio to the first'],
     rows,
     goals: goals.map(({ row: name, of, bound, limit }) => {
       const row = rows.find((one) => one.name === name)
       if (!row || 'failed' in row) throw new TypeError(`no row is named '${name}'`)
       const value = of === 'median' ? row.median : (row.ratios[0] as number)
-      return goal(name, value, bound, limit, of === 'median' ? unit : 'of the first')
+      return goal(name, value, bound, limit, of === 'median' ? unit : 'times the first')
     }),
     ...(note === undefined ? {} : { note }),
   }
@@ -130,7 +130,7 @@ export const goalLine = ({ text, bound, limit, value, unit, met }: Goal): string
 /** Prints a table as it is measured, so that a long run shows what it has. */
 export const show = ({ title, unit, rounds: count, ratios, rows, goals, note }: Table): void => {
   const spread = count > 1 ? `, median of ${count} rounds, min–max` : ''
-  console.log(`\n${title} (${unit}${spread}${ratios.map((ratio) => `, × ${ratio}`).join('')})`)
+  console.log(`\n${title} (${unit}${spread}${ratios.map((ratio) => `, ${ratio}`).join('')})`)
   const width = Math.max(44, ...rows.map(({ name }) => name.length))
   for (const row of rows) {
     if ('failed' in row) console.log(`  ${row.name.padEnd(width)}  not measured: ${row.failed}`)

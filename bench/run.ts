@@ -50,10 +50,10 @@ for (const name of chosen) {
   }
 }
 
-const goals = Object.values(answers).flatMap(({ tables }) => tables.flatMap((table) => table.goals))
+const goals = Object.values(answers).flatMap(({ tables }) => tables.flatMap(({ title, goals: own }) => own.map((one) => ({ title, ...one }))))
 const missed = goals.filter(({ met }) => !met)
 console.log(`\n${goals.length - missed.length} of ${goals.length} goals met, in ${Math.round((performance.now() - started) / 1000)} s`)
-for (const one of missed) console.log(`  ${goalLine(one)}`)
+for (const one of missed) console.log(`  ${one.title}\n    ${goalLine(one)}`)
 if (values.keep && !quick && Object.keys(answers).length > 0) {
   console.log(`kept in ${keep(answers)}`)
   console.log(`wrote ${await writePage()}`)

@@ -69,7 +69,7 @@ export const instantModel = (chunks: readonly string[] = Array<string>(deltas).f
         return { ...answer, text: '', calls: wanted, finish: 'tool-calls' }
       }
       for (const [index, chunk] of chunks.entries()) {
-        if (together === 1) await undefined
+        if (together === 1) await Promise.resolve()
         else if (index % together === 0) await new Promise((resolve) => setImmediate(resolve))
         onDelta({ kind: 'text', text: chunk })
       }

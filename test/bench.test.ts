@@ -164,7 +164,7 @@ test('the page says what was not met and what could not be measured, each figure
     title: 'a turn',
     unit: 'µs',
     rounds: 3,
-    ratios: ['of the first'],
+    ratios: ['ratio to the first'],
     rows: [rowOf('floor', [1, 2, 3], [[[1], [1]]]), { name: 'a peer', failed: 'npm install failed: 404 | no such thing' }],
     goals: [goal('statecast, against the floor', 7, 'at most', 6, 'times'), goal('commits', 2, 'exactly', 2, 'commits')],
     note: 'All arrived.',

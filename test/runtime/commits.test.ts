@@ -7,7 +7,7 @@ const commitsOf = async (script: Parameters<typeof story>[0]): Promise<number> =
   const run = await told.say('go')
   await told.clock.until(run.result())
   await told.clock.settle()
-  return told.commits('main')
+  return await told.commits('main')
 }
 
 test('[SHOW-COMMITS] a plain turn is 2 commits, however many deltas it has', async () => {

@@ -1,0 +1,16 @@
+/** All questions, in the order in which they are asked and stand on the page. Each has a file of its name. */
+export const questions: Record<string, string> = {
+  turns: 'What does a turn cost, beside its floors and beside other agent runtimes?',
+  'durable-turn': 'What does a durable turn cost beside the bare appends that it needs?',
+  'root-event': 'What does a root add to an event of plain XState, without I/O?',
+  deltas: 'How many deltas per second reach somebody who listens in the same process?',
+  commits: 'How many commits does a turn need?',
+  memory: 'How much memory does a session take, awake and asleep, and how fast does it wake?',
+  recovery: 'How long does a recorded input take to be applied again?',
+  'long-session': 'How long does a session of 10,000 turns take to come back from disk?',
+  bytes: 'How many bytes does a turn leave on disk, beside what was said in it?',
+  soak: 'Does memory grow while it works for a long time?',
+}
+
+/** Not part of `npm run bench`: `node bench/soak.ts --minutes 30 --keep`. */
+export const apart = new Set(['soak'])
