@@ -5,6 +5,7 @@
  */
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { isRuntimeError } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { listen, parsePlace } from '../runtime/listen.ts'
 import type { Runtime } from '../runtime.ts'
@@ -34,13 +35,13 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
       await stream.write(': listening\n\n')
       beat()
       for await (const event of listening.events) {
-        if (listening.dropped() > 0) {
-          await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"too slow"}' })
-          return
-        }
         const id = event.seq === undefined ? {} : { id: `${event.seq}.${event.part ?? 0}` }
         await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
       }
+    } catch (error) {
+      // The client connects again with the id of its last event, and gets what is durable of the rest.
+      if (!isRuntimeError(error) || error.code !== 'overloaded') throw error
+      await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"too slow"}' })
     } finally {
       clock.clearTimeout(heartbeat)
       closing.removeEventListener('abort', end)

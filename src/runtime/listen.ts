@@ -4,7 +4,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
-import { EventQueue } from './outputs.ts'
+import { EventQueue } from './event-queue.ts'
 
 /** `seq` and `part` number durable events; live ones, such as deltas, have neither and may be lost. */
 export type OutEvent = AnyEvent & { path: ActorPath; seq?: number; part?: number }
@@ -16,9 +16,8 @@ export type Place = { seq: number; part: number }
 const backlogMax = 20_000
 
 export type Listening = {
+  /** Throws `overloaded` at a gap, where the reader was too slow. */
   events: AsyncIterable<OutEvent>
-  /** How many the reader has missed by being too slow. */
-  dropped(): number
   /** Safe twice. */
   stop(): void
 }
@@ -68,7 +67,6 @@ export const listen = (runtime: Runtime, address: Address, after?: Place): Liste
   let stopped = false
   return {
     events: read(),
-    dropped: () => queue.dropped,
     stop: () => {
       if (stopped) return
       stopped = true

@@ -3,6 +3,7 @@
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
+import { EventQueue } from './event-queue.ts'
 
 /** One thing that an actor said. `seq` and `index` number what is durable; live output has none and may be lost. */
 export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number }
@@ -76,47 +77,6 @@ export class Outputs {
       } catch (error) {
         this.#log.error({ actor: name, error: errorBody(error) }, 'a listener threw')
       }
-    }
-  }
-}
-
-/** Events on their way to a reader who may be slower: bounded, so that a reader who never comes costs little. */
-export class EventQueue<T> implements AsyncIterable<T> {
-  readonly #waiting: T[] = []
-  #wake: (() => void) | undefined
-  #ended = false
-  readonly #max: number
-  #dropped = 0
-
-  constructor(max = 100_000) {
-    this.#max = max
-  }
-
-  /** How many were not kept because nobody read them. */
-  get dropped(): number {
-    return this.#dropped
-  }
-
-  push(item: T): void {
-    if (this.#ended) return
-    if (this.#waiting.length >= this.#max) this.#dropped++
-    else this.#waiting.push(item)
-    this.#wake?.()
-  }
-
-  end(): void {
-    this.#ended = true
-    this.#wake?.()
-  }
-
-  async *[Symbol.asyncIterator](): AsyncGenerator<T> {
-    for (;;) {
-      while (this.#waiting.length > 0) yield this.#waiting.shift() as T
-      if (this.#ended) return
-      await new Promise<void>((resolve) => {
-        this.#wake = resolve
-      })
-      this.#wake = undefined
     }
   }
 }

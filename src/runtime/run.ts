@@ -2,7 +2,8 @@
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
-import { EventQueue, type Said } from './outputs.ts'
+import { EventQueue } from './event-queue.ts'
+import type { Said } from './outputs.ts'
 
 /** What `run.events()` yields: what the session emits about this message, `seq` where it is durable. */
 export type RunEvent = Exclude<SessionOutput, { type: 'transcript' }> & { seq?: number }
@@ -67,7 +68,10 @@ export class Run {
     this.#outcome.reject(error)
   }
 
-  /** Everything about this message from its acceptance to its outcome; can be read once. */
+  /**
+   * Everything about this message from its acceptance to its outcome; can be read once. It throws `overloaded` at a gap: 100,000 wait for a reader,
+   * and what comes then is not kept.
+   */
   events(): AsyncIterable<RunEvent> {
     return this.#queue
   }
