@@ -1,6 +1,7 @@
 /** Wraps a machine so that whatever acts on the world (effects, custom actions) is held back until the commit that caused it. */
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../contracts/journal.ts'
+import { detached } from './plain.ts'
 
 type AnySystem = AnyActorRef['system']
 
@@ -36,7 +37,7 @@ const gateEffect = (logic: EffectLogic): AnyActorLogic =>
     start(_: Snapshot<unknown>, scope: AnyActorScope) {
       const { self, system } = scope
       keeperOf(system).effectInvoked(self, {
-        launch: () => logic.start(self.getSnapshot(), scope),
+        launch: () => logic.start(withInputOfItsOwn(self.getSnapshot()), scope),
         deliver: (event) => void logic.transition(self.getSnapshot(), event, scope),
         kill: () => void logic.transition(self.getSnapshot(), { type: 'xstate.stop' }, scope),
       })
@@ -54,7 +55,15 @@ const gateEffect = (logic: EffectLogic): AnyActorLogic =>
     },
   })
 
-type Action = ((args: { self: AnyActorRef; system: AnySystem }, params: unknown) => unknown) & { resolve?: unknown }
+/** An effect that changes what it was given must not change the context that it came from. What it keeps on its state still gets there. */
+const withInputOfItsOwn = (state: Snapshot<unknown>): Snapshot<unknown> => {
+  if (!('input' in state) || typeof state.input !== 'object' || state.input === null) return state
+  const input = detached(state.input)
+  return new Proxy(state, { get: (target, key) => (key === 'input' ? input : Reflect.get(target, key)) })
+}
+
+type ActionArgs = { self: AnyActorRef; system: AnySystem; context: unknown; event: unknown }
+type Action = ((args: ActionArgs, params: unknown) => unknown) & { resolve?: unknown }
 
 /** Actions that the gate holds back. Any other function that XState would run in a transition was written in place. */
 const held = new WeakSet<object>()
@@ -62,9 +71,19 @@ export const isHeld = (action: object): boolean => held.has(action)
 
 const gateAction = (type: string, action: Action): Action => {
   if (action.resolve !== undefined) return action
-  const gated: Action = (args, params) => keeperOf(args.system).holdAction(args.self, type, () => action(args, params))
+  const gated: Action = (args, params) => keeperOf(args.system).holdAction(args.self, type, () => action(detachedArgs(args), detached(params)))
   held.add(gated)
   return gated
+}
+
+/** Copied when they are looked at, since most actions look at little. */
+const detachedArgs = (args: ActionArgs): ActionArgs => {
+  const own: Record<string, unknown> = { ...args }
+  for (const part of ['context', 'event'] as const) {
+    let copy: unknown
+    Object.defineProperty(own, part, { get: () => (copy ??= detached(args[part])), enumerable: true })
+  }
+  return own as ActionArgs
 }
 
 const mapValues = <In, Out>(record: Record<string, In>, map: (value: In, key: string) => Out): Record<string, Out> =>

@@ -9,6 +9,7 @@ import type { Emitted } from './edges.ts'
 import type { Registration } from './registration.ts'
 import { Root } from './root.ts'
 import type { Moment, RootHost, RootLimits } from './root-host.ts'
+import { type RootView, viewOf } from './view.ts'
 
 export type HostLimits = RootLimits & {
   /** ms without anything to do after which a root leaves memory. */
@@ -153,12 +154,15 @@ export class Host {
     }
   }
 
-  /** The root, at a moment when all that can be seen of it is durable. Woken if need be. @throws RuntimeError drift, corrupt_at, closed … */
-  async read(address: Address): Promise<Root> {
+  /**
+   * What a root is, at a moment when all of it is durable; woken if need be. The copy is the caller's own.
+   * @throws RuntimeError drift, corrupt_at, closed …
+   */
+  async read(address: Address): Promise<RootView> {
     for (let attempt = 1; ; attempt++) {
       const root = await this.get(address)
       try {
-        return await root.durable()
+        return await root.look(viewOf)
       } catch (error) {
         if (attempt < 3 && isRuntimeError(error) && error.retryable && !this.#closing) continue
         throw error

@@ -9,6 +9,7 @@ import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
 import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
 import { Paths } from './paths.ts'
+import { detached } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { checkActions, type ExecutedAction, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
 import { Timers } from './timers.ts'
@@ -109,9 +110,9 @@ export class Replica implements Gatekeeper {
     guardListeners(ref, (error) => this.#outside?.listenerFailed(path, error))
     checkActions(ref, refuseInline)
     ref.on('*', (event) => {
-      const emitted = event as AnyEvent
-      if (this.#phase === 'applying') this.#outputs.push({ kind: 'emit', path, event: emitted })
-      else this.#outside?.live(path, emitted)
+      // Whoever hears it must not hold a part of the context.
+      if (this.#phase === 'applying') this.#outputs.push({ kind: 'emit', path, event: detached(event as AnyEvent) })
+      else this.#outside?.live(path, event as AnyEvent)
     })
   }
 

@@ -83,14 +83,14 @@ export class Root {
   get replica(): Replica | undefined {
     return this.#state.replica
   }
-  /** Resolves as soon as the tree is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
-  async durable(): Promise<this> {
+  /** Looks at the tree as soon as it is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
+  async look<T>(see: (root: this) => T): Promise<T> {
     while (this.#ahead && !this.#gone) {
       if (this.#committer.stalled) throw this.#committer.stalled
       await new Promise<void>((resolve) => void this.#readers.push(resolve))
     }
     this.#alive()
-    return this
+    return see(this) // in the same breath: a tick later the next commit may be under way
   }
 
   #caughtUp(): void {

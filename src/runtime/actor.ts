@@ -35,16 +35,21 @@ export class Actor {
 
   /** @throws RuntimeError not_found, quarantined, drift, corrupt_at */
   async snapshot(): Promise<ActorSnapshot> {
-    const root = await this.#services.host.read(this.address)
-    if (root.quarantine)
-      throw new RuntimeError('quarantined', `${root.name} was set aside because it kept failing: ${root.quarantine.message}`, {
-        data: { reason: root.quarantine },
-        hint: "see 'statecast trace'",
+    const { quarantine, snapshot, seq, epoch } = await this.#services.host.read(this.address)
+    const name = formatAddress(this.address)
+    if (quarantine)
+      throw new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${quarantine.message}`, {
+        data: { reason: quarantine },
+        hint: `see 'statecast trace ${name}', mend the cause, then revive() it`,
       })
-    const snapshot = root.replica?.actor.getSnapshot()
-    if (!snapshot) throw new RuntimeError('not_found', `there is no ${root.name}`, { hint: 'send it an event and it is there' })
-    const { status, value, context, output } = snapshot
-    return { status, value, context, output, seq: root.seq, epoch: root.epoch }
+    if (!snapshot) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'send it an event and it is there' })
+    return { ...snapshot, seq, epoch }
+  }
+
+  /** Takes it into service again after it was quarantined, from where its journal ends; else it does nothing. @throws RuntimeError drift, corrupt_at … */
+  async revive(): Promise<void> {
+    this.#services.admit()
+    await (await this.#services.host.get(this.address)).revive()
   }
 
   /** Emitted events from now on. */

@@ -1,4 +1,5 @@
 /** A session as its users hold it. */
+import { detached } from '../actors/plain.ts'
 import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
@@ -218,7 +219,7 @@ export class Session {
 
   /** The conversation as the model reads it: since the last reset, with a summary in place of what was compacted. */
   async history(): Promise<Message[]> {
-    return this.#services.transcripts.read(this.address)
+    return detached(await this.#services.transcripts.read(this.address))
   }
 
   /** Live and durable output of the session from now on; end the loop to unsubscribe. */
@@ -229,14 +230,12 @@ export class Session {
   }
 
   async #context(): Promise<SessionContext | undefined> {
-    const root = await this.#services.host.read(this.address)
-    return root.replica?.actor.getSnapshot().context as SessionContext | undefined
+    return (await this.#services.host.read(this.address)).snapshot?.context as SessionContext | undefined
   }
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    const root = await this.#services.host.read(this.address)
-    const snapshot = root.replica?.actor.getSnapshot()
+    const { snapshot, seq, epoch, quarantine } = await this.#services.host.read(this.address)
     if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
     const { run, queue, approvals, outcomes, transcriptLength } = snapshot.context as SessionContext
     return {
@@ -247,9 +246,9 @@ export class Session {
       approvals,
       outcomes,
       messages: transcriptLength,
-      seq: root.seq,
-      epoch: root.epoch,
-      ...(root.quarantine ? { quarantine: root.quarantine } : {}),
+      seq,
+      epoch,
+      ...(quarantine ? { quarantine } : {}),
     }
   }
 }

@@ -58,7 +58,7 @@ export const deleteSession = async ({ services: { host } }: Pick<Runtime, 'servi
     if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
     throw error
   })
-  if (root && !root.quarantine && root.replica?.status === 'active') {
+  if (root && !root.quarantine && root.snapshot?.status === 'active') {
     const { emitted } = await host.send(address, { type: 'close' })
     const refused = emitted.find(({ type }) => type === 'refused')
     if (refused)

@@ -105,7 +105,7 @@ test('[INV-1] nobody sees a state before it is durable: a reader waits for the c
   await world.clock.settle()
 
   let read: number | undefined
-  const reading = host.read(address).then((root) => void (read = root.replica?.actor.getSnapshot().context.n))
+  const reading = host.read(address).then(({ snapshot }) => void (read = (snapshot as { context: { n: number } }).context.n))
   await world.clock.settle()
   const before = read
   resolve()

@@ -1,6 +1,12 @@
 /** Machines of an author under the public runtime. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
-import { assign, setup } from 'xstate'
+import { assign, emit, fromPromise, setup } from 'xstate'
+import { decodeCommit } from '../../src/actors/codec.ts'
+import { createRuntime } from '../../src/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 test('[INV-13] a machine that changes its event in place fails on it, instead of being in a state that no replay arrives at', async () => {
@@ -70,3 +76,80 @@ test.each(['crash', 'close'] as const)(
     expect(ran).toEqual(['slow begins'])
   },
 )
+
+test('[INV-1] what is read is what its sequence number says, however many write and read at once', async () => {
+  const machine = setup({ types: { context: {} as { n: number } } }).createMachine({
+    context: { n: 0 },
+    on: { add: { actions: assign({ n: ({ context }) => context.n + 1 }) } },
+  })
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-read-'))
+  const runtime = await createRuntime({ transport: `embedded:${folder}`, machines: { counter: machine } })
+  const counter = runtime.actor('counter', 'x')
+  await counter.send({ type: 'add' })
+  const seen: { n: number; seq: number }[] = []
+  let writing = true
+  const write = async (_: unknown, writer: number) => {
+    for (let round = 0; round < 150; round++) {
+      await counter.send({ type: 'add' })
+      if (writer % 2) await sleep(Math.random() * 2)
+    }
+  }
+  const read = async () => {
+    while (writing) {
+      const { context, seq } = await counter.snapshot()
+      seen.push({ n: (context as { n: number }).n, seq })
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+  const reading = Array.from({ length: 5 }, read)
+  await Promise.all(Array.from({ length: 5 }, write))
+  writing = false
+  await Promise.all(reading)
+
+  const inputsAt = [0]
+  for (const { seq, bytes } of await runtime.services.transport.journal.read(counter.address, 1))
+    inputsAt[seq] = (inputsAt[seq - 1] ?? 0) + decodeCommit(bytes, { address: 'counter/x', seq }).inputs.length
+  await runtime.close()
+  rmSync(folder, { recursive: true })
+  expect(seen.filter(({ n, seq }) => n !== inputsAt[seq])).toEqual([])
+  expect(seen.length).toBeGreaterThan(500)
+})
+
+test('[INV-13] nobody who is given a part of a machine can change it: effects, actions, readers, listeners', async () => {
+  type Context = { items: number[] }
+  const spoil = (value: unknown) => void (value as Context).items.push(99)
+  const machine = setup({
+    types: { context: {} as Context },
+    actors: { sort: fromPromise<number, Context>(async ({ input }) => (spoil(input), input.items.length)) },
+    actions: {
+      spoilContext: ({ context }) => spoil(context),
+      spoilParams: (_, params: Context) => spoil(params),
+      tell: emit(({ context }: { context: Context }) => ({ type: 'told', items: context.items }) as never),
+    },
+  }).createMachine({
+    context: () => ({ items: [3, 1, 2] }),
+    on: { act: { actions: ['spoilContext', { type: 'spoilParams', params: ({ context }) => ({ items: context.items }) }, 'tell'] } },
+    invoke: { src: 'sort', input: ({ context }) => context },
+  })
+  await using kit = await testRuntime({ machines: { list: machine } })
+  const list = kit.runtime.actor('list', 'x')
+  const spoilt: unknown[] = []
+  void (async () => {
+    for await (const { event } of list.events()) {
+      spoil(event)
+      spoilt.push(event)
+    }
+  })()
+  const { emitted } = await kit.clock.until(list.send({ type: 'act' }))
+  for (const event of emitted) spoil(event)
+  spoil((await kit.clock.until(list.snapshot())).context)
+  await kit.clock.until(list.send({ type: 'act' }))
+  await kit.clock.settle()
+
+  expect(spoilt.length).toBeGreaterThan(0)
+  expect((await kit.clock.until(list.snapshot())).context).toEqual({ items: [3, 1, 2] })
+  expect((await kit.clock.until(kit.runtime.replay(list.address))).difference).toBeUndefined()
+  await kit.crash()
+  await kit.restart()
+  expect((await kit.clock.until(kit.runtime.actor('list', 'x').snapshot())).context).toEqual({ items: [3, 1, 2] })
+})
