@@ -1,4 +1,5 @@
 /** What may come in from outside. Checked before a machine sees it, so that a bad event costs its sender an error and the machine nothing. */
+import type { AnyStateNode } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
@@ -33,6 +34,17 @@ export const checkEvent = (registration: Registration, event: unknown): AnyEvent
   return plainCopy(event as AnyEvent)
 }
 
+const idLengthMax = 400
+
+/** @throws RuntimeError bad_request for what could not be recognised when it is repeated */
+export const checkMessageId = (id: unknown): void => {
+  if (id === undefined || (typeof id === 'string' && id.length > 0 && id.length <= idLengthMax && id.isWellFormed())) return
+  throw new RuntimeError('bad_request', `${typeof id === 'string' ? 'this' : `a ${typeof id}`} is no id for a message`, {
+    field: 'id',
+    hint: `use 1 to ${idLengthMax} characters`,
+  })
+}
+
 const parseEvent = (registration: Registration, event: object): AnyEvent => {
   const parsed = (registration.events as z.ZodType).safeParse(plainCopy(event))
   if (parsed.success) return parsed.data as AnyEvent
@@ -44,7 +56,17 @@ const parseEvent = (registration: Registration, event: object): AnyEvent => {
   })
 }
 
-const descriptors = (registration: Registration): string[] => registration.machine.events.filter((descriptor: string) => !reserved.test(descriptor))
+const known = new WeakMap<Registration, string[]>()
+
+/** All events that some state names, also those that it names in order to ignore them, which XState's own list leaves out. */
+const descriptors = (registration: Registration): string[] => {
+  const before = known.get(registration)
+  if (before) return before
+  const named = (node: AnyStateNode): string[] => [...node.transitions.keys(), ...Object.values(node.states).flatMap(named)]
+  const found = [...new Set(named(registration.machine.root))].filter((descriptor) => descriptor !== '' && !reserved.test(descriptor))
+  known.set(registration, found)
+  return found
+}
 
 const matches = (descriptor: string, type: string): boolean =>
   descriptor === '*' ||

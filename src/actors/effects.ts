@@ -29,6 +29,7 @@ export class Effects {
   /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
   readonly #owed = new Map<Output, number>()
   #failed: FailedAction[] = []
+  #later: unknown
 
   constructor(host: EffectsHost) {
     this.#host = host
@@ -108,15 +109,24 @@ export class Effects {
     }
     try {
       const result = action.run()
-      if (result instanceof Promise) result.then(ended, failed)
+      if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') Promise.resolve(result).then(ended, failed)
       else ended()
     } catch (error) {
       failed(error)
     }
   }
 
-  /** Starts every effect that is active and not running here, and gives it all that it was ever sent. One of an earlier epoch is told that it ran before. */
-  launchAll(replica: Replica, epoch: number): void {
+  /**
+   * Starts every effect that is active and not running here, and gives it all that it was ever sent. One of an earlier epoch is told that it ran before.
+   * @param afterMs to wait before
+   */
+  launchAll(replica: Replica, epoch: number, afterMs = 0): void {
+    const { clock } = this.#host.environment
+    clock.clearTimeout(this.#later)
+    if (afterMs > 0) {
+      this.#later = clock.setTimeout(() => this.launchAll(replica, epoch), afterMs)
+      return
+    }
     for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
   }
 
@@ -178,7 +188,7 @@ export class Effects {
 
   /** Stops all processes without telling the machine: the root leaves memory, or begins anew from its journal. */
   stopAll(replica: Replica): void {
-    for (const handle of this.#armed.values()) this.#host.environment.clock.clearTimeout(handle)
+    for (const handle of [this.#later, ...this.#armed.values()]) this.#host.environment.clock.clearTimeout(handle)
     this.#armed.clear()
     replica.disconnect()
     for (const effect of this.#launched.values()) this.#kill(effect)

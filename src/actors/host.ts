@@ -4,12 +4,13 @@ import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
-import { checkEvent } from './boundary.ts'
+import { checkEvent, checkMessageId } from './boundary.ts'
 import type { Emitted } from './edges.ts'
 import type { Registration } from './registration.ts'
 import { Root } from './root.ts'
 import type { Moment, RootHost, RootLimits } from './root-host.ts'
-import { type RootView, viewOf } from './view.ts'
+import { noSuchError } from './supervision.ts'
+import { dueSoon, type RootView, viewOf } from './view.ts'
 
 export type HostLimits = RootLimits & {
   /** ms without anything to do after which a root leaves memory. */
@@ -35,6 +36,9 @@ export type HostEvents = {
   moment?(root: Root, moment: Moment, commit: Commit): void | Promise<void>
   released?(root: Root): void
 }
+
+/** @property renews the id under which the same message was refused before @property input for a root that is created by this message */
+export type SendOptions = { id?: string; renews?: string; cause?: string; input?: unknown; mustExist?: boolean }
 
 export type HostOptions = {
   journal: Journal
@@ -106,7 +110,6 @@ export class Host {
   get liveCount(): number {
     return this.#live.size
   }
-
   registration(kind: string): Registration {
     const registration = this.#registrations.get(kind)
     if (!registration)
@@ -119,14 +122,16 @@ export class Host {
 
   /**
    * Delivers a message; the root is woken or created for it. Resolves when it is durable.
-   * @param options.id de-duplicates: a repeated one is answered with the first receipt
+   * A repeated id is answered with the first receipt.
    * @throws RuntimeError bad_request (reserved, unknown or malformed event), and whatever {@link Root.send} throws
    */
-  async send(address: Address, event: unknown, options: { id?: string; cause?: string; input?: unknown } = {}): Promise<Receipt> {
+  async send(address: Address, event: unknown, { input, mustExist, ...options }: SendOptions = {}): Promise<Receipt> {
     const registration = this.registration(address.kind)
     const checked = checkEvent(registration, event)
+    checkMessageId(options.id)
     for (let attempt = 1; ; attempt++) {
-      const root = await this.get(address, options.input)
+      const root = await this.get(address, input)
+      if (mustExist && !root.replica) throw noSuchError(root.name)
       try {
         return await root.send(checked, options)
       } catch (error) {
@@ -287,11 +292,4 @@ export class Host {
     }
     return true
   }
-}
-
-/** Waking takes longer than waiting for what comes soon. */
-const soonMs = 120_000
-const dueSoon = (root: Root, now: number): boolean => {
-  const due = root.quarantine ? null : (root.replica?.timers.nextDue() ?? null)
-  return due !== null && due - now < soonMs
 }

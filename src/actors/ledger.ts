@@ -16,6 +16,8 @@ export type Ledger = {
   /** When the last restarts happened, newest last. */
   crashes: number[]
   quarantine: ErrorBody | undefined
+  /** Hosts in a row that took over and got no further: they wrote no input, nor that they let go. */
+  takeovers: number
   /** Ids of recent inputs from outside, in order, with the commit that has them, and the error of those that it refused. */
   recent: Map<string, Seen>
 }
@@ -23,6 +25,9 @@ export type Ledger = {
 /** Inputs whose ids are remembered; a repeat from before that is a new input. */
 export const recentMax = 1000
 const crashesKept = 20
+
+/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own. */
+export const isTakeover = ({ claim, create, crash, revived }: Commit): boolean => claim === true && !create && !crash && !revived
 
 export const emptyLedger = (): Ledger => ({
   seq: 0,
@@ -33,6 +38,7 @@ export const emptyLedger = (): Ledger => ({
   create: undefined,
   crashes: [],
   quarantine: undefined,
+  takeovers: 0,
   recent: new Map(),
 })
 
@@ -48,12 +54,19 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
     ledger.quarantine = undefined
     ledger.crashes = []
   }
+  if (isTakeover(commit)) ledger.takeovers++
+  else if (commit.inputs.length > 0 || commit.revived || commit.released) ledger.takeovers = 0
   if (commit.crash) ledger.crashes = [...ledger.crashes, commit.at].slice(-crashesKept)
   if (commit.quarantine) ledger.quarantine = commit.quarantine
   const remember = (input: Input, seen: Seen) => {
-    if (!('id' in input) || input.id === undefined) return
-    ledger.recent.set(input.id, seen)
-    if (ledger.recent.size > recentMax) ledger.recent.delete(ledger.recent.keys().next().value as string)
+    if ('timer' in input || 'from' in input) return
+    for (const id of [input.id, input.renews]) {
+      if (id === undefined) continue
+      // Anew, so that it counts from now.
+      ledger.recent.delete(id)
+      ledger.recent.set(id, seen)
+      if (ledger.recent.size > recentMax) ledger.recent.delete(ledger.recent.keys().next().value as string)
+    }
   }
   const { seq, at } = commit
   for (const input of commit.inputs) remember(input, { seq, at })

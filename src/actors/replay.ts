@@ -6,6 +6,7 @@ import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 import type { Emitted } from './edges.ts'
+import { isTakeover } from './ledger.ts'
 import { readPast } from './past.ts'
 import type { Registration } from './registration.ts'
 import type { Replica } from './replica.ts'
@@ -95,9 +96,6 @@ export type TraceEntry = {
   detail?: AnyEvent
   error?: ErrorBody
 }
-
-/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own. */
-const isTakeover = ({ claim, create, crash, revived }: Commit): boolean => claim === true && !create && !crash && !revived
 
 /** The entries of one commit, as people read them. */
 export const traceEntries = (commit: Commit): TraceEntry[] => {

@@ -15,7 +15,8 @@ import type { Registration } from './registration.ts'
 import type { Replica } from './replica.ts'
 import { guarded, type RootHost } from './root-host.ts'
 import { type Applied, emittedBy, State } from './state.ts'
-import { backoffMs, lostError, notHereError, Pause, quarantinedError, verdict } from './supervision.ts'
+import { backoffMs, exhaustion, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
+import { Tide } from './tide.ts'
 
 export class Root {
   readonly address: Address
@@ -32,9 +33,7 @@ export class Root {
   leaving: Promise<void> | undefined
   #gone: RuntimeError | undefined
   readonly #pause = new Pause()
-  /** Inputs are applied that do not stand in the journal yet. */
-  #ahead = false
-  readonly #readers: (() => void)[] = []
+  readonly #tide = new Tide()
   #lastActive: number
 
   constructor(host: RootHost, address: Address, registration: Registration) {
@@ -85,17 +84,12 @@ export class Root {
   }
   /** Looks at the tree as soon as it is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
   async look<T>(see: (root: this) => T): Promise<T> {
-    while (this.#ahead && !this.#gone) {
+    while (this.#tide.ahead && !this.#gone) {
       if (this.#committer.stalled) throw this.#committer.stalled
-      await new Promise<void>((resolve) => void this.#readers.push(resolve))
+      await this.#tide.turn()
     }
     this.#alive()
     return see(this) // in the same breath: a tick later the next commit may be under way
-  }
-
-  #caughtUp(): void {
-    this.#ahead = false
-    for (const wake of this.#readers.splice(0)) wake()
   }
 
   /** The input of a root that does not exist yet; the first one given counts. */
@@ -120,10 +114,11 @@ export class Root {
     try {
       const { replica, doubtful } = await this.#state.read()
       this.#state.createWith(createInput)
+      const restMs = takeoverRestMs(this.#state.ledger)
       if (replica && !this.quarantine && (replica.effects.size > 0 || doubtful.length > 0)) await this.#redo(replica, doubtful, {})
       this.#alive()
       this.#phase = 'open'
-      if (replica && !this.quarantine) this.#go(replica)
+      if (replica && !this.quarantine) this.#go(replica, restMs)
       this.#pump.start()
       return this
     } catch (error) {
@@ -135,7 +130,9 @@ export class Root {
   /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
   async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
     for (const { commit, outputs } of doubtful) this.#effects.owe(outputs, commit.seq)
-    await this.#committer.note(extra)
+    const quarantine = extra.revived ? undefined : exhaustion(this.name, this.#state.ledger, replica.effects.keys())
+    await this.#committer.note(quarantine ? { quarantine } : extra)
+    if (quarantine) return this.#effects.disown()
     for (const { commit, outputs } of doubtful) {
       this.#host.committed(this, commit, emittedBy(outputs), true)
       this.#effects.run(outputs, replica, this.epoch)
@@ -143,8 +140,8 @@ export class Root {
   }
 
   /** Starts whatever the tree says is active. */
-  #go(replica: Replica): void {
-    this.#effects.launchAll(replica, this.epoch)
+  #go(replica: Replica, restMs = 0): void {
+    this.#effects.launchAll(replica, this.epoch, restMs)
     this.#effects.arm(replica, this.#state.ledger.at)
   }
 
@@ -154,14 +151,14 @@ export class Root {
    * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
    * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
    */
-  send(event: AnyEvent, { id, cause, to = '/' }: { id?: string; cause?: string; to?: ActorPath } = {}): Promise<Receipt> {
+  send(event: AnyEvent, { to = '/', ...names }: { to?: ActorPath; id?: string; renews?: string; cause?: string } = {}): Promise<Receipt> {
     return new Promise((resolve, reject) => {
       if (this.#phase === 'closing') throw notHereError(this.name)
       this.#alive()
       if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
       if (this.#committer.stalled) throw this.#committer.stalled
       this.#intake.checkRoom()
-      const input = { to, event, ...(id === undefined ? {} : { id }), ...(cause === undefined ? {} : { cause }) }
+      const input = { to, event, ...names }
       this.#enqueue({ input, lazy: false, emitted: [], resolve, reject })
     })
   }
@@ -180,16 +177,16 @@ export class Root {
     const batch = this.#intake.take()
     const failed = this.#effects.takeFailed()
     let crash: ErrorBody | undefined
-    this.#ahead = true
+    this.#tide.rise()
     try {
       this.#state.tick(this.#host.environment.clock.now())
       const { applied, trouble } = await this.#state.applyAll(batch)
       crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
-      if (applied.length === 0 && !crash) return this.#caughtUp()
+      if (applied.length === 0 && !crash) return this.#tide.fall()
       const outputs = applied.flatMap((one) => one.outputs)
       const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
       const commit = await this.#committer.commit(applied, outputs, extra)
-      this.#caughtUp()
+      this.#tide.fall()
       await this.#letOut(commit, applied, outputs, trouble !== undefined)
     } catch (error) {
       for (const { reject } of batch) reject(error)
@@ -261,9 +258,10 @@ export class Root {
     this.#pause.end()
     await this.#pump.idle()
     const done = !this.#gone && !this.#effects.owing
-    // The head of a commit with actions asks to be woken, in case they got lost. They did not.
-    if (this.#committer.wakeAt === 0 && done && this.replica?.effects.size === 0 && !this.quarantine)
-      await this.#committer.note({}).catch(() => undefined)
+    const running = (this.replica?.effects.size ?? 0) > 0
+    // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
+    const note = running ? this.#state.ledger.takeovers > 0 && { released: true as const } : this.#committer.wakeAt === 0 && {}
+    if (note && done && !this.quarantine) await this.#committer.note(note).catch(() => undefined)
     if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
     this.#release(notHereError(this.name))
   }
@@ -290,7 +288,7 @@ export class Root {
     const gone = lostError(this.name, reason)
     this.#gone = gone
     this.#phase = 'gone'
-    this.#caughtUp()
+    this.#tide.fall()
     if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
     this.#pause.end()
     if (this.replica) this.#effects.stopAll(this.replica)

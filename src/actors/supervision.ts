@@ -14,13 +14,29 @@ export const overBudget = (crashes: number[], now: number, budget: Budget): bool
 const firstMs = 50
 const mostMs = 10_000
 
-/** ms to wait before effects run again; doubles with every crash in the period. */
+/** ms to wait before effects run again; four times as long with every crash in the period, so that the budget outlasts a short outage. */
 export const backoffMs = (crashes: number[], now: number, budget: Budget): number =>
-  Math.min(mostMs, firstMs * 2 ** Math.max(0, recent(crashes, now, budget) - 1))
+  Math.min(mostMs, firstMs * 4 ** Math.max(0, recent(crashes, now, budget) - 1))
 
 /** What the journal says about a crash: that it happened, and whether it was one too many. */
 export const verdict = (crash: ErrorBody, { crashes, at }: Ledger, budget: Budget): Pick<Commit, 'crash' | 'quarantine'> =>
   overBudget(crashes, at, budget) ? { crash, quarantine: crash } : { crash }
+
+/** Processes that may end in a row before what they were running is set aside: perhaps it is what ends them. */
+const takeoverMax = 10
+const calmTakeovers = 3
+
+/** ms in which a process that took over from several that had got nowhere stays up and answers, before it runs what they ran. */
+export const takeoverRestMs = ({ takeovers }: Ledger): number =>
+  takeovers < calmTakeovers ? 0 : Math.min(60_000, 1000 * 2 ** (takeovers - calmTakeovers))
+
+/** Why a root is not run again after one more takeover, if so. */
+export const exhaustion = (name: string, { takeovers }: Ledger, running: Iterable<string>): ErrorBody | undefined =>
+  takeovers < takeoverMax
+    ? undefined
+    : new RuntimeError('internal', `${takeovers} processes in a row ended while they ran ${[...running].slice(0, 5).join(', ') || 'its actions'}`, {
+        hint: `look at what that does to a process, mend it, then 'statecast revive ${name}'`,
+      }).toJSON()
 
 /** A wait that can be cut short. */
 export class Pause {
@@ -40,6 +56,9 @@ export class Pause {
     this.#end?.()
   }
 }
+
+export const noSuchError = (name: string): RuntimeError =>
+  new RuntimeError('not_found', `there is no ${name}`, { hint: 'it begins with its first message' })
 
 export const notHereError = (name: string): RuntimeError =>
   new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })

@@ -15,3 +15,10 @@ export const viewOf = ({ replica, seq, epoch, quarantine }: Root): RootView => {
   const { status, value, context, output } = replica?.actor.getSnapshot() ?? {}
   return { seq, epoch, quarantine, snapshot: replica && detached({ status, value, context, output }) }
 }
+
+/** Waking takes longer than waiting for what comes soon. */
+const soonMs = 120_000
+export const dueSoon = (root: Root, now: number): boolean => {
+  const due = root.quarantine ? null : (root.replica?.timers.nextDue() ?? null)
+  return due !== null && due - now < soonMs
+}

@@ -11,15 +11,15 @@ export type AnyEvent = { type: string; [key: string]: unknown }
 
 /** What came in over an edge of the system. Nothing else makes its state. */
 export const Input = z.union([
-  /** A message from outside, `id` as its sender named it. */
-  z.strictObject({ to: z.string(), event: AnyEvent, id: z.string().optional(), cause: z.string().optional() }),
+  /** A message from outside, `id` as its sender named it; `renews` is the id under which it was refused before. */
+  z.strictObject({ to: z.string(), event: AnyEvent, id: z.string().optional(), renews: z.string().optional(), cause: z.string().optional() }),
   /** What an effect said: to its parent, or to itself when it ended. */
   z.strictObject({ from: z.string(), to: z.string(), event: AnyEvent }),
   /** A timer that fired, by the number it got when it was set. */
   z.strictObject({ timer: z.number().int() }),
 ])
 export type Input =
-  | { to: ActorPath; event: AnyEvent; id?: string | undefined; cause?: string | undefined }
+  | { to: ActorPath; event: AnyEvent; id?: string | undefined; renews?: string | undefined; cause?: string | undefined }
   | { from: ActorPath; to: ActorPath; event: AnyEvent }
   | { timer: number }
 
@@ -47,6 +47,8 @@ export const Commit = z.strictObject({
   crash: Failure.optional(),
   quarantine: Failure.optional(),
   revived: z.literal(true).optional(),
+  /** Its host let go of it in good order, though it was not done. */
+  released: z.literal(true).optional(),
   /** Earlier commits of which something that they let out had not happened yet, or not ended well, when this one was written. */
   owed: z.array(z.number().int()).optional(),
   /** The state value of every machine that changed, by path; a status where it ended. */

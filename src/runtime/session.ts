@@ -104,12 +104,14 @@ export class Session {
   async #deliver(command: SessionCommand): Promise<Receipt> {
     const { host } = this.#services
     const event = this.#fill(command)
-    if (command.type !== 'message' || command.id === undefined) return host.send(this.address, event)
-    for (let id = command.id; ; ) {
-      const receipt = await host.send(this.address, event, { id })
+    // Only a message begins a conversation.
+    if (command.type !== 'message') return host.send(this.address, event, { mustExist: true })
+    if (command.id === undefined) return host.send(this.address, event)
+    for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
+      const receipt = await host.send(this.address, event, names)
       if (!receipt.duplicate || (await this.#knows(command.id))) return receipt
       // It was refused the first time: whoever sends it again means it, however many do so at once.
-      id = `refused at ${receipt.seq}: ${command.id}`
+      names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
     }
   }
 

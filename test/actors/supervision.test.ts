@@ -246,7 +246,7 @@ test('a budget of crashes counts within its period only', () => {
   expect(overBudget([0], 500, budget)).toBe(false)
   expect(overBudget([0, 100], 500, budget)).toBe(true)
   expect(overBudget([0, 100], 1050, budget)).toBe(false)
-  expect([[1], [1, 2], [1, 2, 3]].map((crashes) => backoffMs(crashes, 3, budget))).toEqual([50, 100, 200])
+  expect([[1], [1, 2], [1, 2, 3]].map((crashes) => backoffMs(crashes, 3, budget))).toEqual([50, 200, 800])
   expect(backoffMs(Array(30).fill(3), 3, budget)).toBe(10_000)
 })
 
@@ -285,4 +285,44 @@ test('a quarantined root can leave memory', async () => {
   await world.clock.advance(5000)
 
   expect(host.liveCount).toBe(0)
+})
+
+test('what kills its process again and again does so after longer and longer rests, in which messages get through, and is set aside in the end', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  let host = await world.host([fragile(puppets)])
+  await outcome(world, host.send(address, { type: 'work' }))
+  await world.clock.settle()
+  const rests: number[] = []
+  for (let life = 1; life <= 11; life++) {
+    host.abandon()
+    const before = puppets.starts.length
+    const began = world.clock.now()
+    host = await world.host([fragile(puppets)])
+    if ((await world.clock.until(host.get(address))).quarantine) break
+    await world.clock.until(() => puppets.starts.length > before)
+    rests.push(world.clock.now() - began)
+  }
+
+  expect(rests).toEqual([0, 0, 0, 1000, 2000, 4000, 8000, 16_000, 32_000, 60_000])
+  expect((await world.commits(address)).at(-1)?.quarantine).toMatchObject({
+    message: expect.stringContaining('working#1'),
+    hint: expect.stringContaining('statecast revive'),
+  })
+  await world.clock.until((await host.get(address)).revive())
+  await world.clock.settle()
+  expect(puppets.starts.length).toBe(12)
+})
+
+test('a host that leaves in good order is none that was killed: an effect that runs for ever may be taken over for ever', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  for (let life = 1; life <= 15; life++) {
+    const host = await world.host([fragile(puppets)])
+    if (life === 1) await outcome(world, host.send(address, { type: 'work' }))
+    await world.clock.settle()
+    await world.clock.until(host.close())
+  }
+
+  expect(puppets.starts.length).toBe(15)
 })

@@ -72,7 +72,7 @@ export const mutants: Mutant[] = [
     find: "return alive(input.to) && (!('from' in input) || alive(input.from))",
     replace: 'return alive(input.to)',
   },
-  { name: 'skip the claim', file: 'actors/root.ts', find: '    await this.#committer.note(extra)\n', replace: '' },
+  { name: 'skip the claim', file: 'actors/root.ts', find: '    await this.#committer.note(quarantine ? { quarantine } : extra)\n', replace: '' },
   {
     name: 'claim without a new epoch',
     file: 'actors/state.ts',
@@ -127,8 +127,8 @@ export const mutants: Mutant[] = [
   {
     name: 'show what is not durable',
     file: 'actors/root.ts',
-    find: 'while (this.#ahead && !this.#gone) {',
-    replace: 'while (this.#ahead && !this.#gone && this.#phase === undefined) {',
+    find: 'while (this.#tide.ahead && !this.#gone) {',
+    replace: 'while (this.#tide.ahead && !this.#gone && this.#phase === undefined) {',
   },
   {
     name: 'lose a message while a summary is made',

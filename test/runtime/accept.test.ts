@@ -96,3 +96,11 @@ test('messages that do not fit are refused and leave no trace [BAD-FIELDS]', asy
   await expect(told.main.view()).rejects.toMatchObject({ code: 'not_found' })
   expect(await told.commits('main')).toBe(0)
 })
+
+test('only a message begins a conversation: stopping one that is not there creates nothing', async () => {
+  await using told = await story([{ text: 'yes' }])
+
+  for (const type of ['cancel', 'compact', 'reset', 'close'])
+    expect(await told.clock.until(told.main.command({ type }).catch((error: unknown) => error))).toMatchObject({ code: 'not_found' })
+  expect(await told.commits('main')).toBe(0)
+})

@@ -153,3 +153,27 @@ test('[INV-13] nobody who is given a part of a machine can change it: effects, a
   await kit.restart()
   expect((await kit.clock.until(kit.runtime.actor('list', 'x').snapshot())).context).toEqual({ items: [3, 1, 2] })
 })
+
+test('an event that a machine names in order to ignore it is taken; an id that nobody could repeat is refused', async () => {
+  const machine = setup({}).createMachine({ on: { nop: {} } })
+  await using kit = await testRuntime({ machines: { idle: machine } })
+  const idle = kit.runtime.actor('idle', 'x')
+
+  expect(await kit.clock.until(idle.send({ type: 'nop' }))).toMatchObject({ seq: 1 })
+  for (const id of ['', {}, 7, 'x'.repeat(1000)])
+    await expect(idle.send({ type: 'nop' }, { id: id as string })).rejects.toMatchObject({ code: 'bad_request', field: 'id' })
+})
+
+test('an action may return any thenable: it is run and waited for', async () => {
+  const ran: string[] = []
+  const machine = setup({
+    // biome-ignore lint/suspicious/noThenProperty: that is what it is about
+    actions: { lazy: () => ({ then: (done: () => void) => (ran.push('ran'), done()) }) as unknown as void },
+  }).createMachine({ on: { go: { actions: 'lazy' } } })
+  await using kit = await testRuntime({ machines: { lazy: machine } })
+
+  await kit.clock.until(kit.runtime.actor('lazy', 'x').send({ type: 'go' }))
+  await kit.clock.settle()
+
+  expect(ran).toEqual(['ran'])
+})

@@ -47,3 +47,18 @@ test('after a gap nothing more is kept, though there is room again', async () =>
   expect(first.map(({ value }) => value)).toEqual([1, 2])
   await expect(reader.next()).rejects.toMatchObject({ code: 'overloaded' })
 })
+
+test('what is cancelled is empty and at its end, whatever waited; what is merely ended can be read', async () => {
+  const [cancelled, ended] = [new EventQueue<number>(2), new EventQueue<number>(2)]
+  for (const queue of [cancelled, ended]) for (const n of [1, 2, 3]) queue.push(n)
+  const reader = cancelled[Symbol.asyncIterator]()
+  await reader.next()
+
+  cancelled.cancel()
+  ended.end()
+  cancelled.push(4)
+
+  expect(await reader.next()).toEqual({ done: true, value: undefined })
+  expect(await readAll(cancelled)).toEqual({ read: [] })
+  expect(await readAll(ended)).toMatchObject({ read: [1, 2], error: { code: 'overloaded' } })
+})
