@@ -2,7 +2,11 @@
 import type { CommandName } from '../src/contracts/commands.ts'
 import type { ErrorCode } from '../src/contracts/errors.ts'
 
+type Call = { command: CommandName; input: object }
+
 export type Example = {
+  /** What is sent before it, where it does not follow from the examples before; `sleep 1` lets something happen. */
+  first?: (Call | 'sleep 1')[]
   input: object
   answer: unknown
   /** What the schema does not say. */
@@ -52,12 +56,18 @@ export const examples: Record<CommandName, Example> = {
     errors: ['not_found', 'corrupt_at'],
   },
   'chat.abort': {
+    first: [{ command: 'chat.send', input: { sessionKey: 'main', message: 'tell me a long story', idempotencyKey: 'k3' } }, 'sleep 1'],
     input: { sessionKey: 'main' },
-    answer: { seq: 9 },
+    answer: { seq: 6 },
     about: 'Without `runId` also what waits for its turn is dropped.',
     errors: ['not_found'],
   },
   'approvals.list': {
+    first: [
+      { command: 'agent.wait', input: { sessionKey: 'main', runId: 'k3' } },
+      { command: 'chat.send', input: { sessionKey: 'main', message: 'refund {"amount":500}', idempotencyKey: 'k2' } },
+      'sleep 1',
+    ],
     input: { sessionKey: 'main' },
     answer: { approvals: [{ sessionKey: 'main', ...approval, at: 1795240143875 }], unreadable: [] },
     about:
@@ -74,13 +84,14 @@ export const examples: Record<CommandName, Example> = {
       by: 'Ada',
       note: 'too much',
     },
-    answer: { seq: 7 },
+    answer: { seq: 10 },
     about: 'All of it as `approvals.list` says it: the decision is about these arguments and this attempt. The first one counts.',
     errors: ['not_found', 'already_decided', 'conflict'],
   },
   'sessions.list': {
+    first: [{ command: 'agent.wait', input: { sessionKey: 'main', runId: 'k2' } }],
     input: { limit: 100 },
-    answer: { sessions: [{ key: 'main', state: 'awaiting-input', seq: 8, at: 1795240143855, busy: false, waiting: 0 }] },
+    answer: { sessions: [{ key: 'main', state: 'awaiting-input', seq: 11, at: 1795240143855, busy: false, waiting: 0 }] },
     about:
       '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back.',
   },
@@ -93,15 +104,15 @@ export const examples: Record<CommandName, Example> = {
       queued: [],
       approvals: [],
       outcomes: [{ runId: 'k1', ...outcome }],
-      messages: 8,
-      seq: 8,
+      messages: 10,
+      seq: 11,
       epoch: 1,
     },
     about: 'While a turn runs `run` is `{ runId, ids, model }`. `quarantine` is there when the session was set aside, with the error.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
-  'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 11 }, errors: ['not_found', 'session_busy'] },
-  'sessions.reset': { input: { sessionKey: 'main', reason: 'a new topic' }, answer: { seq: 13 }, errors: ['not_found'] },
+  'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 12 }, errors: ['not_found', 'session_busy'] },
+  'sessions.reset': { first: ['sleep 1'], input: { sessionKey: 'main', reason: 'a new topic' }, answer: { seq: 14 }, errors: ['not_found'] },
   'trace.read': {
     input: { kind: 'session', id: 'main', from: 1, limit: 1 },
     answer: {
@@ -118,7 +129,7 @@ export const examples: Record<CommandName, Example> = {
         },
       ],
       next: 2,
-      seq: 13,
+      seq: 14,
     },
     about:
       'Whole commits until there are `limit` entries; `next` is the `from` of the next page, null at the end. `detail.profile` and `states` are left out here.',
@@ -131,7 +142,7 @@ export const examples: Record<CommandName, Example> = {
   },
   'trace.replay': {
     input: { id: 'main' },
-    answer: { verdict: 'identical', commits: 13, inputs: 24, states: { '/': 'awaiting-input' }, context: {} },
+    answer: { verdict: 'identical', commits: 14, inputs: 24, states: { '/': 'awaiting-input' }, context: {} },
     about: 'When `verdict` is `different`, `difference` is `{ seq, path, recorded, replayed }`. `context` is left out here.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
@@ -146,6 +157,12 @@ export const examples: Record<CommandName, Example> = {
     answer: { status: 'active', value: 'placed', context: { item: 'lamp' }, seq: 1, epoch: 1 },
     about: 'Wakes it. `output` is there when it has ended.',
     errors: ['not_found', 'quarantined', 'drift', 'corrupt_at'],
+  },
+  'actors.revive': {
+    input: { kind: 'order', id: 'o-17' },
+    answer: { revived: false },
+    about: '`revived` is false for one that was not set aside, and then nothing is done. Sessions are of the kind `session`.',
+    errors: ['not_found', 'drift', 'corrupt_at', 'closed'],
   },
   'actors.list': {
     input: { kind: 'order', limit: 50 },
@@ -183,7 +200,14 @@ export const examples: Record<CommandName, Example> = {
   'agents.list': { input: {}, answer: { agents: [{ name: 'main', model: 'scripted/offline', tools: ['refund'], default: true }] } },
   health: {
     input: {},
-    answer: { writable: true, durability: 'SQLite, write-ahead log with synchronous=FULL: …', ready: true, liveActors: 2, transport: 'embedded' },
+    answer: {
+      writable: true,
+      freeBytes: 81080578048,
+      durability: 'SQLite, write-ahead log with synchronous=FULL: …',
+      ready: true,
+      liveActors: 2,
+      transport: 'embedded',
+    },
     about: '`detail` says what is wrong, `freeBytes` is there where it is known.',
   },
   'sessions.delete': { input: { sessionKey: 'main' }, answer: { deleted: 'main' }, errors: ['not_found', 'session_busy'] },

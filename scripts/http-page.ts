@@ -8,7 +8,8 @@ export const httpPage = (note: string): string => `# HTTP
 
 ${note}
 
-A node, \`npx statecast up\`, listens on \`http://127.0.0.1:4111\`. The examples talk to one with the app of [the guide](../guides/app.md):
+A node, \`npx statecast up\`, listens on \`http://127.0.0.1:4111\`. The examples talk to one with the app of [the guide](../guides/app.md), without a key,
+one after another; below the last line of each stands its answer:
 
 \`\`\`sh
 URL=http://127.0.0.1:4111
@@ -44,7 +45,7 @@ field that is missing, unknown or of the wrong type: \`field\` names it), \`too_
 curl -s -H "$AUTH" "$URL/rpc/chat.send" -d '{"sessionKey":"main","text":"hi"}'
 \`\`\`
 \`\`\`json
-{"error":{"code":"bad_request","message":"message: Invalid input: expected string, received undefined; unknown field 'text'","retryable":false,"hint":"…","field":"message"}}
+{"error":{"code":"bad_request","message":"message is missing; unknown field 'text'","hint":"see docs/reference/messages.md","retryable":false,"field":"message"}}
 \`\`\`
 
 While it drains after SIGTERM, a node refuses what begins work (\`chat.send\`, \`actors.send\`, \`sessions.reset\`, \`.compact\`, \`.delete\`) with 503 \`closed\`, and answers
@@ -67,7 +68,7 @@ data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","s
 id: 1.0
 
 event: delta
-data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/stream#1"}
+data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/model#2"}
 \`\`\`
 
 - Durable events have an \`id\`, their place in the journal as \`seq.part\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`retry\`, \`compacted\`, \`final\`, \`error\`,
@@ -83,7 +84,7 @@ data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"r
 
 ${Object.entries(examples).map(section).join('\n')}`
 
-const section = ([name, { input, answer, about, errors = [] }]: [string, Example]): string => {
+const section = ([name, { first = [], input, answer, about, errors = [] }]: [string, Example]): string => {
   const schema = commands[name as CommandName]
   const fields = Object.entries(schema.shape).map(([field, type]) => (type.safeParse(undefined).success ? `\`${field}\`` : `**\`${field}\`**`))
   const facts = [fields.length > 0 ? `Takes ${fields.join(', ')}.` : 'Takes nothing.', ...(about ? [about] : [])]
@@ -92,13 +93,18 @@ const section = ([name, { input, answer, about, errors = [] }]: [string, Example
 ${sentence(schema.description ?? '')} ${facts.join(' ')}${errors.length > 0 ? ` Refuses with ${errors.map((code) => `\`${code}\``).join(', ')}.` : ''}
 
 \`\`\`sh
-curl -s -H "$AUTH" "$URL/rpc/${name}" -d '${JSON.stringify(input)}'
+${first
+  .map((one) => (one === 'sleep 1' ? one : curl(one.command, one.input)))
+  .map((line) => `${line}\n`)
+  .join('')}${curl(name, input)}
 \`\`\`
 \`\`\`json
 ${json(answer)}
 \`\`\`
 `
 }
+
+const curl = (command: string, input: object): string => `curl -s -H "$AUTH" "$URL/rpc/${command}" -d '${JSON.stringify(input)}'`
 
 const sentence = (text: string): string => `${text[0]?.toUpperCase() ?? ''}${text.slice(1)}.`
 

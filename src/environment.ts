@@ -2,6 +2,7 @@
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { type Clock, type Environment, type FailPoints, type Ids, type Logger, noFailPoints } from './contracts/environment.ts'
+import { RuntimeError } from './contracts/errors.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -29,9 +30,17 @@ export const systemIds: Ids = {
 const secrets = ['apiKey', 'api_key', 'token', 'authorization', 'Authorization', 'password', 'secret']
 const redact = { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${name}`]), censor: '[redacted]' }
 
-/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level debug, info, warn, error or silent */
-export const stderrLogger = (level = process.env.STATECAST_LOG ?? 'warn'): Logger =>
-  pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true }))
+const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
+
+/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level debug, info, warn, error or silent @throws RuntimeError bad_request */
+export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logger => {
+  if (!levels.includes(level))
+    throw new RuntimeError('bad_request', `'${level.slice(0, 40)}' is no level of logging`, {
+      field: 'STATECAST_LOG',
+      hint: `there are: ${levels.join(', ')}`,
+    })
+  return pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true }))
+}
 
 export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({
   clock: systemClock,

@@ -1,4 +1,8 @@
 /** What `import … from 'statecast'` offers. */
+import type { Transport } from './contracts/transport.ts'
+import { systemEnvironment } from './environment.ts'
+import { openTransport as open, type TransportOptions } from './transport/open.ts'
+
 export { type EffectInfo, effect, fromTask, type TaskScope } from './actors/effect.ts'
 export type { Replayed, TraceEntry } from './actors/replay.ts'
 export type { Agent } from './contracts/agent.ts'
@@ -24,4 +28,7 @@ export { type SendOptions, Session, type SessionView } from './runtime/session.t
 export { createRuntime, type Health, type Runtime, type RuntimeOptions } from './runtime.ts'
 export { builtInTools } from './tools/built-in/built-in.ts'
 export { type ToolDefinition, tool } from './tools/tool.ts'
-export { openTransport } from './transport/open.ts'
+
+/** Opens a transport by its address, on the clock of this machine unless another environment is given. @see src/transport/open.ts */
+export const openTransport = (url: string, { environment = systemEnvironment(), ...options }: Partial<TransportOptions> = {}): Promise<Transport> =>
+  open(url, { environment, ...options })

@@ -66,14 +66,17 @@ const callModel =
       )
     }
     try {
-      const { text, reasoning, usage, model, partial, calls } = await Promise.race([answer(), handedOver.promise])
+      const { text, reasoning, usage, model, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])
       if (partial && !stop.signal.aborted)
-        throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', { retryable: true })
+        throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', {
+          retryable: true,
+          hint: 'it is asked again; a model of your own says `partial` only when its signal aborts',
+        })
       tell({ type: 'stream.end', attempt, deltas: index, chars: seen.text.length + seen.reasoning.length })
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
       const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
-      return { kind: 'model', id: `${runId}:${call}`, text, reasoning, calls: planned, usage, model, partial }
+      return { kind: 'model', id: `${runId}:${call}`, text, reasoning, calls: planned, usage, model, partial, finish }
     } finally {
       over = true
       environment.clock.clearTimeout(timer)

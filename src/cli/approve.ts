@@ -98,7 +98,7 @@ const untilAnswered = async (
       }
     }
     const { text } = await conversation.outcome
-    if (!json) print(text)
+    if (!json) print(printable(text, 'lines'))
     return exitCodes.fine
   } catch (error) {
     if (interrupted) return exitCodes.interrupted

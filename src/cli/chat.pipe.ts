@@ -5,7 +5,7 @@ import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { onInterrupt } from './interrupt.ts'
 import { linesOf } from './lines.ts'
-import { dim, exitCodes, hasColour, note, print, printJson, reportError } from './output.ts'
+import { dim, exitCodes, hasColour, note, print, printable, printJson, reportError } from './output.ts'
 import { say } from './say.ts'
 
 export const chatThroughPipe = async (client: Client, { session, agent, model, url, json = false }: ChatOptions): Promise<number> => {
@@ -33,7 +33,7 @@ export const chatThroughPipe = async (client: Client, { session, agent, model, u
         }
       }
       const { text } = await conversation.outcome
-      if (!json) print(text)
+      if (!json) print(printable(text, 'lines'))
       return true
     } finally {
       conversation.stop()

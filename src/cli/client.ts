@@ -1,7 +1,8 @@
 /** How commands reach a runtime, be it in this process or in a node that runs already. */
-import type { CommandInput, CommandName } from '../contracts/commands.ts'
+import { type CommandInput, type CommandName, commands } from '../contracts/commands.ts'
 import { execute } from '../runtime/commands.ts'
 import { listen, type OutEvent } from '../runtime/listen.ts'
+import { parseInput } from '../runtime/parse.ts'
 import type { Runtime } from '../runtime.ts'
 
 export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }
@@ -13,6 +14,10 @@ export type Client = {
   command<Result, Name extends CommandName = CommandName>(name: Name, input: CommandInput<Name>): Promise<Result>
   /** Resolves when nothing that happens from now on is missed. */
   events(sessionKey: string): Promise<Subscription>
+  /** Stores a message for the node that runs next, and starts nothing. Only where no node runs. @throws RuntimeError as `chat.send` does */
+  store?(input: CommandInput<'chat.send'> & { idempotencyKey: string }): Promise<void>
+  /** Resolves when nobody has anything to do any more, or after `timeoutMs`. Only where this process does it. */
+  settled?(timeoutMs: number): Promise<boolean>
   close(): Promise<void>
 }
 
@@ -20,6 +25,15 @@ export const inProcessClient = (runtime: Runtime): Client => ({
   url: undefined,
   command: async <Result>(name: CommandName, input: unknown) => (await execute(runtime, name, input)) as Result,
   events: async (id) => listen(runtime, { kind: 'session', id }),
+  store: async (input) => {
+    const { sessionKey, message: text, idempotencyKey: id, agent, model, queueMode } = parseInput(commands['chat.send'], input)
+    // What is wrong shall be known now, not when nobody waits for it.
+    const { address } = runtime.session(sessionKey, agent === undefined ? {} : { agent })
+    if (model !== undefined) await runtime.services.models.get(model)
+    const message = { type: 'message', text, id, agent, model, queueMode }
+    await runtime.publish(runtime.subjects.in(address), new TextEncoder().encode(JSON.stringify(message)), id)
+  },
+  settled: (timeoutMs) => runtime.services.host.settled(timeoutMs),
   close: async () => {
     // Also keeps the process alive until the store has closed: its own thread does not.
     const patience = setTimeout(() => process.exit(), closeMs)

@@ -1,6 +1,6 @@
 /** Finds the node that runs on the same data, else starts a runtime in this process. */
-import { existsSync } from 'node:fs'
-import { join, resolve } from 'node:path'
+import { accessSync, constants, existsSync, statSync } from 'node:fs'
+import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Owner, readOwner } from '../transport/embedded/lock.ts'
@@ -10,8 +10,11 @@ export type Globals = { url?: string; app?: string; json?: boolean }
 
 export const defaultUrl = 'embedded:./.statecast'
 
-/** The folder of an embedded transport. */
-export const folderOf = (url: string): string | undefined => (url.startsWith('embedded:') ? resolve(url.slice('embedded:'.length)) : undefined)
+/** The folder of an embedded transport; undefined for others, and for one that names none. */
+export const folderOf = (url: string): string | undefined => {
+  const [, folder] = /^embedded:(.+)$/s.exec(url) ?? []
+  return folder === undefined ? undefined : resolve(folder)
+}
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
 const patienceMs = 3000
@@ -31,7 +34,8 @@ export const nodeOf = async (folder: string): Promise<{ url: string; pid: number
 const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 'lock.db')) ? readOwner(folder) : undefined)
 
 /**
- * @param look only look: nothing that was cut off is taken up, and no folder is made
+ * Nothing that was cut off is taken up in this process, which is about to end: only whoever a command talks to.
+ * @param look no folder is made
  * @throws RuntimeError locked, bad_request, unsupported …
  */
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
@@ -48,10 +52,10 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   const { createRuntime } = await import('../runtime.ts')
   const { inProcessClient } = await import('./client.ts')
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
-  const empty = look && folder !== undefined && !existsSync(join(folder, 'statecast.db'))
+  const empty = look && folder !== undefined && mayBegin(folder)
   for (let waited = 0; ; waited += stepMs) {
     try {
-      return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: !look }))
+      return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: false }))
     } catch (error) {
       if (!isRuntimeError(error) || error.code !== 'locked') throw error
       if (waited >= patienceMs) throw lockedError(error)
@@ -59,6 +63,19 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
       const started = typeof transport === 'string' ? await remote(transport) : undefined
       if (started) return started
     }
+  }
+}
+
+/** Whether nothing is there yet, and something could be: a folder that cannot be is a mistake, and not an empty one. */
+const mayBegin = (folder: string): boolean => {
+  if (existsSync(join(folder, 'statecast.db')) || /\0|[^/\\]{256}/.test(folder)) return false
+  let above = folder
+  while (!existsSync(above)) above = dirname(above)
+  try {
+    accessSync(above, constants.R_OK | constants.X_OK | (above === folder ? 0 : constants.W_OK))
+    return statSync(above).isDirectory()
+  } catch {
+    return false
   }
 }
 

@@ -5,6 +5,7 @@ import type { ActorPage, ActorRow } from '../runtime/peek.ts'
 import type { Client } from './client.ts'
 import { connect, type Globals } from './connect.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
+import { shellWord } from './output.ts'
 
 /** A large folder is not read to its end: a person waits. */
 const patienceMs = 5000
@@ -66,9 +67,9 @@ const troubleOf = (row: ActorRow): Finding | undefined => {
     return warn(
       'actor',
       `${name} was set aside: ${row.quarantine.message}`,
-      row.kind === 'session'
-        ? `see statecast trace; POST /rpc/sessions.reset begins the conversation anew`
-        : 'see statecast trace, and mend the machine',
+      `see statecast trace ${shellWord(name)}, mend the cause, then statecast revive ${shellWord(name)}${
+        row.kind === 'session' ? '; or POST /rpc/sessions.reset begins the conversation anew' : ''
+      }`,
     )
   return undefined
 }

@@ -6,6 +6,7 @@ import type { TurnOutput } from '../contracts/session.ts'
 import { Run, type RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session.ts'
 import type { Client } from './client.ts'
+import { shellWord } from './output.ts'
 
 export type Words = Omit<CommandInput<'chat.send'>, 'sessionKey'>
 export type Accepted = { id: string; runId: string; status: string; seq: number }
@@ -48,7 +49,9 @@ export const follow = async (client: Client, sessionKey: string, id: string, beg
   const ask = async (): Promise<void> => {
     const view = await client.command<SessionView>('sessions.get', { sessionKey })
     if (view.quarantine)
-      throw new RuntimeError('quarantined', `the session was set aside: ${view.quarantine.message}`, { hint: "see 'statecast trace'" })
+      throw new RuntimeError('quarantined', `the session was set aside: ${view.quarantine.message}`, {
+        hint: `see 'statecast trace ${shellWord(sessionKey)}', mend the cause, then 'statecast revive ${shellWord(sessionKey)}'`,
+      })
     if (view.run?.ids.includes(id)) run.runId = view.run.runId
     for (const approval of view.approvals)
       if (!heard.has(approval.callId)) {

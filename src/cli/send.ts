@@ -1,10 +1,13 @@
 /** `statecast send`: one message, one answer. */
+import { randomUUID } from 'node:crypto'
+import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
 import { approvalNeeded, toolCard } from './cards.ts'
+import type { Client } from './client.ts'
 import { connect } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
 import type { Options } from './main.ts'
-import { dim, exitCodes, note, print, printJson, reportError } from './output.ts'
+import { dim, exitCodes, note, print, printable, printJson, reportError } from './output.ts'
 import { say } from './say.ts'
 
 export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
@@ -22,10 +25,10 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
   let interrupted = false
   try {
     if (options.wait === false) {
-      const accepted = await client.command<{ runId: string; status: string }>('chat.send', { sessionKey, ...words })
+      const accepted = await handOver(client, { sessionKey, ...words })
       if (json) printJson(accepted)
       else print(`${accepted.status} ${accepted.runId}`)
-      if (client.url === undefined) note('no node is running: the message is stored and answered at the next start (statecast up)')
+      if (client.url === undefined) note('no node is running: the message is stored, and answered when one runs next (statecast up)')
       return exitCodes.fine
     }
     const conversation = await say(client, sessionKey, words)
@@ -40,7 +43,7 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
         if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options.url)
       }
       const outcome = await conversation.outcome
-      if (!json) print(outcome.text)
+      if (!json) print(printable(outcome.text, 'lines'))
       return exitCodes.fine
     } catch (error) {
       if (interrupted) return exitCodes.interrupted
@@ -53,6 +56,14 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
   } finally {
     await client.close()
   }
+}
+
+/** Without a node nothing is begun: this process would leave it in the middle. */
+const handOver = async (client: Client, words: CommandInput<'chat.send'>): Promise<{ runId: string; status: string }> => {
+  if (!client.store) return client.command('chat.send', words)
+  const id = words.idempotencyKey ?? `m-${randomUUID()}`
+  await client.store({ ...words, idempotencyKey: id })
+  return { runId: id, status: 'stored' }
 }
 
 /** All of it, as one message; more than a message may have is not kept. */

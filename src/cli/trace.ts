@@ -5,7 +5,7 @@ import type { TracePage } from '../runtime/trace.ts'
 import { withAddress } from './address.ts'
 import { connect, type Globals } from './connect.ts'
 import { onInterrupt } from './interrupt.ts'
-import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
+import { exitCodes, note, print, printable, printJson, shellWord, stateText } from './output.ts'
 
 export type TraceOptions = Globals & { follow?: boolean; from?: number }
 
@@ -19,14 +19,18 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
   try {
     return await withAddress(key, async ({ kind, id }) => {
       let from = options.from ?? 1
+      let setAside = false
       for (;;) {
         const page = await client.command<TracePage>('trace.read', { kind, id, from, limit: 1000 })
         for (const entry of page.entries) {
           if (options.json) printJson(entry)
           else print(line(entry))
+          if (entry.event === 'quarantined' || entry.event === 'revived') setAside = entry.event === 'quarantined'
         }
         from = page.next ?? Math.max(from, page.seq + 1)
         if (page.next !== null) continue
+        if (setAside && !options.json) note(`set aside: once the cause is mended, statecast revive ${shellWord(key)} takes it into service again`)
+        setAside = false
         if (!options.follow) return exitCodes.fine
         if (client.url === undefined) {
           note('no node is running on this data, so nothing more will happen: start one with statecast up')

@@ -10,7 +10,7 @@ import { defaultUrl, folderOf, type Globals, lockedError } from './connect.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
-export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string; retainDays?: number }
+export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string; retainDays?: number; resume?: boolean }
 
 const roles = ['gateway', 'session', 'turn', 'tool']
 const drainMs = 30_000
@@ -32,6 +32,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     ...app,
     transport,
     owner: { starting: 'yes' },
+    resume: options.resume !== false,
     ...(options.retainDays === undefined ? {} : { retention: { idleDays: options.retainDays } }),
   }).catch((error: unknown) => {
     throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
@@ -46,6 +47,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     if (options.json) printJson({ url: gateway.url, pid: process.pid, data: dataFolder, token: tokenFile(dataFolder) })
     else print(`statecast is up at ${gateway.url}  (data in ${dataFolder}, token in ${tokenFile(dataFolder)})`)
 
+    if (options.resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
     await stopping
     note('draining: turns that run may end, then the node stops; a second signal stops it at once')
     gateway.drain()

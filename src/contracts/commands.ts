@@ -72,6 +72,9 @@ export const commands = {
     })
     .describe('sends an event to an actor of any registered kind'),
   'actors.get': z.strictObject({ kind: Kind, id: SessionKey }).describe('state, context and output of an actor'),
+  'actors.revive': z
+    .strictObject({ kind: Kind, id: SessionKey })
+    .describe('takes an actor into service again that was set aside because it kept failing, from where its journal ends'),
   'actors.list': z
     .strictObject({
       kind: Kind.optional().describe('only this kind'),

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
+import type { ModelResponse } from './model.ts'
 import type { CrashPolicy, ToolCall, ToolOutcome } from './tool.ts'
 
 /** What becomes of a message that arrives while a turn is running. */
@@ -123,9 +124,11 @@ export type TurnOutput = {
   status: TurnStatus
   /** Ids of all messages that this turn answered, steering included. */
   ids: string[]
-  /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it. */
+  /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it, or its provider cut it off. */
   text: string
   partial: boolean
+  /** How the model says that `text` ended, when it is not `stop`: after `length` and `content-filter` the rest of it is missing. */
+  finish?: Exclude<ModelResponse['finish'], 'stop'>
   /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
   answerId: string | null
   usage: Usage
@@ -150,6 +153,8 @@ export type ModelCallOutput = {
   usage: Usage
   model: string
   partial: boolean
+  /** Journals written before this field have none. */
+  finish?: ModelResponse['finish']
 }
 
 export type ToolInput = { session: string; runId: string; agent: string; call: ToolCall; inDoubt: Profile['inDoubt'] }

@@ -25,7 +25,7 @@ const bodyBytesMax = 1024 * 1024
 const discardBytesMax = 16 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
-const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
+const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
 
 export const gatewayApp = ({ runtime, tokens, host, draining, closing }: GatewayOptions): Hono => {
   const app = new Hono()
@@ -33,7 +33,9 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
   app.onError((error) => {
-    if (!isRuntimeError(error)) runtime.services.environment.log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
+    const { log } = runtime.services.environment
+    if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
+    else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
     const body = errorBody(error)
     return json(statusOf(body), { error: body }, body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {})
   })
@@ -64,14 +66,18 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
   return app
 }
 
-/** @throws RuntimeError too_large, bad_request */
+/** @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
 const textOf = async ({ body }: Request): Promise<string> => {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
-  for await (const chunk of body ?? []) {
-    sizeBytes += chunk.length
-    if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
-    else if (sizeBytes > discardBytesMax) break
+  try {
+    for await (const chunk of body ?? []) {
+      sizeBytes += chunk.length
+      if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
+      else if (sizeBytes > discardBytesMax) break
+    }
+  } catch (cause) {
+    throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
   }
   if (sizeBytes > bodyBytesMax) throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
   try {

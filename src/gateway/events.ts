@@ -21,20 +21,24 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
   const last = context.req.header('last-event-id')
   const listening = listen(runtime, address, last === undefined ? undefined : parsePlace(last))
   return streamSSE(context, async (stream) => {
-    const end = () => listening.stop()
-    stream.onAbort(end)
+    // Nobody reads any more, so what waits is not even put into words. While we close, a reader who keeps up still gets it.
+    const stop = () => listening.stop()
+    const end = () => listening.end()
+    stream.onAbort(stop)
     closing.addEventListener('abort', end)
     let heartbeat: unknown
     const beat = () => {
       heartbeat = clock.setTimeout(() => {
         // A write to a connection that has just gone is what the abort above is about to tell.
-        stream.write(': still here\n\n').then(beat, end)
+        stream.write(': still here\n\n').then(beat, stop)
       }, heartbeatMs)
     }
     try {
       await stream.write(': listening\n\n')
       beat()
       for await (const event of listening.events) {
+        if (stream.aborted) break
+        // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
         const id = event.seq === undefined ? {} : { id: `${event.seq}.${event.part ?? 0}` }
         await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
       }
@@ -45,7 +49,7 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
     } finally {
       clock.clearTimeout(heartbeat)
       closing.removeEventListener('abort', end)
-      end()
+      stop()
     }
   })
 }

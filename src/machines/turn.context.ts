@@ -19,6 +19,8 @@ export type TurnContext = Omit<TurnInput, 'prompt'> & {
   usage: Usage
   text: string
   partial: boolean
+  /** How the newest answer ended, unless regularly. */
+  finish: TurnOutput['finish'] | null
   answerId: string | null
   model: string
   /** Calls of the present step, in the order of the model; how many were launched, and what stands in the transcript for each that ended. */
@@ -44,6 +46,7 @@ export const begin = ({ prompt, ...input }: TurnInput): TurnContext => ({
   usage: noUsage,
   text: '',
   partial: false,
+  finish: null,
   answerId: null,
   model: input.profile.model,
   calls: [],
@@ -57,7 +60,9 @@ export const begin = ({ prompt, ...input }: TurnInput): TurnContext => ({
 
 export const answered = (context: TurnContext, answer: ModelCallOutput): Partial<TurnContext> => ({
   text: answer.text,
-  partial: answer.partial,
+  partial: answer.partial || answer.finish === 'length' || answer.finish === 'content-filter',
+  // Of an answer that somebody stopped, the provider has not said how it ended.
+  finish: answer.partial || answer.finish === 'stop' ? null : (answer.finish ?? null),
   answerId: answer.id,
   model: answer.model,
   calls: answer.calls,
@@ -133,6 +138,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
   ids: context.ids,
   text: context.text,
   partial: context.partial,
+  ...(context.finish ? { finish: context.finish } : {}),
   answerId: context.answerId,
   usage: context.usage,
   steps: context.steps,

@@ -56,6 +56,10 @@ export class Answer {
     return this.chars === 0 && this.calls.length === 0
   }
 
+  get hasText(): boolean {
+    return this.text !== ''
+  }
+
   get hasCalls(): boolean {
     return this.calls.length > 0
   }

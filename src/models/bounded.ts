@@ -65,11 +65,20 @@ export const boundedCall = (
     // Below zero: the look that comes next may come at once, and must not count as silence.
     alive: () => (silentLooks = -1),
   }).then(
-    (response) => settle(() => resolve(response), false),
+    (response) => settle(() => (lacksCalls(response) ? reject(withoutCalls()) : resolve(response)), false),
     (thrown: unknown) => settle(() => reject(thrown), true),
   )
   return promise
 }
+
+/** It would look like an answer that has nothing to say. */
+const lacksCalls = ({ finish, text, calls, partial }: ModelResponse): boolean =>
+  finish === 'tool-calls' && text === '' && calls.length === 0 && !partial
+
+const withoutCalls = () =>
+  providerError('provider_malformed', 'the answer is said to end with tool calls, and there are none in it', {
+    hint: 'try again; when it happens every time, look at what the model answers',
+  })
 
 const timedOut = (limit: 'idle' | 'total', timeoutMs: number) =>
   providerError(

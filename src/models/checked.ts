@@ -44,7 +44,8 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clo
         const deltas = new Deltas(ref, production)
         try {
           // The refusal stands first: it counts also when the model has answered by the time that anybody looks.
-          const called = model.call(request, { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
+          // A copy: what it is asked with is the conversation itself, also for the calls to come.
+          const called = model.call(structuredClone(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
           return responseOf(await Promise.race([deltas.refused, called]), ref, production, request.limits.outputCharsMax)
         } catch (thrown) {
           throw classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })

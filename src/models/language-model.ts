@@ -75,6 +75,8 @@ class Reading {
   private readonly provider: string
   private readonly hints: Hints
   private readonly countedInputs = new Map<string, number>()
+  /** Calls whose input has begun and not come to its end. */
+  private readonly openCalls = new Set<string>()
 
   constructor(answer: Answer, provider: string, hints: Hints) {
     this.answer = answer
@@ -95,6 +97,9 @@ class Reading {
       case 'reasoning-delta':
         this.answer.add('reasoning', textIn(part.delta))
         return undefined
+      case 'tool-input-start':
+        this.openCalls.add(textIn(part.id))
+        return undefined
       case 'tool-input-delta':
         this.countInput(textIn(part.id), textIn(part.delta).length)
         return undefined
@@ -108,13 +113,14 @@ class Reading {
         throw part.error
       case 'finish':
         this.answer.usage = usageOf(part.usage)
-        return this.finishOf(part.finishReason)
+        return this.requireAnswer(this.finishOf(part.finishReason))
       default:
         return undefined
     }
   }
 
   private takeCall(part: StreamPart): void {
+    this.openCalls.delete(textIn(part.toolCallId))
     // The provider has run it itself, or will: web search and the like.
     if (part.providerExecuted === true) return
     const callId = textIn(part.toolCallId)
@@ -126,6 +132,15 @@ class Reading {
   private countInput(id: string, chars: number): void {
     this.countedInputs.set(id, (this.countedInputs.get(id) ?? 0) + chars)
     this.answer.count(chars)
+  }
+
+  /** @throws RuntimeError provider_malformed when a tool call broke off and nothing else was said: it would look like an empty answer */
+  private requireAnswer(finish: ModelResponse['finish']): ModelResponse['finish'] {
+    if (this.openCalls.size === 0 || this.answer.hasText || this.answer.hasCalls) return finish
+    if (finish !== 'length') throw this.broken('a tool call broke off, and there is nothing else in the answer')
+    throw providerError('provider_malformed', 'a tool call broke off at the limit of output tokens, and there is nothing else in the answer', {
+      hint: 'raise maxOutputTokens of the agent, or ask for less in one call',
+    })
   }
 
   /** @throws RuntimeError provider_malformed or provider_unavailable when this is no regular end */

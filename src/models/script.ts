@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
-import { providerCodes } from './provider-error.ts'
+import { providerCodes, providerError } from './provider-error.ts'
 
 const scriptBytesMax = 4 * 1024 * 1024
 
@@ -65,6 +65,22 @@ export const checkScript = (script: unknown, name = 'the script'): Script => {
   const result = Script.safeParse(script)
   if (result.success) return result.data
   throw invalid(name, result.error, () => undefined)
+}
+
+/** Checks what a script function answered. @throws RuntimeError provider_malformed naming the field at fault */
+export const checkAnswer = (answer: unknown, ref: string): ScriptedResponse => {
+  let problem: string
+  try {
+    const result = ScriptedResponse.safeParse(answer)
+    if (result.success) return result.data
+    const [issue] = result.error.issues
+    problem = `${fieldOf(issue?.path ?? [], 'answer')}: ${issue?.message}`
+  } catch (thrown) {
+    problem = `it cannot be read: ${messageOf(thrown)}`
+  }
+  throw providerError('provider_malformed', `the script function of ${ref} returned something else than a response: ${problem}`, {
+    hint: 'return an object with text, reasoning, calls, usage, finish, … as in a script',
+  })
 }
 
 /** Reads a script from a JSON or YAML file. @throws RuntimeError bad_request naming field and line, not_found */
@@ -133,5 +149,5 @@ const invalid = (name: string, error: z.ZodError, lineOfPath: (path: PropertyKey
   })
 }
 
-const fieldOf = (path: PropertyKey[]): string =>
-  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('') || 'script'
+const fieldOf = (path: PropertyKey[], whole = 'script'): string =>
+  path.map((key, index) => (typeof key === 'number' ? `[${key}]` : `${index === 0 ? '' : '.'}${String(key)}`)).join('') || whole

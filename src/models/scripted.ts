@@ -1,11 +1,11 @@
 /** Models that play a script: for tests, examples, and the stand-in that works without a network. */
 import type { Clock } from '../contracts/environment.ts'
-import type { RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, messageOf, type RuntimeError } from '../contracts/errors.ts'
 import type { Usage } from '../contracts/message.ts'
 import type { Model, ModelRequest, ModelResponse } from '../contracts/model.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { codeOfStatus, providerError } from './provider-error.ts'
-import { checkScript, type Script, type ScriptedError, type ScriptedResponse } from './script.ts'
+import { checkAnswer, checkScript, type Script, type ScriptedError, type ScriptedResponse } from './script.ts'
 import { sleep, systemClock } from './sleep.ts'
 
 /** A script, or a function that answers each request; the function must depend on the request alone to survive a restart. */
@@ -38,7 +38,7 @@ export const scriptedModel = (
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const place = placeOf(request)
         // Awaited also when it is no promise: the first delta never comes before `call` has returned.
-        const response = await (typeof script === 'function' ? script(request) : script[place])
+        const response = await (typeof script === 'function' ? ask(script, request, ref) : script[place])
         if (response === undefined) throw scriptEnded(ref, (script as Script).length)
         production.alive()
         if (response.delayMs !== undefined) await sleep(clock, response.delayMs, production.signal)
@@ -47,6 +47,20 @@ export const scriptedModel = (
         return play(response, request, place, production, clock)
       }),
   }
+}
+
+/** Asks a function with a copy of the request, which is the conversation itself. @throws RuntimeError provider_malformed, or its own */
+const ask = async (script: Extract<ScriptedSource, (request: ModelRequest) => unknown>, request: ModelRequest, ref: string) => {
+  let answer: unknown
+  try {
+    answer = await script(structuredClone(request))
+  } catch (thrown) {
+    if (isRuntimeError(thrown)) throw thrown
+    throw providerError('provider_malformed', `the script function of ${ref} threw: ${messageOf(thrown)}`, {
+      hint: 'mend the function; to play a failing provider, return { error: { code, message } }',
+    })
+  }
+  return checkAnswer(answer, ref)
 }
 
 /** How many answers the conversation has: the place in the script. */

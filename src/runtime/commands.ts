@@ -6,6 +6,7 @@ import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
+import { registered, whereToLook } from './kinds.ts'
 import { parseInput } from './parse.ts'
 import { allApprovals, approvalsOf, listActors } from './peek.ts'
 import type { Session } from './session.ts'
@@ -23,7 +24,7 @@ const existing = async (runtime: Runtime, key: string): Promise<Session> => {
 
 const existingActor = async (runtime: Runtime, address: Address, message = `there is no ${formatAddress(address)}`): Promise<void> => {
   if ((await runtime.services.transport.journal.head(address)) === undefined)
-    throw new RuntimeError('not_found', message, { hint: 'it begins with its first message; see `statecast sessions`' })
+    throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(runtime, address.kind)}` })
 }
 
 const handlers: Handlers = {
@@ -84,7 +85,7 @@ const handlers: Handlers = {
   'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
   'trace.frames': (runtime, { kind = 'session', id, from, limit }) => readFrames(runtime, { kind, id }, from, limit),
   'trace.replay': async (runtime, { kind = 'session', id, to }) => {
-    runtime.services.host.registration(kind)
+    registered(runtime, kind)
     await existingActor(runtime, { kind, id })
     return runtime.replay({ kind, id }, to)
   },
@@ -92,12 +93,22 @@ const handlers: Handlers = {
     // A session's events are filled in with what its sender did not have to name.
     if (kind === 'session')
       return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
+    registered(runtime, kind)
     return receiptOf(await runtime.actor(kind, id, input).send(event, messageId === undefined ? {} : { id: messageId }))
   },
   'actors.get': async (runtime, { kind, id }) => {
+    registered(runtime, kind)
     const actor = runtime.actor(kind, id)
     await existingActor(runtime, actor.address)
     return actor.snapshot()
+  },
+  'actors.revive': async (runtime, { kind, id }) => {
+    registered(runtime, kind)
+    const actor = runtime.actor(kind, id)
+    await existingActor(runtime, actor.address)
+    const { quarantine } = await runtime.services.host.read(actor.address)
+    await actor.revive()
+    return { revived: quarantine !== undefined }
   },
   'actors.list': (runtime, input) => listActors(runtime, input),
   'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),

@@ -28,9 +28,19 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.#wake?.()
   }
 
+  /** What waits can still be read. */
   end(): void {
     this.#ended = true
     this.#wake?.()
+  }
+
+  /** Nobody will read any more: what waits is dropped, and who reads all the same is at the end. */
+  cancel(): void {
+    this.#waiting = []
+    this.#batch = []
+    this.#at = 0
+    this.#dropped = 0
+    this.end()
   }
 
   /** @throws RuntimeError overloaded, at the place where events are missing that came faster than they were read */

@@ -18,7 +18,7 @@ export const consumeInbox = ({
 }: {
   services: Services
   names: Subjects
-  session: (key: string) => Session
+  session: (key: string, which?: { agent?: string }) => Session
 }): (() => Promise<void>) => {
   const { transport, host, environment } = services
   return transport.inbox.consume(names.everyIn(), async (delivery) => {
@@ -26,8 +26,7 @@ export const consumeInbox = ({
       const address = names.address(delivery.subject)
       const body = parseJson(delivery.data)
       if (address.kind === 'session') {
-        const message = body as { type?: unknown; id?: unknown }
-        await session(address.id).command(message?.type === 'message' && message.id === undefined ? { ...message, id: delivery.id } : body)
+        await toSession(session, address.id, body, delivery.id)
       } else await host.send(address, body, { id: delivery.id })
       await delivery.ack()
     } catch (error) {
@@ -36,6 +35,15 @@ export const consumeInbox = ({
       await delivery.bury(JSON.stringify(errorBody(error)))
     }
   })
+}
+
+type Published = { type?: unknown; id?: unknown; agent?: unknown }
+
+/** A message may name who answers, as `chat.send` does. */
+const toSession = async (session: (key: string, which?: { agent?: string }) => Session, key: string, body: unknown, id: string): Promise<void> => {
+  const { agent, ...message } = (body ?? {}) as Published
+  if (message.type !== 'message') await session(key).command(body)
+  else await session(key, typeof agent === 'string' ? { agent } : {}).command({ id, ...message })
 }
 
 const parseJson = (bytes: Uint8Array): unknown => {

@@ -5,6 +5,7 @@ import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { EventQueue } from './event-queue.ts'
+import type { Said } from './outputs.ts'
 
 /** `seq` and `part` number durable events; live ones, such as deltas, have neither and may be lost. */
 export type OutEvent = AnyEvent & { path: ActorPath; seq?: number; part?: number }
@@ -18,9 +19,13 @@ const backlogMax = 20_000
 export type Listening = {
   /** Throws `overloaded` at a gap, where the reader was too slow. */
   events: AsyncIterable<OutEvent>
-  /** Safe twice. */
+  /** No more is taken in; what waits can still be read. Safe twice. */
+  end(): void
+  /** Ends at once: what waits is dropped. Safe twice. */
   stop(): void
 }
+
+const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
 
 const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
   event.seq === undefined || event.seq > seq || (event.seq === seq && (event.part ?? 0) > part)
@@ -42,11 +47,13 @@ export const parsePlace = (text: string): Place => {
  */
 export const listen = (runtime: Runtime, address: Address, after?: Place): Listening => {
   const { outputs, transport, host } = runtime.services
-  const queue = new EventQueue<OutEvent>(backlogMax)
+  // As all listeners share it: a hundred readers who stand still keep each event once.
+  const queue = new EventQueue<Said>(backlogMax)
+  let stopped = false
   const unsubscribe = outputs.listen(
     formatAddress(address),
-    ({ event, path, seq, index }) => {
-      if (event.type !== 'transcript') queue.push({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
+    (said) => {
+      if (said.event.type !== 'transcript') queue.push(said)
     },
     () => queue.end(),
   )
@@ -59,19 +66,29 @@ export const listen = (runtime: Runtime, address: Address, after?: Place): Liste
     }
     if (after)
       for (const { event, path, seq, part } of await saidAfter(transport.journal, address, host.registration(address.kind), after.seq - 1)) {
+        if (stopped) return
         const past = { ...event, path, seq, part }
         if (event.type !== 'transcript' && fresh(past)) yield past
       }
-    for await (const event of queue) if (fresh(event)) yield event
+    for await (const said of queue) {
+      const event = outEvent(said)
+      if (fresh(event)) yield event
+    }
   }
-  let stopped = false
+  let ended = false
+  const end = () => {
+    if (ended) return
+    ended = true
+    unsubscribe()
+    queue.end()
+  }
   return {
     events: read(),
+    end,
     stop: () => {
-      if (stopped) return
       stopped = true
-      unsubscribe()
-      queue.end()
+      end()
+      queue.cancel()
     },
   }
 }

@@ -4,6 +4,7 @@ import { type TraceEntry, traceEntries } from '../actors/replay.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
+import { whereToLook } from './kinds.ts'
 
 /** `next` is where to read on; null at the present end of the journal. `seq` is its last commit. */
 export type TracePage = { entries: TraceEntry[]; next: number | null; seq: number }
@@ -11,11 +12,11 @@ export type TracePage = { entries: TraceEntry[]; next: number | null; seq: numbe
 const commitsPerRead = 200
 
 /** Whole commits until there are `limit` entries. @throws RuntimeError not_found, corrupt_at */
-export const readTrace = async ({ services }: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
-  const { journal } = services.transport
+export const readTrace = async (runtime: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
+  const { journal } = runtime.services.transport
   const name = formatAddress(address)
   const head = await journal.head(address)
-  if (!head) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'see `statecast sessions`' })
+  if (!head) throw new RuntimeError('not_found', `there is no ${name}`, { hint: whereToLook(runtime, address.kind) })
   const entries: TraceEntry[] = []
   let next = from
   while (entries.length < limit && next <= head.seq) {
@@ -37,10 +38,10 @@ export type FramePage = { frames: { seq: number; bytes: string }[]; next: number
 const answerBytesMax = 8 * 1024 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at */
-export const readFrames = async ({ services }: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
-  const { journal } = services.transport
+export const readFrames = async (runtime: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
+  const { journal } = runtime.services.transport
   const head = await journal.head(address)
-  if (!head) throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: 'see `statecast sessions`' })
+  if (!head) throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook(runtime, address.kind) })
   const frames: FramePage['frames'] = []
   let next = from
   for (let size = 0; frames.length < limit && size < answerBytesMax && next <= head.seq; ) {

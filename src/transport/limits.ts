@@ -4,6 +4,8 @@ import { RuntimeError } from '../contracts/errors.ts'
 const mebibyte = 1024 * 1024
 
 export const frameBytesMax = 16 * mebibyte
+/** Frames of one root: the store keeps the sequence in 24 bits. */
+export const framesMax = 2 ** 24 - 1
 export const snapshotBytesMax = 64 * mebibyte
 export const blobBytesMax = 256 * mebibyte
 /** One message of the durable inbox; larger content goes through blobs. */

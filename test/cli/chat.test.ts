@@ -1,8 +1,10 @@
 /** `statecast chat` and `send` through pipes, as scripts use them. */
 import { once } from 'node:events'
+import { existsSync, readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startOpenAiServer } from '../support/openai-server.ts'
-import { aFolder, start, statecast, testApp } from './run.ts'
+import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 
 test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through real tool calls', async () => {
   const folder = aFolder()
@@ -73,14 +75,53 @@ test('a repeated idempotency key is answered as the first time, and nothing is d
   expect((await statecast({ folder }, 'trace', 'main')).stdout.match(/ message /g)).toHaveLength(1)
 })
 
-test('send reads its text from stdin, and --no-wait leaves the answer to the next runtime', async () => {
+test('send reads its text from stdin, and --no-wait without a node stores it for the node that runs next', async () => {
   const folder = aFolder()
 
   const sent = await statecast({ folder, input: 'from stdin\n' }, 'send', 'main', '-', '--no-wait', '--idempotency-key', 'k', '--app', testApp)
-  const answered = await statecast({ folder }, 'send', 'main', 'from stdin', '--idempotency-key', 'k', '--app', testApp)
+  const looked = await statecast({ folder }, 'sessions')
+  await aNode({ folder }, '--app', testApp)
+  await expect.poll(async () => (await statecast({ folder }, 'history', 'main')).code).toBe(0)
+  const answered = await statecast({ folder }, 'send', 'main', 'from stdin', '--idempotency-key', 'k')
 
-  expect(sent).toMatchObject({ code: 0, stdout: 'started k\n', stderr: expect.stringContaining('no node is running') })
+  expect(sent).toMatchObject({ code: 0, stdout: 'stored k\n', stderr: expect.stringContaining('no node is running') })
+  expect(looked.stderr).toContain('no conversations yet')
   expect(answered).toMatchObject({ code: 0, stdout: 'echo from stdin\n' })
+  expect((await statecast({ folder }, 'trace', 'main')).stdout.match(/ message /g)).toHaveLength(1)
+})
+
+test('what cannot be answered is not stored: an agent or model that is not there', async () => {
+  const folder = aFolder()
+
+  const agent = await statecast({ folder }, 'send', 'main', 'hi', '--no-wait', '--agent', 'nobody', '--app', testApp)
+  const empty = await statecast({ folder }, 'send', 'main', '', '--no-wait')
+
+  expect(agent).toMatchObject({ code: 4, stderr: expect.stringContaining("no agent is named 'nobody'") })
+  expect(empty).toMatchObject({ code: 2, stderr: expect.stringMatching(/^error: message must not be empty \[bad_request\]/) })
+})
+
+test('a command for one conversation does not take up the work of another, whose tool it would leave in the middle', async () => {
+  const folder = aFolder()
+  const cut = start({ folder }, 'send', 'A', 'once a', '--app', testApp)
+  await untilFile(join(folder, 'a.started'))
+  cut.process.kill('SIGKILL')
+  await cut.ended
+  const before = (await statecast({ folder }, 'trace', 'A')).stdout
+
+  const other = await statecast({ folder }, 'send', 'B', 'hello', '--app', testApp)
+  const chat = await statecast({ folder, input: 'hello\n' }, 'chat', '--session', 'C', '--app', testApp)
+  await statecast({ folder }, 'send', 'D', 'once d', '--no-wait', '--app', testApp)
+
+  expect([other.stdout, chat.stdout]).toEqual(['echo hello\n', 'echo hello\n'])
+  expect((await statecast({ folder }, 'trace', 'A')).stdout).toBe(before)
+  expect(readFileSync(join(folder, 'a.started'), 'utf8')).toBe('1\n')
+  expect(existsSync(join(folder, 'd.started'))).toBe(false)
+})
+
+test('what a model says reaches the terminal without control characters, lines are kept', async () => {
+  const sent = await statecast({ folder: aFolder() }, 'send', 'main', 'a\u001b[2Jb\r\nc\td', '--app', testApp)
+
+  expect(sent.stdout).toBe('echo a�[2Jb\nc\td\n')
 })
 
 test('a reader that has enough ends the chat without a complaint', async () => {

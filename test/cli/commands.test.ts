@@ -79,7 +79,7 @@ test('[BAD-ID-EMPTY, BAD-ID-LONG] an empty key and one of 5,000 characters are r
 test('sessions, trace and replay show what has happened, without setting anything going', async () => {
   const folder = aFolder()
   await statecast({ folder }, 'send', 'main', '1+1')
-  await statecast({ folder }, 'send', 'later', '2+2', '--no-wait')
+  const stored = await statecast({ folder }, 'send', 'later', '2+2', '--no-wait')
 
   const sessions = await statecast({ folder }, 'sessions')
   const trace = await statecast({ folder }, 'trace', 'main', '--from', '2')
@@ -88,7 +88,8 @@ test('sessions, trace and replay show what has happened, without setting anythin
 
   expect(sessions.stdout).toMatch(/^KEY {2,}STATE.*\n/)
   expect(sessions.stdout).toMatch(/^main +awaiting-input +4 /m)
-  expect(sessions.stdout).toMatch(/^later +running\.answering \* +\d /m)
+  expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('answered when one runs next') })
+  expect(sessions.stdout).not.toContain('later')
   expect(trace.lines[0]).toMatch(/^2 \d{4}-\d\d-\d\dT\S+Z \/turn#1\/model#1 \S+/)
   expect(trace.lines.at(-1)).toMatch(/^4 .*→ .*\/: awaiting-input/)
   expect(replay).toMatchObject({ code: 0, lines: ['identical', '4 commits, 8 inputs', '/: awaiting-input'] })
@@ -135,4 +136,27 @@ test('with STATECAST_DEBUG=1 an error shows where it comes from', async () => {
   expect(code).toBe(2)
   expect(stderr).toMatch(/from the app/)
   expect(stderr).toMatch(/^\s+at /m)
+})
+
+test.each([
+  ['a file', 'embedded:./afile'],
+  ['something below a file', 'embedded:./afile/data'],
+  ['nothing', 'embedded:'],
+  ['a name that is too long', `embedded:./${'x'.repeat(300)}`],
+])('looking at a folder that is %s is an error, not an empty folder', async (_, url) => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'afile'), '')
+
+  const { code, stdout, stderr } = await statecast({ folder }, 'sessions', '--url', url)
+
+  expect({ failed: code !== 0, stdout }).toEqual({ failed: true, stdout: '' })
+  expect(stderr).toMatch(/^error: .*\[\w+\]\nhint: \S/)
+  expect(stderr).not.toContain('[internal]')
+})
+
+test('a level of logging that is none is wrong usage, with those that there are', async () => {
+  expect(await statecast({ folder: aFolder(), env: { STATECAST_LOG: 'banana' } }, 'sessions')).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/^error: 'banana' is no level of logging \[bad_request\]\nhint: .*debug.*silent/),
+  })
 })

@@ -69,6 +69,21 @@ test('after kill -9 in the middle of a tool the next node finishes the turn, and
   expect((await statecast({ folder }, 'replay', 'main')).code).toBe(0)
 })
 
+test('with --no-resume a node takes up nothing that was cut off, but whoever is sent to', async () => {
+  const folder = aFolder()
+  const first = await aNode({ folder }, '--app', testApp)
+  void statecast({ folder }, 'send', 'main', 'wait c')
+  await untilFile(join(folder, 'c.started'))
+  first.process.kill('SIGKILL')
+  await first.ended
+
+  await aNode({ folder }, '--app', testApp, '--no-resume')
+  const other = await statecast({ folder }, 'send', 'other', 'hello')
+
+  expect(other).toMatchObject({ code: 0, stdout: 'echo hello\n' })
+  expect(readFileSync(join(folder, 'c.started'), 'utf8')).toBe('1\n')
+})
+
 test('a second node on the same folder is refused, naming the first', async () => {
   const folder = aFolder()
   const node = await aNode({ folder })

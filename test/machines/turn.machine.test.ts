@@ -274,3 +274,55 @@ test('a stand-in says what became of the call', () => {
     'not run: time is up',
   ])
 })
+
+test.each(['length', 'content-filter'] as const)(
+  'an answer that its provider cut off (%s) is completed, and says that it is not whole',
+  async (finish) => {
+    const walk = start()
+
+    await walk.resolve('callModel', answer({ text: 'half a wo', finish }))
+
+    expect(walk.output).toMatchObject({ status: 'completed', text: 'half a wo', partial: true, finish })
+  },
+)
+
+test.each<[Partial<ModelCallOutput>]>([[{ finish: 'stop' }], [{}]])(
+  'an answer that ended regularly says nothing about its end: %j',
+  async (response) => {
+    const walk = start()
+
+    await walk.resolve('callModel', answer(response))
+
+    expect(walk.output).toMatchObject({ status: 'completed', partial: false })
+    expect(walk.output).not.toHaveProperty('finish')
+  },
+)
+
+test('an answer that ended for a reason of its provider names it', async () => {
+  const walk = start()
+
+  await walk.resolve('callModel', answer({ finish: 'other' }))
+
+  expect(walk.output).toMatchObject({ partial: false, finish: 'other' })
+})
+
+test('after an answer that was cut off, a whole one is whole', async () => {
+  const walk = start()
+
+  await walk.resolve('callModel', answer({ finish: 'length', calls: [aCall(1)] }))
+  await walk.resolve('execute', result(1))
+  await walk.resolve('callModel', answer({ id: 'r:2', finish: 'stop' }))
+
+  expect(walk.output).toMatchObject({ status: 'completed', partial: false })
+  expect(walk.output).not.toHaveProperty('finish')
+})
+
+test('an answer that somebody stopped is partial, without a word of its provider', async () => {
+  const walk = start()
+  walk.send({ type: 'cancel' })
+
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true, finish: 'other' }))
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', partial: true })
+  expect(walk.output).not.toHaveProperty('finish')
+})

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { noFailPoints } from '../../src/contracts/environment.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { noUsage } from '../../src/contracts/message.ts'
-import type { Model, ModelDelta, ModelResponse } from '../../src/contracts/model.ts'
+import type { Model, ModelDelta, ModelRequest, ModelResponse } from '../../src/contracts/model.ts'
 import { createModels } from '../../src/models/models.ts'
 import { aRequest, start, virtualClock } from './fixtures.ts'
 
@@ -134,6 +134,22 @@ describe('limits', () => {
 
     expect(await start(model, aRequest({ limits: { outputCharsMax: 1000 } })).response).toMatchObject({ text: 'fine' })
   })
+})
+
+test('what it does to its request changes nothing in the conversation', async () => {
+  const model = await own(async (request: ModelRequest) => {
+    request.messages.length = 0
+    request.settings.temperature = 2
+    request.limits.outputCharsMax = 0
+    for (const description of request.tools) description.inputSchema.type = 'changed'
+    return answer()
+  })
+  const request = aRequest({ tools: [{ name: 'add', description: '', inputSchema: { type: 'object' } }] })
+  const before = structuredClone(request)
+
+  await start(model, request).response
+
+  expect(request).toEqual(before)
 })
 
 describe('nonsense', () => {

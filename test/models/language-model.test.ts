@@ -127,6 +127,31 @@ describe('an answer', () => {
   })
 })
 
+describe('an answer without text or calls', () => {
+  const begun: Part[] = [
+    { type: 'tool-input-start', id: 'c1', toolName: 'add' },
+    { type: 'tool-input-delta', id: 'c1', delta: '{"a' },
+  ]
+
+  test.each<[string, Part[], string]>([
+    ['that is said to end with calls', [finish('tool-calls')], 'there are none'],
+    ['whose call broke off', [...begun, finish('stop')], 'broke off'],
+    ['whose call broke off, for an older provider', [...begun, finish('tool-calls')], 'broke off'],
+    ['whose call was cut by the limit of tokens', [...begun, finish('length')], 'limit of output tokens'],
+  ])('%s is malformed, and may be tried again', async (_, parts, message) => {
+    expect(await start(adapted(parts)).error).toMatchObject({
+      code: 'provider_malformed',
+      retryable: true,
+      message: expect.stringContaining(message),
+      hint: expect.any(String),
+    })
+  })
+
+  test('that has text besides a call that broke off is an answer', async () => {
+    expect(await start(adapted([text('hm'), ...begun, finish('length')])).response).toMatchObject({ text: 'hm', finish: 'length' })
+  })
+})
+
 describe('limits', () => {
   const silent = () => new ReadableStream<Part>({ start: (controller) => controller.enqueue(text('so far ')) })
 

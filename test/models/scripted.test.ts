@@ -1,8 +1,13 @@
 import { describe, expect, test } from 'vitest'
+import { RuntimeError } from '../../src/contracts/errors.ts'
 import { codeOfStatus } from '../../src/models/provider-error.ts'
 import { parseScript } from '../../src/models/script.ts'
 import { scriptedModel } from '../../src/models/scripted.ts'
 import { aRequest, assistant, start, user, virtualClock } from './fixtures.ts'
+
+const fail = (message: string): never => {
+  throw new Error(message)
+}
 
 describe('a scripted model', () => {
   test('streams reasoning and text, then hands out calls, usage and the way it finished', async () => {
@@ -157,6 +162,44 @@ describe('a scripted model', () => {
 
     expect(await call.response).toMatchObject({ text: 'n = 1', model: 'scripted/count' })
     expect(call.deltas.map(({ text }) => text)).toEqual(['n', ' = ', '1'])
+  })
+
+  test('what a function does to its request changes nothing in the conversation', async () => {
+    const request = aRequest()
+    const before = structuredClone(request)
+
+    await start(
+      scriptedModel(({ messages }) => ({ text: `${messages.splice(0).length}` })),
+      request,
+    ).response
+
+    expect(request).toEqual(before)
+  })
+
+  test.each<[string, () => unknown, string]>([
+    ['a text that is none', () => ({ text: 5 }), 'text'],
+    ['nothing', () => undefined, 'answer'],
+    ['what cannot be read', () => Object.defineProperty({}, 'text', { enumerable: true, get: () => fail('no') }), 'cannot be read: no'],
+    [
+      'an exception',
+      () => {
+        throw new Error('my mistake')
+      },
+      'my mistake',
+    ],
+    ['a rejection', () => Promise.reject(new Error('much later')), 'threw: much later'],
+  ])('%s from a function is malformed, with a hint', async (_, script, message) => {
+    expect(await start(scriptedModel(script as never)).error).toMatchObject({
+      code: 'provider_malformed',
+      message: expect.stringContaining(message),
+      hint: expect.any(String),
+    })
+  })
+
+  test('an error of ours from a function stays what it is', async () => {
+    const script = () => Promise.reject(new RuntimeError('provider_auth', 'no key'))
+
+    expect(await start(scriptedModel(script)).error).toMatchObject({ code: 'provider_auth' })
   })
 
   test('a call may carry broken JSON', async () => {

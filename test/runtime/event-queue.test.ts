@@ -17,7 +17,7 @@ test('everything is read once and in order, whoever is faster', async () => {
   const reading = readAll(queue)
   for (let n = 0; n < 50; n++) {
     queue.push(n)
-    if (n % 7 === 0) await null
+    if (n % 7 === 0) await Promise.resolve()
     if (n % 20 === 0) await new Promise((resolve) => setImmediate(resolve))
   }
   queue.end()

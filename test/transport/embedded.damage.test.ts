@@ -79,7 +79,10 @@ test.each([
 
 test('a frame that was replaced by a whole one of another root is found out', async () => {
   const folder = await aFilledFolder()
-  change(folder, 'DELETE FROM frames WHERE root = 1; INSERT INTO frames SELECT 1, seq, previous, checksum, bytes FROM frames WHERE root = 2')
+  change(
+    folder,
+    'DELETE FROM frames WHERE root = 1; INSERT INTO frames (place, previous, checksum, bytes) SELECT (1 << 24) + seq, previous, checksum, bytes FROM frames WHERE root = 2',
+  )
 
   const { journal, close } = await open(folder)
 
@@ -167,4 +170,33 @@ test.each([
   await expect(journal.read(aSession('ill'), 1)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 4 } })
   await expect(journal.append(aSession('ill'), 4, bytesOf('more'), awake)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 4 } })
   await close()
+})
+
+/** Overwrites all but the first page, which has the schema. */
+const overwrite = (folder: string): void => {
+  const file = databaseOf(folder)
+  const content = readFileSync(file)
+  writeFileSync(file, content.fill(0xff, 4096), { flag: 'r+' })
+}
+
+test.each<[string, (transport: Transport) => Promise<unknown>]>([
+  ['a read', ({ journal }) => journal.read(aSession('ill'), 1)],
+  ['a write', ({ journal }) => journal.append(aSession('ill'), 4, bytesOf('more'), awake)],
+])('a file that breaks in use takes nothing more once %s has found it, and health says so [INV-1]', async (_, find) => {
+  const folder = await aFilledFolder()
+  const transport = await open(folder)
+  overwrite(folder)
+
+  await expect(find(transport)).rejects.toMatchObject({ code: 'corrupt_at', data: { sqlite: expect.any(Number) } })
+  const { journal, inbox, registry, blobs } = transport
+  const later = await Promise.allSettled([
+    journal.append(aSession('new'), 0, bytesOf('first'), awake),
+    inbox.put('in.a', '1', bytesOf('work')),
+    registry.put('key', 'value'),
+    blobs.put(bytesOf('a document')),
+  ])
+
+  for (const answer of later) expect(answer).toMatchObject({ reason: { code: 'corrupt_at', hint: expect.stringContaining('restore') } })
+  expect(await transport.health()).toMatchObject({ writable: false, detail: expect.stringContaining('damaged') })
+  await transport.close().catch(() => undefined)
 })

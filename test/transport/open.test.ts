@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest'
+import { openTransport as offered } from '../../src/index.ts'
 import { openTransport } from '../../src/transport/open.ts'
 import { folders } from './folder.ts'
 import { anEnvironment } from './harness.ts'
@@ -27,4 +28,11 @@ test.each(['', 'embedded:', 'redis://localhost', './folder', 'nats'])("'%s' is n
 
 test('a refused url does not show its password', async () => {
   await expect(openTransport('redis://user:secret@host', { environment })).rejects.not.toThrow(/secret/)
+})
+
+test('what the package offers needs no environment', async () => {
+  const transport = await offered('memory:')
+
+  expect(await transport.health()).toMatchObject({ writable: true })
+  await transport.close()
 })

@@ -5,7 +5,7 @@ import { createPrivately } from './private-file.ts'
 import { fromSqlite, salvageHint } from './sqlite-error.ts'
 
 /** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
-export const schemaVersion = 1
+export const schemaVersion = 2
 
 /** `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. */
 const schema = `
@@ -15,10 +15,11 @@ const schema = `
     UNIQUE (kind, id)
   );
   CREATE INDEX roots_by_wake ON roots (wake_at) WHERE wake_at IS NOT NULL;
+  -- One tree in the order of root and sequence. With both as the key of a table WITHOUT ROWID, each frame above 1 KB took a page of its own.
   CREATE TABLE frames (
-    root INTEGER NOT NULL, seq INTEGER NOT NULL, previous INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL,
-    PRIMARY KEY (root, seq)
-  ) WITHOUT ROWID;
+    place INTEGER PRIMARY KEY, previous INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL,
+    root INTEGER AS (place >> 24) VIRTUAL, seq INTEGER AS (place & 16777215) VIRTUAL
+  );
   CREATE TABLE snapshots (root INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE inbox (
     row INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
@@ -76,6 +77,11 @@ const migrate = (database: DatabaseSync, file: string): void => {
   if (found > schemaVersion)
     throw new RuntimeError('unsupported', `${file} was written by a newer version: its schema is ${found}, this build knows up to ${schemaVersion}`, {
       hint: 'run the newer version of statecast, or give another folder',
+      data: { found, known: schemaVersion },
+    })
+  if (found !== 0 && found < schemaVersion)
+    throw new RuntimeError('unsupported', `${file} was written by an older version: its schema is ${found}, this build reads ${schemaVersion}`, {
+      hint: 'finish with the version that wrote it, or give another folder',
       data: { found, known: schemaVersion },
     })
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16000')

@@ -1,25 +1,27 @@
 /** One transaction for everything that has queued up, one answer for each request. */
 import type { DatabaseSync } from 'node:sqlite'
-import { isRuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, type RuntimeError } from '../../contracts/errors.ts'
 import type { HighWater } from './high-water.ts'
 import { inboxWrites, registryWrites } from './inbox.writes.ts'
 import { journalWrites } from './journal.writes.ts'
 import type { OpenFiles } from './open-files.ts'
 import type { WriteRequest, WriteResult } from './requests.ts'
-import { fromSqlite } from './sqlite-error.ts'
+import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 
-/** @returns a function that makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
-export const groupCommit = (
-  database: DatabaseSync,
-  file: string,
-  mark: HighWater,
-  files: Pick<OpenFiles, 'require'>,
-): ((requests: WriteRequest[]) => WriteResult[]) => {
+export type GroupCommit = {
+  /** Makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
+  run(requests: WriteRequest[]): WriteResult[]
+  /** What SQLite said when it first found the file broken; nothing is written since then. */
+  broken(): RuntimeError | undefined
+}
+
+export const groupCommit = (database: DatabaseSync, file: string, mark: HighWater, files: Pick<OpenFiles, 'require'>): GroupCommit => {
   const begin = database.prepare('BEGIN IMMEDIATE')
   const commit = database.prepare('COMMIT')
   const journal = journalWrites(database)
   const inbox = inboxWrites(database)
   const registry = registryWrites(database)
+  let broken: RuntimeError | undefined
 
   const apply = (request: WriteRequest): number => {
     switch (request[0]) {
@@ -67,6 +69,7 @@ export const groupCommit = (
   const run = (requests: WriteRequest[]): WriteResult[] => {
     let inStatements = false
     try {
+      if (broken !== undefined) throw broken
       // Before, so that what is refused is not written; after, so that what is acknowledged is in the files that are in the folder.
       files.require()
       begin.run()
@@ -81,11 +84,12 @@ export const groupCommit = (
       return results
     } catch (error) {
       rollback()
+      if (tellsOfBrokenFile(error)) broken ??= fromSqlite(error, file)
       // Of many, one is to blame: alone, each gets the answer that it deserves.
       if (inStatements && requests.length > 1) return requests.flatMap((request) => run([request]))
       const refused = { error: fromSqlite(error, file).toJSON() }
       return requests.map(() => refused)
     }
   }
-  return run
+  return { run, broken: () => broken }
 }

@@ -13,12 +13,12 @@ const frameColumns = 'roots.seq, roots.first, roots.checksum, frames.seq, frames
 
 export const journalReads = (database: DatabaseSync) => {
   const selectFrames = database.prepare(
-    `SELECT ${frameColumns} FROM roots LEFT JOIN frames ON frames.root = roots.root AND frames.seq >= ?
-     WHERE roots.kind = ? AND roots.id = ? ORDER BY frames.seq LIMIT ?`,
+    `SELECT ${frameColumns} FROM roots LEFT JOIN frames ON frames.place >= (roots.root << 24) + ? AND frames.place < ((roots.root + 1) << 24)
+     WHERE roots.kind = ? AND roots.id = ? ORDER BY frames.place LIMIT ?`,
   )
   selectFrames.setReturnArrays(true)
   const selectLast = database.prepare(
-    `SELECT ${frameColumns} FROM roots LEFT JOIN frames ON frames.root = roots.root AND frames.seq = roots.seq WHERE roots.kind = ? AND roots.id = ?`,
+    `SELECT ${frameColumns} FROM roots LEFT JOIN frames ON frames.place = (roots.root << 24) + roots.seq WHERE roots.kind = ? AND roots.id = ?`,
   )
   selectLast.setReturnArrays(true)
   const selectHead = database.prepare(`SELECT ${headColumns} FROM roots WHERE kind = ? AND id = ?`)

@@ -1,7 +1,9 @@
 /** The writer thread's half of the journal. Every function runs inside the group's transaction and refuses before it changes anything. */
 import type { DatabaseSync } from 'node:sqlite'
+import { RuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { chained, chainStart, corruptAt, fits } from '../checksum.ts'
+import { framesMax } from '../limits.ts'
 import { appended, unchanged } from './requests.ts'
 
 /** What the next append needs to know of a root. Kept in memory, since nobody else writes. */
@@ -11,17 +13,17 @@ const tipsMax = 50_000
 
 export const journalWrites = (database: DatabaseSync) => {
   const selectRoot = database.prepare('SELECT root, seq, first, checksum FROM roots WHERE kind = ? AND id = ?')
-  const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE root = ? AND seq = ?')
+  const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE place = (? << 24) + ?')
   const insertRoot = database.prepare('INSERT INTO roots (kind, id, seq, first, checksum, wake_at, at) VALUES (?, ?, 1, 1, ?, ?, ?)')
   const updateRoot = database.prepare('UPDATE roots SET seq = ?, checksum = ?, wake_at = ?, at = ? WHERE root = ?')
-  const insertFrame = database.prepare('INSERT INTO frames (root, seq, previous, checksum, bytes) VALUES (?, ?, ?, ?, ?)')
+  const insertFrame = database.prepare('INSERT INTO frames (place, previous, checksum, bytes) VALUES ((? << 24) + ?, ?, ?, ?)')
   const upsertSnapshot = database.prepare(
     `INSERT INTO snapshots (root, seq, checksum, bytes) VALUES (?, ?, ?, ?)
      ON CONFLICT (root) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, bytes = excluded.bytes WHERE excluded.seq >= snapshots.seq`,
   )
-  const deleteFramesBefore = database.prepare('DELETE FROM frames WHERE root = ? AND seq < ?')
+  const deleteFramesBefore = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < (?1 << 24) + ?2')
   const raiseFirst = database.prepare('UPDATE roots SET first = max(first, min(?, seq + 1)) WHERE root = ?')
-  const deleteFrames = database.prepare('DELETE FROM frames WHERE root = ?')
+  const deleteFrames = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < ((?1 + 1) << 24)')
   const deleteSnapshot = database.prepare('DELETE FROM snapshots WHERE root = ?')
   const deleteRoot = database.prepare('DELETE FROM roots WHERE root = ?')
 
@@ -56,6 +58,10 @@ export const journalWrites = (database: DatabaseSync) => {
       const tip = tipOf(address)
       const last = tip?.seq ?? 0
       if (last !== expected) return last
+      if (last >= framesMax)
+        throw new RuntimeError('too_large', `${address.kind}/${address.id} has ${last} entries and can have no more`, {
+          hint: 'begin another one, or delete this one; see retention',
+        })
       const previous = tip?.checksum ?? chainStart(address)
       const checksum = chained(bytes, previous)
       if (tip === undefined) {

@@ -17,7 +17,7 @@ import { journalReads } from './journal.reads.ts'
 import { embeddedJournal, type JournalParts } from './journal.ts'
 import { lockFileBeside, lockFolder } from './lock.ts'
 import { filesOfStore, openFiles } from './open-files.ts'
-import { fromSqlite } from './sqlite-error.ts'
+import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 import { sqliteInbox, sqliteRegistry } from './stores.ts'
 import { startWriter, type Writer } from './writer.client.ts'
 
@@ -63,7 +63,10 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport>
     try {
       return question()
     } catch (error) {
-      throw fromSqlite(error, file)
+      const said = fromSqlite(error, file)
+      // Acknowledging into a broken file would lose more with every write.
+      if (tellsOfBrokenFile(error)) writer.refuse(said)
+      throw said
     }
   }
   const close = async (): Promise<void> => {
@@ -104,6 +107,8 @@ const assemble = (options: EmbeddedOptions, file: string, { writer, database, qu
       require(sizeBytes) {
         // Or a folder that was deleted would come back with nothing but a blob in it.
         files.require()
+        const failure = writer.failure()
+        if (failure !== undefined) throw failure
         space.require(sizeBytes)
       },
     }),

@@ -25,8 +25,14 @@ export const unchanged = 0
 
 /** Main thread to writer. */
 export type WriteBatch = { requests: unknown[][]; bytes: ArrayBuffer }
-/** Writer to main thread. `results` answer the oldest batch not answered yet, in its order; `lost` comes before those that failed of it. */
-export type WriterMessage = { ready: true } | { failed: ErrorBody } | { lost: ErrorBody } | { results: WriteResult[] } | { closed: true }
+/** Writer to main thread. `results` answer the oldest batch not answered yet, in its order; `lost` and `broken` come before those that failed of it. */
+export type WriterMessage =
+  | { ready: true }
+  | { failed: ErrorBody }
+  | { lost: ErrorBody }
+  | { broken: ErrorBody }
+  | { results: WriteResult[] }
+  | { closed: true }
 
 const carriers: ReadonlySet<unknown> = new Set<WriteRequest[0]>(['append', 'saveSnapshot', 'inboxPut'])
 

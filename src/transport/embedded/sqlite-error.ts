@@ -30,6 +30,12 @@ export const fromSqlite = (thrown: unknown, file: string): RuntimeError => {
   })
 }
 
+/** Whether SQLite itself found the file broken: then it is broken for everything in it, whatever part of it can still be read. */
+export const tellsOfBrokenFile = (thrown: unknown): boolean => {
+  const code = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : 0
+  return (code & 0xff) === primary.corrupt || (code & 0xff) === primary.notADatabase
+}
+
 /** Our statements fit our schema, and our numbers fit a JavaScript number, unless a byte of them has changed. */
 const tellsOfDamage = (thrown: unknown, code: number, message: string): boolean =>
   (code === primary.error && /no such|has no column|syntax error|unrecognized token/.test(message)) ||

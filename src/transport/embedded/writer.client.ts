@@ -20,6 +20,8 @@ export type Writer = {
   failure(): RuntimeError | undefined
   /** That the files are not in their folder any more, if so: then what can be read is worth as little as what could be written. */
   lost(): RuntimeError | undefined
+  /** Refuses everything from here on with this error: a reader has found that the file is broken. */
+  refuse(broken: RuntimeError): void
   /** Commits what is queued, empties the write-ahead log, ends the thread. */
   close(): Promise<void>
 }
@@ -53,6 +55,8 @@ export const startWriter = async (file: string, program = writerProgram): Promis
   /** Why the thread is dead. */
   let failure: RuntimeError | undefined
   let lost: RuntimeError | undefined
+  /** What SQLite said when it found the file broken, here or in the thread; what can be read may still be worth something. */
+  let broken: RuntimeError | undefined
 
   const settle = (waiting: Waiting, result: WriteResult): void => {
     waitingRequests -= 1
@@ -76,7 +80,7 @@ export const startWriter = async (file: string, program = writerProgram): Promis
     const batch = queued
     queued = []
     if (batch.length === 0) return
-    const refusal = failure ?? lost
+    const refusal = failure ?? lost ?? broken
     if (refusal !== undefined) {
       for (const waiting of batch) settle(waiting, { error: refusal.toJSON() })
       return
@@ -106,6 +110,7 @@ export const startWriter = async (file: string, program = writerProgram): Promis
       let at = 0
       while (at < message.results.length) for (const waiting of sentOff.shift() ?? []) answer(waiting, message.results[at++] as WriteResult)
     } else if ('lost' in message) lost ??= RuntimeError.from(message.lost)
+    else if ('broken' in message) broken ??= RuntimeError.from(message.broken)
     else if ('ready' in message) opened.resolve()
     else if ('failed' in message) opened.reject(RuntimeError.from(message.failed))
     else ended.resolve()
@@ -124,7 +129,7 @@ export const startWriter = async (file: string, program = writerProgram): Promis
       new Promise((resolve, reject) => {
         const last = request.at(-1)
         const sizeBytes = last instanceof Uint8Array ? last.length : 0
-        const refusal = closing === undefined ? (failure ?? lost ?? overload(waitingRequests, waitingBytes + sizeBytes)) : closedError()
+        const refusal = closing === undefined ? (failure ?? lost ?? broken ?? overload(waitingRequests, waitingBytes + sizeBytes)) : closedError()
         if (refusal !== undefined) return reject(refusal)
         if (waitingRequests === 0) worker.ref()
         waitingRequests += 1
@@ -132,8 +137,11 @@ export const startWriter = async (file: string, program = writerProgram): Promis
         // The next-tick queue runs after all microtasks: whoever is woken by the last answer joins this batch.
         if (queued.push({ request, sizeBytes, sent, gate: undefined, resolve, reject }) === 1) process.nextTick(flush)
       }),
-    failure: () => failure ?? lost,
+    failure: () => failure ?? lost ?? broken,
     lost: () => lost,
+    refuse: (error) => {
+      broken ??= error
+    },
     close: () => {
       closing ??= (async () => {
         flush()

@@ -38,9 +38,11 @@ try {
       next = receiveMessageOnPort(port)
     }
     if (batches.length > 0) {
-      const results = commit(batches.flatMap(unpackRequests))
+      const results = commit.run(batches.flatMap(unpackRequests))
       const lost = files.known()
       if (lost !== undefined) say({ lost: lost.toJSON() })
+      const broken = commit.broken()
+      if (broken !== undefined) say({ broken: broken.toJSON() })
       say({ results })
     }
     if (next !== undefined) finish()
