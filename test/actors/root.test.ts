@@ -147,6 +147,31 @@ test('[INV-5] a host that was frozen while another took over lets nothing out of
   second.abandon()
 })
 
+test('[INV-5] an effect that asks whether its host still owns the actor is told when it does not', async () => {
+  const world = await aWorld()
+  const asked: string[] = []
+  const careful = registerMachine(
+    'm',
+    setup({
+      types,
+      actors: {
+        pay: fromPromise(async ({ self }) => {
+          await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 5000))
+          await effect(self as AnyActorRef).confirm()
+          asked.push(`acts as attempt ${effect(self as AnyActorRef).attempt}`)
+        }),
+      },
+    }).createMachine({ id: 'm', initial: 'idle', states: { idle: { on: { add: 'paying' } }, paying: { invoke: { src: 'pay', onDone: 'idle' } } } }),
+  )
+  const first = await world.host([careful])
+  await add(world, first)
+  await world.clock.advance(1000)
+  await world.host([careful])
+  await world.clock.advance(20_000)
+
+  expect(asked).toEqual(['acts as attempt 2'])
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>

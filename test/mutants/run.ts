@@ -52,7 +52,7 @@ const look = (folder: string): Noticed | undefined => {
   const simulated = run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
   if (simulated.status !== 0)
     return { by: 'simulation', words: firstWords(simulated.stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? simulated.stderr.slice(0, 120) }
-  const tested = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'test/actors', 'test/runtime', 'test/machines')
+  const tested = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'test/actors', 'test/runtime', 'test/machines', 'test/tools')
   return tested.status === 0 ? undefined : { by: 'tests', words: firstWords(tested.stdout, /FAIL.*?test\/(.*)/) ?? 'the suite' }
 }
 

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { createTools } from '../../src/tools/registry.ts'
-import { aTool, plan, run, virtualClock } from './fixtures.ts'
+import { aContext, aTool, plan, run, virtualClock } from './fixtures.ts'
 
 const trap = (): never => {
   throw new Error('trap')
@@ -52,4 +52,15 @@ test.each<[string, unknown]>([
   }))
 
   await expect(run(failing)).rejects.toMatchObject({ code: 'tool_output', hint: 'return plain data' })
+})
+
+test('[INV-5] a tool whose host was replaced while it waited does not act', async () => {
+  let acted = 0
+  const tools = createTools([aTool(() => ++acted)], { clock: virtualClock() })
+  const fenced = new RuntimeError('fenced', 'somebody else has it')
+
+  await expect(tools.run(plan(tools, 'probe', {}), aContext(), () => Promise.reject(fenced))).rejects.toBe(fenced)
+  await tools.run(plan(tools, 'probe', {}), aContext(), async () => undefined)
+
+  expect(acted).toBe(1)
 })
