@@ -246,7 +246,6 @@ export class Root {
     })
   }
 
-  // ---- leaving
   /** Leaves memory when what waits is written. Effects are stopped and will be started again by whoever opens the root next. */
   close(): Promise<void> {
     this.leaving ??= this.#leave()
@@ -257,12 +256,15 @@ export class Root {
     if (this.#phase === 'open') this.#phase = 'closing'
     this.#pause.end()
     await this.#pump.idle()
-    const done = !this.#gone && !this.#effects.owing
-    const running = (this.replica?.effects.size ?? 0) > 0
-    // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
-    const note = running ? this.#state.ledger.takeovers > 0 && { released: true as const } : this.#committer.wakeAt === 0 && {}
-    if (note && done && !this.quarantine) await this.#committer.note(note).catch(() => undefined)
-    if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
+    // Alone: what an effect says meanwhile must not get into the snapshot without a commit.
+    await this.#pump.alone(async () => {
+      const done = !this.#gone && !this.#effects.owing
+      const running = (this.replica?.effects.size ?? 0) > 0
+      // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
+      const note = running ? this.#state.ledger.takeovers > 0 && { released: true as const } : this.#committer.wakeAt === 0 && {}
+      if (note && done && !this.quarantine) await this.#committer.note(note).catch(() => undefined)
+      if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
+    })
     this.#release(notHereError(this.name))
   }
 

@@ -326,3 +326,34 @@ test('a host that leaves in good order is none that was killed: an effect that r
 
   expect(puppets.starts.length).toBe(15)
 })
+
+test('[INV-13] what an effect says while its root leaves gets into no snapshot without a commit', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([fragile(puppets)])
+  await outcome(world, first.send(address, { type: 'work' }))
+  await world.clock.settle()
+  first.abandon()
+  // Taken over once, so that it says on leaving that it leaves; and just then its effect comes to its end.
+  const second = await world.host([fragile(puppets)], {
+    journal: (journal) => ({
+      ...journal,
+      append: async (...args) => {
+        if (puppets.starts.length === 2) puppets.control('work').resolve('done')
+        for (let turn = 0; turn < 5; turn++) await new Promise((resolve) => setImmediate(resolve))
+        return journal.append(...args)
+      },
+    }),
+  })
+  await world.clock.settle()
+  await world.clock.until(second.close())
+
+  const third = await world.host([fragile(puppets)])
+  await world.clock.settle()
+  const [commits, root] = [await world.commits(address), await third.get(address)]
+
+  expect(commits.some(({ released }) => released)).toBe(true)
+  // Nobody has written down that the work is done, so it is not.
+  expect(root.replica?.actor.getSnapshot().value).toBe('working')
+  expect(puppets.starts.length).toBe(3)
+})
