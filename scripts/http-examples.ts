@@ -103,7 +103,6 @@ export const examples: Record<CommandName, Example> = {
       run: null,
       queued: [],
       approvals: [],
-      outcomes: [{ runId: 'k1', ...outcome }],
       messages: 10,
       seq: 11,
       epoch: 1,

@@ -12,6 +12,12 @@ export const systemClock: Clock = {
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'
 
+/** Asked for by the thousand: the system answers a page as fast as a byte. */
+const pageOfChance = 4096
+const chance = (function* (): Generator<number, never> {
+  for (;;) yield* randomBytes(pageOfChance)
+})()
+
 /** Sortable by time to the ms, 80 random bits: `run-0k3v…`. */
 export const systemIds: Ids = {
   next: (prefix) => {
@@ -21,7 +27,7 @@ export const systemIds: Ids = {
       text = alphabet[time % 32] + text
       time = Math.floor(time / 32)
     }
-    for (const byte of randomBytes(16)) text += alphabet[byte % 32]
+    for (let i = 0; i < 16; i++) text += alphabet[chance.next().value % 32]
     return `${prefix}-${text}`
   },
 }

@@ -1,7 +1,7 @@
 /** createRuntime(): the one place where everything meets. */
 import type { AnyStateMachine } from 'xstate'
-import { decodeCommit } from './actors/codec.ts'
-import { Host, type HostLimits } from './actors/host.ts'
+import { Host } from './actors/host.ts'
+import type { HostLimits } from './actors/limits.ts'
 import { failPointsAt } from './actors/moments.ts'
 import { type MachineOptions, registerMachine } from './actors/registration.ts'
 import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
@@ -9,10 +9,10 @@ import { registerSession } from './actors/session.actor.ts'
 import { quarantinedError } from './actors/supervision.ts'
 import { Transcripts } from './actors/transcript.ts'
 import type { Agent } from './contracts/agent.ts'
-import type { Environment } from './contracts/environment.ts'
+import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import type { Commit } from './contracts/journal.ts'
-import { type Address, formatAddress, subjects } from './contracts/subjects.ts'
+import { type Address, subjects } from './contracts/subjects.ts'
 import type { Transport, TransportHealth } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
 import { type CustomModel, createModels } from './models/models.ts'
@@ -25,6 +25,7 @@ import { publishOutputs } from './runtime/publish.ts'
 import { checkRetention, keepRetention, type Retention } from './runtime/retention.ts'
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
+import { readCommits } from './runtime/trace.ts'
 import { builtInTools } from './tools/built-in/built-in.ts'
 import { createTools } from './tools/registry.ts'
 import { openTransport } from './transport/open.ts'
@@ -119,8 +120,9 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           outputs.say(root.name, { path, event })
           publish(root.address, { path, event })
         },
-        moment: (_, moment, commit) => hitAll(environment, moment, commit),
+        ...(environment.failPoints === noFailPoints ? {} : { moment: (_, moment, commit) => hitAll(environment, moment, commit) }),
         released: (root) => transcripts.forget(root.address),
+        forgotten: (address) => transcripts.forget(address),
       },
     })
     services.host = host
@@ -164,7 +166,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
       publish: (subject: string, data: Uint8Array, id?: string) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
       async *trace(address: Address, from = 1): AsyncGenerator<TraceEntry> {
-        for await (const commit of readCommits(transport, address, from)) yield* traceEntries(commit)
+        for await (const commit of readCommits({ services }, address, from)) yield* traceEntries(commit)
       },
       replay: (address: Address, to?: number): Promise<Replayed> =>
         replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
@@ -219,18 +221,4 @@ const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
 const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
   const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
   return held.length > 0 ? Promise.all(held).then(() => undefined) : undefined
-}
-
-const pageSize = 500
-
-/** The commits of one root, in pages. @throws RuntimeError not_found, corrupt_at */
-async function* readCommits({ journal }: Transport, address: Address, from: number): AsyncGenerator<Commit> {
-  const name = formatAddress(address)
-  if ((await journal.head(address)) === undefined) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'see `statecast sessions`' })
-  for (let next = from; ; ) {
-    const frames = await journal.read(address, next, { limit: pageSize })
-    for (const { seq, bytes } of frames) yield decodeCommit(bytes, { address: name, seq })
-    if (frames.length < pageSize) return
-    next += pageSize
-  }
 }

@@ -56,6 +56,9 @@ export const peers: Peer[] = [
   },
 ]
 
+/** What several of them import. */
+const shared = 'instant-stream.mjs'
+
 type Manifest = { dependencies: Record<string, string>; overrides: Record<string, string> }
 
 const scratch = (): string => process.env.STATECAST_BENCH_PEERS ?? join(tmpdir(), 'statecast-bench-peers')
@@ -108,12 +111,11 @@ export const installPeers = (): Installed => {
       console.log(`installing ${peer.packages[0]} …`)
       install(peer, folder)
       // Beside its libraries, where its imports find them.
-      const module = join(folder, peer.file)
-      copyFileSync(join(import.meta.dirname, peer.file), module)
+      for (const file of [peer.file, shared]) copyFileSync(join(import.meta.dirname, file), join(folder, file))
       const [main = ''] = peer.packages
       result.versions[main] = installed(folder, main) ?? 'unknown'
       for (const { name, variant } of peer.variants)
-        result.entries.push({ name, module: pathToFileURL(module).href, variant, ...(peer.env ? { env: peer.env } : {}) })
+        result.entries.push({ name, module: pathToFileURL(join(folder, peer.file)).href, variant, ...(peer.env ? { env: peer.env } : {}) })
     } catch (error) {
       for (const { name } of peer.variants) result.failed.push({ name, reason: error instanceof Error ? error.message : String(error) })
     }

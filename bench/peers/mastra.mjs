@@ -5,48 +5,22 @@ import { createTool } from '@mastra/core/tools'
 import { LibSQLStore } from '@mastra/libsql'
 import { Memory } from '@mastra/memory'
 import { z } from 'zod'
+import { instantStream } from './instant-stream.mjs'
 
 const usage = { inputTokens: 10, outputTokens: 100, totalTokens: 110 }
 
-const streamOf = (parts) => {
-  const rest = parts[Symbol.iterator]()
-  return new ReadableStream(
-    {
-      pull(controller) {
-        const { done, value } = rest.next()
-        if (done) controller.close()
-        else controller.enqueue(value)
-      },
-    },
-    { highWaterMark: 0 },
-  )
-}
-
-const textOf = ({ content }) => (typeof content === 'string' ? content : content.map((part) => part.text ?? '').join(''))
+const finish = (finishReason) => ({ type: 'finish', finishReason, usage })
 
 /** @param variant none or libsql */
-export const open = ({ deltas, delta, tool }, { variant, folder }) => {
-  const end = (finishReason) => ({ type: 'finish', finishReason, usage })
-  function* parts(prompt) {
-    const newest = prompt.at(-1)
-    yield { type: 'stream-start', warnings: [] }
-    if (newest.role === 'user' && textOf(newest) === 'tool') {
-      yield { type: 'tool-call', toolCallId: `call-${prompt.length}`, toolName: tool.name, input: JSON.stringify(tool.input) }
-      yield end('tool-calls')
-      return
-    }
-    yield { type: 'text-start', id: 'text' }
-    for (let index = 0; index < deltas; index++) yield { type: 'text-delta', id: 'text', delta }
-    yield { type: 'text-end', id: 'text' }
-    yield end('stop')
-  }
+export const open = (script, { variant, folder }) => {
+  const { tool } = script
   const model = {
     specificationVersion: 'v2',
     provider: 'bench',
     modelId: 'instant',
     supportedUrls: {},
     doGenerate: () => Promise.reject(new Error('only streams')),
-    doStream: async ({ prompt }) => ({ stream: streamOf(parts(prompt)) }),
+    doStream: instantStream(script, finish),
   }
   const weather = createTool({
     id: tool.name,

@@ -1,11 +1,11 @@
 /** One append with its three answers turned into two: an unknown outcome is looked up, never believed. */
-import type { Clock } from '../contracts/environment.ts'
+import { type Clock, pause } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
 
-const firstPauseMs = 50
-const lastPauseMs = 2000
+/** ms to wait before another try, from what was waited before the last one. */
+export const longer = (pauseMs: number): number => Math.min(Math.max(50, pauseMs * 2), 2000)
 /** How long an unknown outcome is looked into, however little there is to lose. */
 const unknownMs = 3000
 
@@ -29,7 +29,7 @@ export type Append = {
 export const appendCommit = async (append: Append): Promise<void> => {
   const { clock, address, expected, bytes, patienceMs, stalled } = append
   let waited = 0
-  for (let pause = firstPauseMs; ; pause = Math.min(pause * 2, lastPauseMs)) {
+  for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
     const failed = await attempt(append)
     if (failed === undefined) return
     // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
@@ -40,8 +40,8 @@ export const appendCommit = async (append: Append): Promise<void> => {
     }
     if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
     stalled(failed)
-    await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
-    waited += pause
+    await pause(clock, pauseMs)
+    waited += pauseMs
   }
 }
 

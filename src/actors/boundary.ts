@@ -1,5 +1,5 @@
 /** What may come in from outside. Checked before a machine sees it, so that a bad event costs its sender an error and the machine nothing. */
-import type { AnyStateNode } from 'xstate'
+import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
@@ -25,11 +25,11 @@ export const checkEvent = (registration: Registration, event: unknown): AnyEvent
     )
   if (type === '*') throw bad("'*' is a wildcard and no event", 'type', 'name the event')
   if (registration.events) return parseEvent(registration, event)
-  if (!descriptors(registration).some((descriptor) => matches(descriptor, type)))
+  if (!registration.descriptors.some((descriptor) => matches(descriptor, type)))
     throw bad(
       `'${type.slice(0, 80)}' is no event of machine '${registration.kind}'`,
       'type',
-      `it takes: ${descriptors(registration).sort().join(', ') || 'nothing from outside'}`,
+      `it takes: ${registration.descriptors.join(', ') || 'nothing from outside'}`,
     )
   return plainCopy(event as AnyEvent)
 }
@@ -56,16 +56,10 @@ const parseEvent = (registration: Registration, event: object): AnyEvent => {
   })
 }
 
-const known = new WeakMap<Registration, string[]>()
-
 /** All events that some state names, also those that it names in order to ignore them, which XState's own list leaves out. */
-const descriptors = (registration: Registration): string[] => {
-  const before = known.get(registration)
-  if (before) return before
+export const descriptorsOf = (machine: AnyStateMachine): string[] => {
   const named = (node: AnyStateNode): string[] => [...node.transitions.keys(), ...Object.values(node.states).flatMap(named)]
-  const found = [...new Set(named(registration.machine.root))].filter((descriptor) => descriptor !== '' && !reserved.test(descriptor))
-  known.set(registration, found)
-  return found
+  return [...new Set(named(machine.root))].filter((descriptor) => descriptor !== '' && !reserved.test(descriptor)).sort()
 }
 
 const matches = (descriptor: string, type: string): boolean =>

@@ -1,7 +1,8 @@
 /** Writes what was applied to the journal: one commit at a time, and nothing more once its root was let go. */
+import { pause } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
-import { appendCommit, fencedError } from './append.ts'
+import { appendCommit, fencedError, longer } from './append.ts'
 import { checksum, decodeCommit, encode } from './codec.ts'
 import type { Output } from './edges.ts'
 import type { Effects } from './effects.ts'
@@ -9,9 +10,6 @@ import { advance } from './ledger.ts'
 import type { Root } from './root.ts'
 import type { RootHost } from './root-host.ts'
 import type { Applied, State } from './state.ts'
-
-const firstPauseMs = 50
-const lastPauseMs = 2000
 
 export type CommitterOptions = {
   root: Root
@@ -93,14 +91,14 @@ export class Committer {
     const { clock } = host.environment
     const fresh = (at: number) => clock.now() >= at && clock.now() - at <= host.limits.takeoverMs
     let known = since
-    for (let pause = firstPauseMs; !fresh(known); ) {
+    for (let pauseMs = 0; !fresh(known); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
       const asked = clock.now()
       const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
       alive()
       if (last === 'unknown') {
-        await new Promise<void>((resolve) => void clock.setTimeout(resolve, pause))
-        pause = Math.min(pause * 2, lastPauseMs)
+        pauseMs = longer(pauseMs)
+        await pause(clock, pauseMs)
       } else if (last === undefined || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer)
         throw fencedError(root.address, last?.seq ?? root.seq)
       else known = asked

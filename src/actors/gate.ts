@@ -1,7 +1,7 @@
 /** Wraps a machine so that whatever acts on the world (effects, custom actions) is held back until the commit that caused it. */
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../contracts/journal.ts'
-import { detached } from './plain.ts'
+import { detached } from '../contracts/plain.ts'
 
 type AnySystem = AnyActorRef['system']
 

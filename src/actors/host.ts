@@ -1,40 +1,28 @@
 /** Many roots in one process: finds them by address, wakes them in time, lets them sleep, keeps one's trouble from the others. */
-import type { Environment } from '../contracts/environment.ts'
+import { type Environment, pause } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Journal } from '../contracts/transport.ts'
+import type { Head, Journal } from '../contracts/transport.ts'
 import { checkEvent, checkMessageId } from './boundary.ts'
 import type { Emitted } from './edges.ts'
+import { defaultLimits, type HostLimits } from './limits.ts'
 import type { Registration } from './registration.ts'
+import { Removals } from './removals.ts'
+import { Resting } from './resting.ts'
 import { Root } from './root.ts'
-import type { Moment, RootHost, RootLimits } from './root-host.ts'
+import type { Moment, RootHost } from './root-host.ts'
 import { noSuchError } from './supervision.ts'
 import { dueSoon, type RootView, viewOf } from './view.ts'
-
-export type HostLimits = RootLimits & {
-  /** ms without anything to do after which a root leaves memory. */
-  idleMs: number
-  /** Roots in memory above which the idlest leave early. */
-  liveMax: number
-}
-
-export const defaultLimits: HostLimits = {
-  queueMax: 10_000,
-  snapshotEvery: 100,
-  crashMax: 5,
-  crashPeriodMs: 60_000,
-  patienceMs: 30_000,
-  takeoverMs: 250,
-  idleMs: 60_000,
-  liveMax: 10_000,
-}
+import { Watchers } from './watchers.ts'
 
 export type HostEvents = {
   committed?(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
   live?(root: Root, path: ActorPath, event: AnyEvent): void
   moment?(root: Root, moment: Moment, commit: Commit): void | Promise<void>
   released?(root: Root): void
+  /** It is gone from the journal; nobody has begun it anew yet. */
+  forgotten?(address: Address): void
 }
 
 /** @property renews the id under which the same message was refused before @property input for a root that is created by this message */
@@ -51,8 +39,6 @@ export type HostOptions = {
 /** How often roots that sleep are looked through for one that is due. */
 const pollMs = 1000
 const wakeBatch = 1000
-/** Longest pause between two attempts to open a root whose store is away. */
-const restMaxMs = 30_000
 
 export class Host {
   readonly #options: HostOptions
@@ -60,9 +46,9 @@ export class Host {
   readonly #registrations: Map<string, Registration>
   readonly #roots = new Map<string, Promise<Root>>()
   readonly #live = new Map<string, Root>()
-  /** Roots that are not woken here: another host has them, or they cannot be opened. With the time at which to try again. */
-  readonly #resting = new Map<string, { until: number; tries: number }>()
-  readonly #watchers = new Map<string, (() => void)[]>()
+  readonly #resting = new Resting()
+  readonly #removals: Removals
+  readonly #watchers: Watchers
   readonly #rootHost: RootHost
   #poll: unknown
   #closing: RuntimeError | undefined
@@ -72,21 +58,25 @@ export class Host {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#registrations = new Map(registrations.map((registration) => [registration.kind, registration]))
+    this.#watchers = new Watchers(environment.clock)
+    this.#removals = new Removals(journal, (address) => {
+      this.#resting.end(formatAddress(address))
+      events.forgotten?.(address)
+    })
     this.#rootHost = {
       journal,
       environment,
       writer: environment.ids.next('host'),
       limits: this.#limits,
       committed: (root, ...args) => {
-        for (const wake of this.#watchers.get(root.name) ?? []) wake()
-        this.#watchers.delete(root.name)
+        this.#watchers.committed(root.name)
         events.committed?.(root, ...args)
       },
       live: (...args) => events.live?.(...args),
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
-        if (reason.code === 'fenced') this.#resting.set(root.name, { until: Number.POSITIVE_INFINITY, tries: 0 })
+        if (reason.code === 'fenced') this.#resting.forGood(root.name)
         events.released?.(root)
       },
     }
@@ -110,12 +100,16 @@ export class Host {
   get liveCount(): number {
     return this.#live.size
   }
+  /** In alphabetical order. */
+  get kinds(): string[] {
+    return [...this.#registrations.keys()].sort()
+  }
   registration(kind: string): Registration {
     const registration = this.#registrations.get(kind)
     if (!registration)
       throw new RuntimeError('not_found', `no machine is registered as '${kind}'`, {
         field: 'kind',
-        hint: `there are: ${[...this.#registrations.keys()].sort().join(', ')}`,
+        hint: `there are: ${this.kinds.join(', ')}`,
       })
     return registration
   }
@@ -163,11 +157,20 @@ export class Host {
    * What a root is, at a moment when all of it is durable; woken if need be. The copy is the caller's own.
    * @throws RuntimeError drift, corrupt_at, closed …
    */
-  async read(address: Address): Promise<RootView> {
+  read(address: Address): Promise<RootView> {
+    return this.#look(address, viewOf)
+  }
+
+  /** The commit in which a message was accepted, or refused; undefined when it was longer ago than a root remembers. */
+  seqOf(address: Address, id: string): Promise<number | undefined> {
+    return this.#look(address, (root) => root.seqOf(id))
+  }
+
+  async #look<T>(address: Address, see: (root: Root) => T): Promise<T> {
     for (let attempt = 1; ; attempt++) {
       const root = await this.get(address)
       try {
-        return await root.look(viewOf)
+        return await root.look(see)
       } catch (error) {
         if (attempt < 3 && isRuntimeError(error) && error.retryable && !this.#closing) continue
         throw error
@@ -175,21 +178,28 @@ export class Host {
     }
   }
 
-  /** Removes a root from memory and from the journal. Whoever opens it in the same moment is fenced, or begins anew. */
-  async forget(address: Address): Promise<void> {
+  /**
+   * Removes a root from memory and from the journal. Whoever wants it meanwhile waits, and begins it anew.
+   * @param seen forget it only while this is its head and nobody has it in memory @returns whether it was forgotten
+   */
+  async forget(address: Address, seen?: Head): Promise<boolean> {
+    const name = formatAddress(address)
+    if (seen && (this.#live.has(name) || this.#removals.underWay(name))) return false
+    while (this.#removals.underWay(name)) await this.#removals.underWay(name)
     // Without a snapshot: it would outlive the journal and be taken for a journal that lost its end.
-    this.#live.get(formatAddress(address))?.abandon()
-    await this.#options.journal.remove(address)
-    this.#resting.delete(formatAddress(address))
+    this.#live.get(name)?.abandon()
+    return this.#removals.begin(address, seen)
   }
 
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
-    const opening = root.begin(input)
+    // Here rather than in front of it, so that whoever waits for a removal gets the root in the order in which they came.
+    const removal = this.#removals.underWay(name)
+    const opening = removal ? removal.then(() => root.begin(input)) : root.begin(input)
     this.#roots.set(name, opening)
     opening.then(
-      () => this.#resting.delete(name),
+      () => this.#resting.end(name),
       () => {
         if (this.#live.get(name) === root) this.#live.delete(name)
         if (this.#roots.get(name) === opening) this.#roots.delete(name)
@@ -213,7 +223,7 @@ export class Host {
 
   #mayWake(address: Address, now: number): boolean {
     const name = formatAddress(address)
-    return this.#registrations.has(address.kind) && !this.#live.has(name) && (this.#resting.get(name)?.until ?? 0) <= now
+    return this.#registrations.has(address.kind) && !this.#live.has(name) && !this.#resting.has(name, now)
   }
 
   async #wakeOne(address: Address, now: number): Promise<void> {
@@ -222,10 +232,7 @@ export class Host {
     } catch (error) {
       if (this.#closing) return
       const name = formatAddress(address)
-      const { until = 0, tries = 0 } = this.#resting.get(name) ?? {}
-      // Not again every second; and what no repetition mends only when somebody sends to it, and is told the reason.
-      const next = isRuntimeError(error) && error.retryable ? now + Math.min(restMaxMs, pollMs * 2 ** (tries + 1)) : Number.POSITIVE_INFINITY
-      this.#resting.set(name, { until: Math.max(until, next), tries: tries + 1 })
+      this.#resting.after(name, error, now)
       this.#options.environment.log.error({ actor: name, error: errorBody(error) }, 'an actor with unfinished work could not be woken')
     }
   }
@@ -265,21 +272,7 @@ export class Host {
 
   /** Resolves at the next commit of a root, or after `timeoutMs`. */
   nextCommit(address: Address, timeoutMs: number): Promise<void> {
-    const name = formatAddress(address)
-    const { clock } = this.#options.environment
-    return new Promise((resolve) => {
-      const wake = () => {
-        clock.clearTimeout(timer)
-        resolve()
-      }
-      const timer = clock.setTimeout(() => {
-        const others = (this.#watchers.get(name) ?? []).filter((other) => other !== wake)
-        if (others.length > 0) this.#watchers.set(name, others)
-        else this.#watchers.delete(name)
-        resolve()
-      }, timeoutMs)
-      this.#watchers.set(name, [...(this.#watchers.get(name) ?? []), wake])
-    })
+    return this.#watchers.next(formatAddress(address), timeoutMs)
   }
 
   /** Resolves when no root has anything to do, or after `timeoutMs`. */
@@ -288,7 +281,7 @@ export class Host {
     const until = clock.now() + timeoutMs
     while ([...this.#live.values()].some((root) => root.busy)) {
       if (clock.now() >= until) return false
-      await new Promise<void>((resolve) => void clock.setTimeout(resolve, 20))
+      await pause(clock, 20)
     }
     return true
   }

@@ -1,7 +1,7 @@
 /** Copies what crosses the edge of a root, so that the journal, the machine and the sender never share a mutable object. */
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { depthMax } from '../contracts/plain.ts'
 
-export const depthMax = 100
 /** Characters and bytes of one input together. */
 export const inputSizeMax = 4 * 1024 * 1024
 
@@ -138,23 +138,6 @@ class Copier {
     )
     return new RuntimeError(code, `${path || 'the value'} ${why}`, { field: path, hint })
   }
-}
-
-/**
- * A copy to hand out: who changes it changes nothing here. Plain parts are copied, anything else (actors, instances of classes) is the same object.
- * Unlike {@link plainCopy} it refuses nothing and freezes nothing.
- */
-export const detached = <T>(value: T, depth = 0): T => {
-  if (typeof value !== 'object' || value === null || depth > depthMax) return value
-  if (Array.isArray(value)) return value.map((item) => detached(item, depth + 1)) as T
-  const prototype: unknown = Object.getPrototypeOf(value)
-  if (prototype === Object.prototype || prototype === null) {
-    const copy: Record<string, unknown> = {}
-    for (const key of Object.keys(value)) if (key !== '__proto__') copy[key] = detached((value as Record<string, unknown>)[key], depth + 1)
-    return copy as T
-  }
-  if (value instanceof Date) return new Date(value) as T
-  return value instanceof Uint8Array ? (new Uint8Array(value) as T) : value
 }
 
 /** Whether a value would come back from the journal as it is now; a machine whose context fails this is rebuilt from its log, not from snapshots. */

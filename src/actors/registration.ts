@@ -5,6 +5,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { checkKind } from '../contracts/subjects.ts'
 import { machineSignature, plainDataHint, unsignedParts } from '../machines/signature.ts'
+import { descriptorsOf } from './boundary.ts'
 import { gateMachine } from './gate.ts'
 
 export type MachineOptions = {
@@ -25,6 +26,8 @@ export type Registration = Readonly<
     /** The machine with its effects and actions held back, see {@link gateMachine}. */
     gated: AnyStateMachine
     signature: string
+    /** What it takes from outside where no schema says so, in alphabetical order. */
+    descriptors: readonly string[]
   }
 >
 
@@ -43,7 +46,7 @@ export const registerMachine = (kind: string, machine: AnyStateMachine, options:
       hint: [...(inline.length > 0 ? [nameItHint] : []), ...(problems.length > inline.length ? [plainDataHint] : [])].join('; '),
       data: { problems },
     })
-  return { ...options, kind, machine, gated: gateMachine(machine), signature: machineSignature(machine) }
+  return { ...options, kind, machine, gated: gateMachine(machine), signature: machineSignature(machine), descriptors: descriptorsOf(machine) }
 }
 
 const nameItHint = "name it: put actions under setup({ actions }) and actors under setup({ actors }), and use the names in the machine's config"

@@ -59,7 +59,11 @@ export class Root {
       name: this.name,
       environment,
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
-      confirm: (since) => this.#confirm(since),
+      confirm: (since) =>
+        this.#committer.confirm(since).catch((error: unknown) => {
+          this.#release(error)
+          throw error
+        }),
       actionFailed: () => this.#pump.start(),
     })
     const alive = () => this.#alive()
@@ -82,6 +86,7 @@ export class Root {
   get replica(): Replica | undefined {
     return this.#state.replica
   }
+  seqOf = (id: string): number | undefined => this.#state.ledger.recent.get(id)?.seq
   /** Looks at the tree as soon as it is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
   async look<T>(see: (root: this) => T): Promise<T> {
     while (this.#tide.ahead && !this.#gone) {
@@ -266,13 +271,6 @@ export class Root {
       if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
     })
     this.#release(notHereError(this.name))
-  }
-
-  #confirm(since: number): Promise<void> {
-    return this.#committer.confirm(since).catch((error: unknown) => {
-      this.#release(error)
-      throw error
-    })
   }
 
   /** Lets go at once, as after a kill, but for the processes of its effects, which are stopped. Nothing more is written. */

@@ -142,14 +142,17 @@ export class Transcripts {
     }
   }
 
-  /** What the whole journal says about an answer that may be long gone from the transcript: the outcome of a message, and its text. */
-  async recall(address: Address, id: string): Promise<{ outcome: TurnOutcome; text: string } | undefined> {
+  /**
+   * What the journal says about an answer that may be long gone from the transcript: the outcome of a message, and its text.
+   * @param from the commit that accepted the message, or one before it
+   */
+  async recall(address: Address, id: string, from = 1): Promise<{ outcome: TurnOutcome; text: string } | undefined> {
     let outcome: TurnOutcome | undefined
     let text = ''
     let answer = ''
-    let seq = 0
-    for await (const commit of this.#commits(address, () => seq + 1)) {
-      seq = commit.seq
+    let next = from
+    for await (const commit of this.#commits(address, () => next)) {
+      next = commit.seq + 1
       for (const input of commit.inputs) {
         const content = contentOf(input)?.[1]
         if (content?.role === 'assistant') [answer, text] = [content.id, content.text]

@@ -29,7 +29,7 @@ const callModel =
   async ({ input, self, signal, emit, receive }: TaskScope<ModelCallInput>): Promise<ModelCallOutput> => {
     const { session, runId, profile, upTo, call } = input
     const { environment, transcripts } = services
-    const { epoch, tell } = effect(self)
+    const { epoch } = effect(self)
     const stop = new AbortController()
     const seen = { text: '', reasoning: '' }
     const handedOver = Promise.withResolvers<ModelResponse>()
@@ -52,7 +52,6 @@ const callModel =
       const held = environment.failPoints.hit('K05')
       if (held) await held
       const [messages, model] = await Promise.all([transcripts.read({ kind: 'session', id: session }, upTo), services.models.get(profile.model)])
-      tell({ type: 'stream.start', attempt })
       return model.call(
         { instructions: agent.instructions, messages, tools: tools.describe(), settings: agent.settings, limits: agent.limits },
         {
@@ -72,7 +71,6 @@ const callModel =
           retryable: true,
           hint: 'it is asked again; a model of your own says `partial` only when its signal aborts',
         })
-      tell({ type: 'stream.end', attempt, deltas: index, chars: seen.text.length + seen.reasoning.length })
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
       const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))

@@ -1,6 +1,6 @@
 /** What a root is to whoever reads it: a copy, so that the reader and the machine share nothing. */
 import type { ErrorBody } from '../contracts/errors.ts'
-import { detached } from './plain.ts'
+import { detached } from '../contracts/plain.ts'
 import type { Root } from './root.ts'
 
 export type RootView = {

@@ -2,12 +2,12 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { WaitingApproval } from '../runtime/peek.ts'
 import { withSession } from './address.ts'
+import { printAnswer } from './answer.ts'
 import { approvalNeeded, approveCommand, callName, shortText, toolCard } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
-import { onInterrupt } from './interrupt.ts'
 import type { Options } from './main.ts'
-import { dim, exitCodes, note, print, printable, printJson, reportError } from './output.ts'
+import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 import { follow } from './say.ts'
 
 export type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
@@ -76,36 +76,23 @@ const untilAnswered = async (
 ): Promise<number> => {
   const { sessionKey, callId, runId } = approval
   const conversation = await follow(client, sessionKey, runId, decide)
-  let interrupted = false
-  const stopListening = onInterrupt(async () => {
-    interrupted = true
-    // A node goes on without us; in this process the turn is stopped rather than torn apart.
-    if (client.url === undefined) await client.command('chat.abort', { sessionKey }).catch(() => undefined)
-    conversation.stop()
-  })
   const others = new Map(waiting.filter((one) => one.callId !== callId).map((one) => [one.callId, one as Omit<WaitingApproval, 'at'>]))
   let settled = false
-  try {
-    for await (const event of conversation.events) {
-      if (json) printJson(event)
-      else if (event.type === 'tool' && event.phase !== 'requested') note(dim(toolCard(event)))
+  return printAnswer(conversation, {
+    json,
+    hear: (event) => {
+      if (event.type === 'tool' && event.phase !== 'requested' && !json) note(dim(toolCard(event)))
       if (event.type === 'approval' && event.callId !== callId) others.set(event.callId, { sessionKey, ...event })
       if (event.type === 'decided') others.delete(event.callId)
       if (event.type === 'tool' && event.callId === callId && event.phase !== 'requested' && event.phase !== 'progress') settled = true
-      if (settled && others.size > 0) {
-        for (const other of others.values()) note(`${approvalNeeded(sessionKey, other, url).message}\n  ${approveCommand(sessionKey, other, url)}`)
-        return exitCodes.fine
-      }
-    }
-    const { text } = await conversation.outcome
-    if (!json) print(printable(text, 'lines'))
-    return exitCodes.fine
-  } catch (error) {
-    if (interrupted) return exitCodes.interrupted
-    reportError(error, { json })
-    return exitCodes.failed
-  } finally {
-    stopListening()
-    conversation.stop()
-  }
+      if (!settled || others.size === 0) return false
+      for (const other of others.values()) note(`${approvalNeeded(sessionKey, other, url).message}\n  ${approveCommand(sessionKey, other, url)}`)
+      return true
+    },
+    interrupt: async () => {
+      // A node goes on without us; in this process the turn is stopped rather than torn apart.
+      if (client.url === undefined) await client.command('chat.abort', { sessionKey }).catch(() => undefined)
+      conversation.stop()
+    },
+  })
 }

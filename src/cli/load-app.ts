@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Tool } from '../contracts/tool.ts'
 import { systemClock } from '../environment.ts'
 import { type AgentDefinition, agent } from '../runtime/agent.ts'
@@ -21,7 +21,7 @@ export const loadApp = async (file: string | undefined): Promise<RuntimeOptions>
   try {
     return defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
   } catch (cause) {
-    if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...cause.toJSON(), cause })
+    if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...errorBody(cause), cause })
     throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, loadingHint(String(cause)), cause)
   }
 }

@@ -58,8 +58,8 @@ export const follow = async (client: Client, sessionKey: string, id: string, beg
         heard.add(approval.callId)
         run.hear({ path: '/', event: { type: 'approval', ...approval } })
       }
-    // Its event may be on the way, so it gets one more round.
-    if (view.outcomes.some(({ ids }) => ids.includes(id)) && ++late > 1)
+    // It has an outcome; its event may be on the way, so it gets one more round.
+    if (!view.run?.ids.includes(id) && !view.queued.includes(id) && ++late > 1)
       run.end(await client.command<TurnOutput>('agent.wait', { sessionKey, runId: id, timeoutMs: 60_000 }))
   }
   const keepAsking = (): void => {

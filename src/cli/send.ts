@@ -2,12 +2,12 @@
 import { randomUUID } from 'node:crypto'
 import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
+import { printAnswer } from './answer.ts'
 import { approvalNeeded, toolCard } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
-import { onInterrupt } from './interrupt.ts'
 import type { Options } from './main.ts'
-import { dim, exitCodes, note, print, printable, printJson, reportError } from './output.ts'
+import { dim, exitCodes, note, print, printJson } from './output.ts'
 import { say } from './say.ts'
 
 export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
@@ -22,7 +22,6 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
     ...(agent === undefined ? {} : { agent }),
     ...(model === undefined ? {} : { model }),
   }
-  let interrupted = false
   try {
     if (options.wait === false) {
       const accepted = await handOver(client, { sessionKey, ...words })
@@ -32,27 +31,15 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
       return exitCodes.fine
     }
     const conversation = await say(client, sessionKey, words)
-    const stopListening = onInterrupt(async () => {
-      interrupted = true
-      await client.command('chat.abort', { sessionKey }).catch(() => conversation.stop())
-    })
-    try {
-      for await (const event of conversation.events) {
-        if (json) printJson(event)
-        else if (event.type === 'tool') note(dim(toolCard(event)))
+    return await printAnswer(conversation, {
+      json,
+      hear: (event) => {
+        if (event.type === 'tool' && !json) note(dim(toolCard(event)))
         if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options.url)
-      }
-      const outcome = await conversation.outcome
-      if (!json) print(printable(outcome.text, 'lines'))
-      return exitCodes.fine
-    } catch (error) {
-      if (interrupted) return exitCodes.interrupted
-      reportError(error, { json })
-      return exitCodes.failed
-    } finally {
-      stopListening()
-      conversation.stop()
-    }
+        return false
+      },
+      interrupt: () => client.command('chat.abort', { sessionKey }).catch(() => conversation.stop()),
+    })
   } finally {
     await client.close()
   }

@@ -32,7 +32,7 @@ export const commands = {
   'sessions.list': z
     .strictObject({ limit: z.number().int().min(1).max(10_000).optional() })
     .describe('all sessions with their state, and how many tool calls wait for a person'),
-  'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits, last outcomes'),
+  'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits'),
   'sessions.reset': z
     .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
     .describe('forgets the conversation, also of a session that was quarantined'),

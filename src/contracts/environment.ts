@@ -8,6 +8,9 @@ export interface Clock {
   clearTimeout(handle: unknown): void
 }
 
+/** Resolves after `ms`. */
+export const pause = (clock: Clock, ms: number): Promise<void> => new Promise((resolve) => void clock.setTimeout(resolve, ms))
+
 export interface Ids {
   /** A new sortable id, one subject token. @param prefix such as `run` */
   next(prefix: string): string

@@ -5,7 +5,7 @@ import type { AcceptedMessage, Approval, Profile, TurnOutcome, TurnOutput } from
 
 /** Messages that may wait while a turn is running, and messages that one turn may take in. */
 export const queueMax = 100
-/** Decisions and outcomes that a session remembers, to answer repeated questions; what is older is read from its journal. */
+/** Decisions that a session remembers, to say of a repeated one that it is. */
 const rememberedMax = 50
 
 export type SessionContext = {
@@ -18,15 +18,13 @@ export type SessionContext = {
   turns: number
   approvals: Approval[]
   decided: string[]
-  /** How the last messages were answered, newest last. */
-  outcomes: TurnOutcome[]
   /** Why the running turn is stopped for a reset, as whoever asked for it said. */
   resetReason: string | null
 }
 
 export type Refusal = { code: ErrorCode; message: string; hint: string }
 
-const remember = <T>(list: T[], ...items: T[]): T[] => [...list, ...items].slice(-rememberedMax)
+const remember = (list: string[], ...items: string[]): string[] => [...list, ...items].slice(-rememberedMax)
 
 /** What the next turn takes: the message that has waited longest; if it asks to be collected, with those behind it that ask the same. */
 export const nextMessages = ({ queue }: SessionContext): AcceptedMessage[] => {
@@ -53,7 +51,6 @@ export const endTurn = (context: SessionContext, output: TurnOutput): Partial<Se
   run: null,
   approvals: [],
   decided: remember(context.decided, ...context.approvals.map(questionOf)),
-  outcomes: remember(context.outcomes, outcomeOf(output)),
 })
 
 /** The outcome of a message that will have no turn. */
@@ -75,10 +72,7 @@ const dropped = ({ id, profile }: AcceptedMessage, { transcriptLength }: Session
 export const drop = (context: SessionContext, only?: string): { change: Partial<SessionContext>; outputs: TurnOutput[] } => {
   const leaves = ({ id }: AcceptedMessage): boolean => only === undefined || id === only
   const outputs = context.queue.filter(leaves).map((message) => dropped(message, context))
-  return {
-    outputs,
-    change: { queue: context.queue.filter((message) => !leaves(message)), outcomes: remember(context.outcomes, ...outputs.map(outcomeOf)) },
-  }
+  return { outputs, change: { queue: context.queue.filter((message) => !leaves(message)) } }
 }
 
 /** Each attempt at a call is a question of its own: a late repetition of one decision is no answer to the next. */

@@ -58,7 +58,6 @@ export const sessionMachine = sessionSetup.createMachine({
     turns: 0,
     approvals: [],
     decided: [],
-    outcomes: [],
     resetReason: null,
   }),
   initial: 'awaiting-input',

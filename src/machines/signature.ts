@@ -2,9 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
-
-/** Levels of plain data in a config. */
-const depthMax = 100
+import { depthMax } from '../contracts/plain.ts'
 
 /**
  * A stable hash of everything that decides where an event leads: states, transitions in the order XState tries them, and the names of

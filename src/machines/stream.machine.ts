@@ -1,14 +1,15 @@
-import { assign, sendParent, setup } from 'xstate'
+import { assign, setup } from 'xstate'
 
-/** Edges of the stream; the deltas themselves pass beside the machine. */
+/** What the turn tells its stream; the deltas themselves pass beside the machine. */
 export type StreamEvent =
   | { type: 'stream.start'; attempt: number }
-  | { type: 'stream.end'; attempt: number; deltas: number; chars: number }
+  | { type: 'stream.end'; chars: number }
   | { type: 'stream.close' }
   | { type: 'stream.abort' }
   | { type: 'stream.fail' }
 
-export type StreamReport = { type: 'stream.closed'; attempts: number; chars: number }
+/** Attempts that were made, and the characters of those that were answered. */
+export type StreamOutput = { attempts: number; chars: number }
 
 /**
  * The output of one turn on its way to whoever listens. It spans all model calls of the turn; a new attempt replaces what the one before it said.
@@ -26,20 +27,19 @@ export type StreamReport = { type: 'stream.closed'; attempts: number; chars: num
 export const streamMachine = setup({
   types: {
     input: {} as { runId: string },
-    context: {} as { runId: string; attempts: number; deltas: number; chars: number },
+    context: {} as { runId: string; attempts: number; chars: number },
+    output: {} as StreamOutput,
     events: {} as StreamEvent,
   },
   actions: {
     countAttempt: assign({ attempts: ({ context }) => context.attempts + 1 }),
-    countOutput: assign(({ context, event }) =>
-      event.type === 'stream.end' ? { deltas: context.deltas + event.deltas, chars: context.chars + event.chars } : {},
-    ),
-    reportClosed: sendParent(({ context }): StreamReport => ({ type: 'stream.closed', attempts: context.attempts, chars: context.chars })),
+    countOutput: assign(({ context, event }) => (event.type === 'stream.end' ? { chars: context.chars + event.chars } : {})),
   },
 }).createMachine({
   id: 'stream',
   description: 'The output of one turn on its way to whoever listens.',
-  context: ({ input }) => ({ ...input, attempts: 0, deltas: 0, chars: 0 }),
+  context: ({ input }) => ({ ...input, attempts: 0, chars: 0 }),
+  output: ({ context: { attempts, chars } }) => ({ attempts, chars }),
   initial: 'open',
   states: {
     open: {
@@ -57,8 +57,8 @@ export const streamMachine = setup({
       },
     },
     draining: { description: 'What has been said is delivered to the end.', always: 'closed' },
-    closed: { type: 'final', entry: 'reportClosed' },
-    aborted: { type: 'final', entry: 'reportClosed' },
-    failed: { type: 'final', entry: 'reportClosed' },
+    closed: { type: 'final' },
+    aborted: { type: 'final' },
+    failed: { type: 'final' },
   },
 })

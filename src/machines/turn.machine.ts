@@ -37,7 +37,7 @@ import { turnSetup } from './turn.setup.ts'
  * | (all others)   | cancel        |                       | cancelling       |                                                  |
  * | (all)          | after wallTime | wasStopped           | cancelling       |                                                  |
  * | (all)          | after wallTime |                      | failing          |                                                  |
- * | finalising     | stream.closed |                       | completed        | likewise failing → failed, cancelling → cancelled |
+ * | finalising     | stream done   |                       | completed        | likewise failing → failed, cancelling → cancelled |
  */
 export const turnMachine = turnSetup.createMachine({
   id: 'turn',
@@ -48,8 +48,6 @@ export const turnMachine = turnSetup.createMachine({
   on: {
     steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
     cancel: { target: '.cancelling', actions: 'markCancelled' },
-    'stream.start': { actions: 'passEdge' },
-    'stream.end': { actions: 'passEdge' },
   },
   after: {
     wallTime: [
@@ -79,6 +77,7 @@ export const turnMachine = turnSetup.createMachine({
     },
     calling: {
       description: 'The model answers; its text streams by.',
+      entry: 'openStream',
       invoke: {
         id: 'model',
         src: 'callModel',
@@ -176,17 +175,17 @@ export const turnMachine = turnSetup.createMachine({
     finalising: {
       description: 'All is said; the last of it is delivered.',
       entry: 'closeStream',
-      on: { 'stream.closed': 'completed' },
+      on: { 'xstate.done.actor.stream': 'completed' },
     },
     failing: {
       description: 'It cannot go on; whoever listens is told.',
       entry: ['settleCalls', 'takeSteers', 'failStream'],
-      on: { 'stream.closed': 'failed' },
+      on: { 'xstate.done.actor.stream': 'failed' },
     },
     cancelling: {
       description: 'Somebody stopped it; what was said is kept.',
       entry: ['settleCalls', 'takeSteers', 'abortStream'],
-      on: { 'stream.closed': 'cancelled' },
+      on: { 'xstate.done.actor.stream': 'cancelled' },
     },
     completed: {
       type: 'final',

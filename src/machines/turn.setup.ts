@@ -1,5 +1,5 @@
 /** The names that the chart in turn.machine.ts uses: its guards, delays, actions and actors. */
-import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
+import { assign, type DoneActorEvent, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { type ErrorCode, errorBody } from '../contracts/errors.ts'
 import { addUsage } from '../contracts/message.ts'
 import type {
@@ -12,7 +12,7 @@ import type {
   TurnOutput,
   TurnStatus,
 } from '../contracts/session.ts'
-import { type StreamEvent, type StreamReport, streamMachine } from './stream.machine.ts'
+import { type StreamOutput, streamMachine } from './stream.machine.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from './tool.machine.ts'
 import {
   answered,
@@ -34,8 +34,7 @@ export type TurnEvent =
   | { type: 'cancel' }
   | Extract<ToolEvent, { type: 'approve' }>
   | ToolReport
-  | StreamReport
-  | Extract<StreamEvent, { type: 'stream.start' | 'stream.end' }>
+  | DoneActorEvent<StreamOutput, 'stream'>
 
 /** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
 const stopMs = 1000
@@ -85,6 +84,7 @@ export const turnSetup = setup({
     beginAttempt: assign(({ context }) => ({ call: context.call + 1, attempt: context.attempt + 1 })),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
+      enqueue.sendTo('stream', { type: 'stream.end', chars: answer.text.length + answer.reasoning.length })
       enqueue.assign(answered(context, answer))
     }),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error) }),
@@ -152,7 +152,7 @@ export const turnSetup = setup({
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
       enqueue.assign({ calls: [], results: [], launched: 0, waiting: [], transcriptLength: transcriptLength + calls.length })
     }),
-    passEdge: sendTo('stream', ({ event }) => event as StreamEvent),
+    openStream: sendTo('stream', ({ context }) => ({ type: 'stream.start', attempt: context.call })),
     closeStream: sendTo('stream', { type: 'stream.close' }),
     failStream: sendTo('stream', { type: 'stream.fail' }),
     abortStream: sendTo('stream', { type: 'stream.abort' }),

@@ -4,6 +4,7 @@ import type { Clock } from '../contracts/environment.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
 import type { Model, ModelDelta, ModelResponse } from '../contracts/model.ts'
+import { detached } from '../contracts/plain.ts'
 import { tooLong } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
@@ -45,7 +46,7 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clo
         try {
           // The refusal stands first: it counts also when the model has answered by the time that anybody looks.
           // A copy: what it is asked with is the conversation itself, also for the calls to come.
-          const called = model.call(structuredClone(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
+          const called = model.call(detached(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
           return responseOf(await Promise.race([deltas.refused, called]), ref, production, request.limits.outputCharsMax)
         } catch (thrown) {
           throw classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })

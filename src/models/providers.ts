@@ -22,7 +22,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     defaultModel: (env) => setting(env, 'ANTHROPIC_MODEL') ?? 'claude-sonnet-5-5',
     unavailable: (env) => addressProblem(env, 'ANTHROPIC_BASE_URL') ?? keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY'),
     open: async (modelId, env) => {
-      const { createAnthropic } = await loadPackage('@ai-sdk/anthropic', () => import('@ai-sdk/anthropic'))
+      const { createAnthropic } = await loadSdk('@ai-sdk/anthropic', 'ANTHROPIC_BASE_URL', () => import('@ai-sdk/anthropic'))
       const apiKey = setting(env, 'ANTHROPIC_API_KEY') ?? ''
       const named = baseUrl(env, 'ANTHROPIC_BASE_URL')
       // Anthropic's own tools take the address without a version, the AI SDK with it.
@@ -35,7 +35,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'gpt-5.6',
     unavailable: (env) => addressProblem(env, 'OPENAI_BASE_URL') ?? keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY'),
     open: async (modelId, env) => {
-      const { createOpenAI } = await loadPackage('@ai-sdk/openai', () => import('@ai-sdk/openai'))
+      const { createOpenAI } = await loadSdk('@ai-sdk/openai', 'OPENAI_BASE_URL', () => import('@ai-sdk/openai'))
       const apiKey = setting(env, 'OPENAI_API_KEY') ?? ''
       const named = baseUrl(env, 'OPENAI_BASE_URL')
       const url = named ?? 'https://api.openai.com/v1'
@@ -65,6 +65,12 @@ export const providers: Readonly<Record<string, Provider>> = {
       return { model: provider(modelId), secrets: apiKey ? [apiKey] : [], hints }
     },
   },
+}
+
+/** While it is loaded, such a package makes a provider by its variable, and throws when that is set to nothing. */
+const loadSdk = <Module>(name: string, variable: string, load: () => Promise<Module>): Promise<Module> => {
+  if (setting(process.env, variable) === undefined) delete process.env[variable]
+  return loadPackage(name, load)
 }
 
 /** @throws RuntimeError provider_unknown_model when the package is not installed */

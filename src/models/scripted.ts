@@ -1,8 +1,10 @@
 /** Models that play a script: for tests, examples, and the stand-in that works without a network. */
+
 import type { Clock } from '../contracts/environment.ts'
 import { isRuntimeError, messageOf, type RuntimeError } from '../contracts/errors.ts'
 import type { Usage } from '../contracts/message.ts'
 import type { Model, ModelRequest, ModelResponse } from '../contracts/model.ts'
+import { detached } from '../contracts/plain.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { codeOfStatus, providerError } from './provider-error.ts'
 import { checkAnswer, checkScript, type Script, type ScriptedError, type ScriptedResponse } from './script.ts'
@@ -53,7 +55,7 @@ export const scriptedModel = (
 const ask = async (script: Extract<ScriptedSource, (request: ModelRequest) => unknown>, request: ModelRequest, ref: string) => {
   let answer: unknown
   try {
-    answer = await script(structuredClone(request))
+    answer = await script(detached(request))
   } catch (thrown) {
     if (isRuntimeError(thrown)) throw thrown
     throw providerError('provider_malformed', `the script function of ${ref} threw: ${messageOf(thrown)}`, {

@@ -3,7 +3,6 @@ import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
-import { waitingIn } from './peek.ts'
 
 export type Retention = {
   /** Days without any commit after which an actor is forgotten with its journal, unless it has something still to do or waits for a person. */
@@ -34,6 +33,8 @@ export const keepRetention = (runtime: Pick<Runtime, 'services'>, { idleDays }: 
       const forgotten = await forgetIdle(runtime, clock.now() - idleDays * dayMs, () => stopped)
       if (forgotten > 0) log.info({ forgotten, idleDays }, 'actors that nobody needed any more were forgotten')
     } catch (error) {
+      // The store may have been closed meanwhile.
+      if (stopped) return
       log.error({ error: errorBody(error) }, 'actors could not be looked through for those to forget; again in an hour')
     }
     if (!stopped) timer = clock.setTimeout(() => void sweep(), sweepMs)
@@ -54,16 +55,13 @@ const forgetIdle = async (runtime: Pick<Runtime, 'services'>, before: number, st
     const heads = await journal.list({ limit: pageSize, ...(after ? { after } : {}) })
     for (const head of heads) {
       if (stopped()) return forgotten
-      if (await mayForget(runtime, head, before)) {
-        await host.forget(head.address)
-        forgotten++
-      }
+      // The host looks again: the page may be old by now.
+      if (mayForget(head, before) && (await host.forget(head.address, head))) forgotten++
     }
     after = heads.at(-1)?.address
     if (heads.length < pageSize) return forgotten
   }
 }
 
-/** What is due, or has a timer set, wakes by itself one day; what waits for a person may be answered one day. */
-const mayForget = async (runtime: Pick<Runtime, 'services'>, head: Head, before: number): Promise<boolean> =>
-  head.at < before && head.wakeAt === null && (await waitingIn(runtime, head)) === 0
+/** What is due, or has a timer set, wakes by itself one day. So does what waits for a person: its turn has a deadline. */
+const mayForget = (head: Head, before: number): boolean => head.at < before && head.wakeAt === null

@@ -1,18 +1,10 @@
 /** A session as its users hold it. */
-import { detached } from '../actors/plain.ts'
 import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
-import {
-  type Approval,
-  defaultProfile,
-  type Profile,
-  type QueueMode,
-  SessionCommand,
-  type TurnOutcome,
-  type TurnOutput,
-} from '../contracts/session.ts'
+import { detached } from '../contracts/plain.ts'
+import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { SessionContext } from '../machines/session.context.ts'
 import { parseInput } from './parse.ts'
@@ -33,8 +25,6 @@ export type SessionView = {
   run: { runId: string; ids: string[]; model: string } | null
   queued: string[]
   approvals: Approval[]
-  /** How the last messages were answered. */
-  outcomes: TurnOutcome[]
   messages: number
   seq: number
   epoch: number
@@ -109,22 +99,21 @@ export class Session {
     if (command.id === undefined) return host.send(this.address, event)
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
       const receipt = await host.send(this.address, event, names)
-      if (!receipt.duplicate || (await this.#knows(command.id))) return receipt
+      if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: whoever sends it again means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
     }
   }
 
   /** Whether a message was accepted: then it waits, is being answered, or has an outcome. */
-  async #knows(id: string): Promise<boolean> {
+  async #knows(id: string, seq: number): Promise<boolean> {
     const context = await this.#context()
     const has = (ids: string[]): boolean => ids.includes(id)
     if (!context) return false
     return (
       has(context.queue.map((message) => message.id)) ||
       has(context.run?.ids ?? []) ||
-      context.outcomes.some(({ ids }) => has(ids)) ||
-      (await this.#services.transcripts.recall(this.address, id)) !== undefined
+      (await this.#services.transcripts.recall(this.address, id, seq)) !== undefined
     )
   }
 
@@ -158,14 +147,9 @@ export class Session {
 
   /** How a message was answered, however long ago. @throws RuntimeError not_found for one that was never accepted, or has no answer yet */
   async outcome(id: string): Promise<TurnOutput> {
-    const { transcripts } = this.#services
+    const { transcripts, host } = this.#services
     const context = await this.#context()
-    const recent = context?.outcomes.findLast(({ ids }) => ids.includes(id))
-    const answer = recent && (await this.history()).find((message) => message.role === 'assistant' && message.id === recent.answerId)
-    const known =
-      recent && (recent.answerId === null || answer)
-        ? { outcome: recent, text: answer?.role === 'assistant' ? answer.text : '' }
-        : await transcripts.recall(this.address, id)
+    const known = await transcripts.recall(this.address, id, await host.seqOf(this.address, id))
     if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
     return { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }
   }
@@ -239,14 +223,13 @@ export class Session {
   async view(): Promise<SessionView> {
     const { snapshot, seq, epoch, quarantine } = await this.#services.host.read(this.address)
     if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
-    const { run, queue, approvals, outcomes, transcriptLength } = snapshot.context as SessionContext
+    const { run, queue, approvals, transcriptLength } = snapshot.context as SessionContext
     return {
       key: this.key,
       state: snapshot.value,
       run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
       queued: queue.map(({ id }) => id),
       approvals,
-      outcomes,
       messages: transcriptLength,
       seq,
       epoch,

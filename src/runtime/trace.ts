@@ -2,9 +2,13 @@
 import { decodeCommit } from '../actors/codec.ts'
 import { type TraceEntry, traceEntries } from '../actors/replay.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Frame, Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { whereToLook } from './kinds.ts'
+
+type Services = Pick<Runtime, 'services'>
 
 /** `next` is where to read on; null at the present end of the journal. `seq` is its last commit. */
 export type TracePage = { entries: TraceEntry[]; next: number | null; seq: number }
@@ -12,21 +16,14 @@ export type TracePage = { entries: TraceEntry[]; next: number | null; seq: numbe
 const commitsPerRead = 200
 
 /** Whole commits until there are `limit` entries. @throws RuntimeError not_found, corrupt_at */
-export const readTrace = async (runtime: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
-  const { journal } = runtime.services.transport
-  const name = formatAddress(address)
-  const head = await journal.head(address)
-  if (!head) throw new RuntimeError('not_found', `there is no ${name}`, { hint: whereToLook(runtime, address.kind) })
+export const readTrace = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
+  const head = await headOf(runtime, address)
   const entries: TraceEntry[] = []
   let next = from
-  while (entries.length < limit && next <= head.seq) {
-    const frames = await journal.read(address, next, { limit: commitsPerRead })
-    if (frames.length === 0) break
-    for (const { seq, bytes } of frames) {
-      if (entries.length >= limit) break
-      entries.push(...traceEntries(decodeCommit(bytes, { address: name, seq })))
-      next = seq + 1
-    }
+  for await (const frame of framesOf(runtime, address, from)) {
+    entries.push(...traceEntries(commitIn(frame, address)))
+    next = frame.seq + 1
+    if (next > head.seq || entries.length >= limit) break
   }
   return { entries, next: next <= head.seq ? next : null, seq: head.seq }
 }
@@ -38,21 +35,40 @@ export type FramePage = { frames: { seq: number; bytes: string }[]; next: number
 const answerBytesMax = 8 * 1024 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at */
-export const readFrames = async (runtime: Pick<Runtime, 'services'>, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
-  const { journal } = runtime.services.transport
-  const head = await journal.head(address)
-  if (!head) throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook(runtime, address.kind) })
+export const readFrames = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
+  const head = await headOf(runtime, address)
   const frames: FramePage['frames'] = []
   let next = from
-  for (let size = 0; frames.length < limit && size < answerBytesMax && next <= head.seq; ) {
-    const read = await journal.read(address, next, { limit: Math.min(commitsPerRead, limit - frames.length) })
-    if (read.length === 0) break
-    for (const { seq, bytes } of read) {
-      if (size >= answerBytesMax) break
-      frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
-      size += bytes.length
-      next = seq + 1
-    }
+  let size = 0
+  for await (const { seq, bytes } of framesOf(runtime, address, from, Math.min(commitsPerRead, limit))) {
+    frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
+    next = seq + 1
+    size += bytes.length
+    if (next > head.seq || frames.length >= limit || size >= answerBytesMax) break
   }
   return { frames, next: next <= head.seq ? next : null }
 }
+
+/** All commits to the present end. @throws RuntimeError not_found, corrupt_at */
+export async function* readCommits(runtime: Services, address: Address, from: number): AsyncGenerator<Commit> {
+  await headOf(runtime, address)
+  for await (const frame of framesOf(runtime, address, from)) yield commitIn(frame, address)
+}
+
+const headOf = async (runtime: Services, address: Address): Promise<Head> => {
+  const head = await runtime.services.transport.journal.head(address)
+  if (head) return head
+  throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook(runtime, address.kind) })
+}
+
+/** In pages, so that a long journal never stands in memory as a whole. */
+async function* framesOf({ services }: Services, address: Address, from: number, pageSize = commitsPerRead): AsyncGenerator<Frame> {
+  for (let next = from; ; ) {
+    const frames = await services.transport.journal.read(address, next, { limit: pageSize })
+    yield* frames
+    if (frames.length < pageSize) return
+    next = (frames.at(-1)?.seq ?? next) + 1
+  }
+}
+
+const commitIn = ({ seq, bytes }: Frame, address: Address): Commit => decodeCommit(bytes, { address: formatAddress(address), seq })

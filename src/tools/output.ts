@@ -1,6 +1,6 @@
 /** What a tool returned, as plain JSON that a journal can hold, or a typed refusal that says why not. */
 import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
-import { depthMax } from './plan.ts'
+import { depthMax } from '../contracts/plain.ts'
 
 /**
  * Copies a result into plain JSON: `undefined` alone becomes null and is dropped from objects, `toJSON` is honoured, numbers that JSON

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { messageOf } from '../contracts/errors.ts'
 import type { ModelToolCall } from '../contracts/model.ts'
+import { depthMax } from '../contracts/plain.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
 import { hashOf } from './canonical-json.ts'
 import { nearest } from './nearest.ts'
@@ -9,8 +10,6 @@ import { toolDefaults } from './tool.ts'
 
 /** Characters of JSON that the model may send as one input. */
 export const inputCharsMax = 1024 * 1024
-/** Levels of nesting, in inputs and in results. */
-export const depthMax = 100
 /** Characters of a refused input that are kept: it goes to the journal, and the model wrote it itself. */
 const refusedCharsMax = 4096
 const issuesMax = 10

@@ -7,6 +7,17 @@ import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 /** The command that `statecast approvals` offers for the first call, as words. */
 const offered = (stdout: string): string[] => (/^ {2}statecast (approve .*?) {3}\(--deny/m.exec(stdout)?.[1] ?? '').split(' ')
 
+/** A folder whose node was killed during a tool call. @param file that the tool writes when it starts */
+const killedDuring = async (message: string, file: string): Promise<string> => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const client = start({ folder }, 'send', 'main', message)
+  await untilFile(join(folder, file))
+  node.process.kill('SIGKILL')
+  await client.ended
+  return folder
+}
+
 test('history prints what was said with the calls and their results, and as JSON one message a line', async () => {
   const folder = aFolder()
   await statecast({ folder, input: 'what is 17*23?\nand plus 9?\n' }, 'chat')
@@ -96,12 +107,7 @@ test('with --wait approve follows the turn on a node to its answer', async () =>
 })
 
 test('a call that is asked about again after a crash is not approved by the name of its first attempt', async () => {
-  const folder = aFolder()
-  const node = await aNode({ folder }, '--app', testApp)
-  const client = start({ folder }, 'send', 'main', 'once c')
-  await untilFile(join(folder, 'c.started'))
-  node.process.kill('SIGKILL')
-  await client.ended
+  const folder = await killedDuring('once c', 'c.started')
   await aNode({ folder }, '--app', testApp)
   await expect.poll(async () => (await statecast({ folder }, 'approvals')).stdout, { timeout: 10_000 }).toContain('nobody knows whether')
   const words = offered((await statecast({ folder }, 'approvals')).stdout)
@@ -134,12 +140,7 @@ test('actors lists conversations and machines with their states and what lives b
 })
 
 test('looking sets nothing going: a call that was cut off is not begun again by history, approvals, actors, sessions or doctor', async () => {
-  const folder = aFolder()
-  const node = await aNode({ folder }, '--app', testApp)
-  const client = start({ folder }, 'send', 'main', 'wait d')
-  await untilFile(join(folder, 'd.started'))
-  node.process.kill('SIGKILL')
-  await client.ended
+  const folder = await killedDuring('wait d', 'd.started')
   const before = (await statecast({ folder }, 'trace', 'main', '--app', testApp)).stdout
 
   for (const command of [['history', 'main'], ['approvals'], ['actors'], ['sessions'], ['doctor', '--offline']])

@@ -49,7 +49,6 @@ test('plain: what was asked and what was answered stand in the transcript', asyn
   const walk = start()
   expect(walk.state).toEqual({ calling: 'streaming' })
   expect(walk.inputs('callModel')).toMatchObject([{ session: 's', runId: 'r', upTo: 5, call: 1 }])
-  walk.send({ type: 'stream.start', attempt: 1 }).send({ type: 'stream.end', attempt: 1, deltas: 1, chars: 5 })
   await walk.resolve('callModel', answer())
 
   expect(walk.state).toBe('completed')

@@ -1,4 +1,6 @@
 /** The adapter with the real packages of the AI SDK, against local servers that speak the real wire formats. */
+import { execFile } from 'node:child_process'
+import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { noFailPoints } from '../../src/contracts/environment.ts'
 import type { Model } from '../../src/contracts/model.ts'
@@ -287,4 +289,19 @@ test('the standalone server answers as the offline stand-in does, tool calls inc
 
   expect(calls).toMatchObject([{ name: 'calculate', input: '{"expression":"17*23"}' }])
   expect(answer.text).toBe('17*23 = 391')
+})
+
+test.each([
+  ['openai/gpt-test', 'OPENAI_BASE_URL', ''],
+  ['anthropic/claude-test', 'ANTHROPIC_BASE_URL', ' '],
+])('%s opens where %s is set to "%s": that is as good as not set', async (ref, name, value) => {
+  // The packages of the AI SDK look at the variable when they are loaded, which is once in a process.
+  const code = `
+    import { createModels } from ${JSON.stringify(new URL('../../src/models/models.ts', import.meta.url).href)}
+    console.log((await createModels({ environment: {} }).get('${ref}')).ref)`
+  const env = { ...process.env, OPENAI_API_KEY: 'k', ANTHROPIC_API_KEY: 'k', [name]: value }
+
+  const { stdout } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', code], { env })
+
+  expect(stdout).toBe(`${ref}\n`)
 })

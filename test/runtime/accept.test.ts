@@ -64,7 +64,6 @@ test('two copies of a message that come at the same moment are one message', asy
 test('the answer of a message is found however long ago it was given, also after a reset', async () => {
   await using told = await story((request) => ({ text: `answer ${request.messages.filter(({ role }) => role === 'user').length}` }))
   for (let n = 1; n <= 60; n++) await told.clock.until((await told.say(`question ${n}`, { idempotencyKey: `m${n}` })).result())
-  expect((await told.main.view()).outcomes).toHaveLength(50)
   await told.main.reset('enough')
 
   expect(await told.main.outcome('m1')).toMatchObject({ status: 'completed', text: 'answer 1', ids: ['m1'] })

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { raise, setup } from 'xstate'
 import { z } from 'zod'
 import { agent, createRuntime, tool } from '../../src/index.ts'
+import { keepRetention } from '../../src/runtime/retention.ts'
 import { type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
 const dayMs = 24 * 3_600_000
@@ -13,7 +14,8 @@ const sleeper = setup({ types: { events: {} as { type: 'wake' | 'ring' } } }).cr
 
 const world = (retention?: { idleDays: number }) =>
   testRuntime({
-    agents: [agent({ name: 'main', model: 't/m', tools: [pay] })],
+    // A person may take very long to answer.
+    agents: [agent({ name: 'main', model: 't/m', tools: [pay], wallTimeMs: 400 * dayMs })],
     machines: { sleeper },
     models: {
       't/m': ({ messages }) =>
@@ -43,6 +45,7 @@ test('what nobody needed for longer than the policy is gone with its journal; wh
   const left = (await kit.runtime.services.transport.journal.list()).map(({ address }) => `${address.kind}/${address.id}`)
 
   expect(left).toEqual(['session/asked', 'session/young', 'sleeper/one'])
+  expect((await kit.clock.until(kit.session('asked').view())).approvals).toMatchObject([{ name: 'pay' }])
   const again = await kit.clock.until((await say('old', 'hello again')).result())
   expect(again).toMatchObject({ status: 'completed', transcriptLength: 2 })
 })
@@ -60,4 +63,59 @@ test.each([0, -1, Number.NaN, '7' as never])('a policy of %s days is refused', a
     code: 'bad_request',
     hint: expect.any(String),
   })
+})
+
+const hourMs = 3_600_000
+
+test.each(['in memory', 'asleep again'])('a message that is accepted after the journals were looked at keeps its session (%s)', async (where) => {
+  await using kit = await world()
+  await kit.clock.until((await kit.clock.until(kit.session('s').send('hello'))).result())
+  await later(kit, 2)
+  const { services } = kit.runtime
+  const looked = Promise.withResolvers<void>()
+  const { journal } = services.transport
+  const list: typeof journal.list = async (...args) => {
+    const heads = await journal.list(...args)
+    await looked.promise
+    return heads
+  }
+  const stop = keepRetention({ services: { ...services, transport: { ...services.transport, journal: { ...journal, list } } } }, { idleDays: 1 })
+  await kit.clock.advance(1)
+  await kit.clock.until((await kit.clock.until(kit.session('s').send('and again'))).result())
+  if (where === 'asleep again') await kit.clock.advance(120_000)
+  const live = services.host.liveCount
+  looked.resolve()
+  await kit.clock.settle()
+  stop()
+
+  expect(live).toBe(where === 'in memory' ? 1 : 0)
+  expect(await kit.commits('s')).toBe(4)
+})
+
+test('a message that is in the inbox when its session is forgotten begins it anew', async () => {
+  await using kit = await world()
+  await kit.clock.until((await kit.clock.until(kit.session('s').send('hello'))).result())
+  await later(kit, 2)
+  const { services } = kit.runtime
+  const head = (await services.transport.journal.head({ kind: 'session', id: 's' }))!
+  const forgetting = services.host.forget(head.address, head)
+  await kit.runtime.publish('statecast.in.session.s', new TextEncoder().encode('{"type":"message","text":"anybody there?"}'), 'letter')
+  await kit.clock.advance(1000)
+  const answer = await kit.clock.until(kit.session('s').wait('letter'))
+
+  expect(await forgetting).toBe(true)
+  expect(answer).toMatchObject({ status: 'completed', transcriptLength: 2 })
+})
+
+test('what was said in a session that was forgotten is not in the one that begins anew, also for whoever had read it', async () => {
+  await using kit = await world({ idleDays: hourMs / dayMs })
+  await kit.clock.until((await kit.clock.until(kit.session('s').send('my secret'))).result())
+  await kit.clock.advance(120_000)
+  const before = await kit.session('s').history()
+  await kit.clock.advance(3 * hourMs)
+  const run = await kit.clock.until(kit.session('s').send('hello'))
+  await kit.clock.until(run.result())
+
+  expect(before).toHaveLength(2)
+  expect((await kit.session('s').history()).map((message) => 'text' in message && message.text)).toEqual(['hello', 'yes'])
 })

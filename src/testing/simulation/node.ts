@@ -1,5 +1,5 @@
 /** One process of a simulation: its clock, its way to the store, its moments. It can be stopped in its tracks, for a while or for good. */
-import type { Clock, Environment, FailPoint, FailPoints } from '../../contracts/environment.ts'
+import { type Clock, type Environment, type FailPoint, type FailPoints, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Journal, Transport } from '../../contracts/transport.ts'
@@ -125,7 +125,7 @@ export class Node {
       await this.present()
       const fault = this.#strike(name)
       await this.present()
-      if (fault?.kind === 'delay') await new Promise<void>((resolve) => void world.setTimeout(resolve, fault.ms))
+      if (fault?.kind === 'delay') await pause(world, fault.ms)
       if (fault?.kind === 'lost request') throw lost(name)
       const refusal = trouble()
       if (refusal) throw refusal

@@ -1,0 +1,38 @@
+/** Follows a turn to its answer, which is what goes to stdout. */
+import type { RunEvent } from '../runtime/run.ts'
+import { onInterrupt } from './interrupt.ts'
+import { exitCodes, print, printable, printJson, reportError } from './output.ts'
+import type { Conversation } from './say.ts'
+
+export type Listener = {
+  json?: boolean | undefined
+  /** @returns whether it has heard enough: then there is no answer to wait for */
+  hear(event: RunEvent): boolean
+  /** What Ctrl-C does. */
+  interrupt(): Promise<unknown>
+}
+
+/** @returns the exit code */
+export const printAnswer = async (conversation: Conversation, { json = false, hear, interrupt }: Listener): Promise<number> => {
+  let interrupted = false
+  const stopListening = onInterrupt(async () => {
+    interrupted = true
+    await interrupt()
+  })
+  try {
+    for await (const event of conversation.events) {
+      if (json) printJson(event)
+      if (hear(event)) return exitCodes.fine
+    }
+    const { text } = await conversation.outcome
+    if (!json) print(printable(text, 'lines'))
+    return exitCodes.fine
+  } catch (error) {
+    if (interrupted) return exitCodes.interrupted
+    reportError(error, { json })
+    return exitCodes.failed
+  } finally {
+    stopListening()
+    conversation.stop()
+  }
+}
