@@ -62,6 +62,20 @@ export const journalContract = ({ claim, open, reopen }: Suite): void => {
     expect(await journal.read(aSession(), 1)).toHaveLength(2)
   })
 
+  claim('what was written is a copy: its writer may use a Buffer again', async () => {
+    const { journal } = await open()
+    const buffer = Buffer.from('frame')
+    const image = Buffer.from('image')
+    await journal.append(aSession(), 0, buffer, awake)
+    await journal.saveSnapshot(aSession(), 1, image)
+
+    buffer.fill('x')
+    image.fill('x')
+
+    expect((await journal.read(aSession(), 1)).map(({ bytes }) => textOf(bytes))).toEqual(['frame'])
+    expect(textOf((await journal.snapshot(aSession()))?.bytes)).toBe('image')
+  })
+
   claim('one refused append does not disturb the others that were sent with it', async () => {
     const { journal } = await open()
 

@@ -63,8 +63,8 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     append: (address, expected, bytes, { wakeAt, at }) =>
       new Promise((resolve) => {
         const key = addressKey(address)
-        // The caller may use its buffer again, and a view would keep all of it alive.
-        const kept = checkBytes(bytes, frameBytesMax, 'frame').slice()
+        // The caller may use its buffer again, and a view, which is what a Buffer's slice is, would keep all of it alive.
+        const kept = new Uint8Array(checkBytes(bytes, frameBytesMax, 'frame'))
         let gate: Promise<void> | undefined
         atNextCommit(() => {
           const outcome = commit(key, address, expected, kept, wakeAt, at)
@@ -108,7 +108,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       return due.slice(0, limit).map(headOf)
     },
     async saveSnapshot(address, seq, bytes) {
-      const kept = checkBytes(bytes, snapshotBytesMax, 'snapshot').slice()
+      const kept = new Uint8Array(checkBytes(bytes, snapshotBytesMax, 'snapshot'))
       const stop = failPoints.hit('K16')
       if (stop !== undefined) await stop
       await change(address, (root) => {

@@ -37,7 +37,7 @@ export const memoryInbox = (): InboxStore => {
       if (known.has(key)) return undefined
       last += 1
       known.set(key, last)
-      rows.set(last, { row: last, subject, id, data: data.slice(), attempts: 0, failures: 0, readyAt: 0, state: 'waiting', settledAt: 0, reason: '' })
+      rows.set(last, { row: last, subject, id, data: new Uint8Array(data), attempts: 0, failures: 0, readyAt: 0, state: 'waiting', settledAt: 0, reason: '' })
       return last
     },
     async done(number, at) {
@@ -89,13 +89,13 @@ export const memoryBlobs = (): Blobs => {
       const hash = createHash('sha256')
         .update(checkBytes(bytes, blobBytesMax, 'blob'))
         .digest('hex')
-      if (!blobs.has(hash)) blobs.set(hash, bytes.slice())
+      if (!blobs.has(hash)) blobs.set(hash, new Uint8Array(bytes))
       return hash
     },
     async get(hash) {
       const bytes = blobs.get(checkHash(hash))
       if (bytes === undefined) throw blobNotFound(hash)
-      return bytes.slice()
+      return new Uint8Array(bytes)
     },
   }
 }
