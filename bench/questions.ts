@@ -4,6 +4,7 @@ export const questions: Record<string, string> = {
   'durable-turn': 'What does a durable turn cost beside the bare appends that it needs?',
   'root-event': 'What does a root add to an event of plain XState, without I/O?',
   deltas: 'How many deltas per second reach somebody who listens in the same process?',
+  'first-delta': 'How much later does the first word come, with a real provider package in between?',
   commits: 'How many commits does a turn need?',
   memory: 'How much memory does a session take, awake and asleep, and how fast does it wake?',
   recovery: 'How long does a recorded input take to be applied again?',

@@ -117,13 +117,13 @@ const durabilityOfPeers =
 /** @param withPeers installs other runtimes in a scratch folder and measures them in the same rounds */
 export const run = async ({ withPeers = false } = {}): Promise<Table[]> => {
   const { entries, failed, versions } = withPeers ? installPeers() : { entries: [], failed: [], versions: {} }
-  const measured = await measure([floors.memory, floors.disk, ours.memory, ours.disk, ...entries])
+  const measured = await measure([...Object.values(floors), ...Object.values(ours), ...entries])
   const tables = metrics.map((metric) => tableOf(measured, failed, metric))
   const peers = Object.entries(versions).map(([name, version]) => `${name} ${version}`)
   const first = tables[0] as Table
   first.note = [mergers(measured), ...(peers.length > 0 ? [`Peers: ${peers.join(', ')}. ${durabilityOfPeers}`] : [])].join(' ')
   tables.forEach(show)
-  const broken = [ours.memory, ours.disk, floors.memory, floors.disk].filter(({ name }) => !valuesOf(measured, name, 'plain'))
+  const broken = [...Object.values(ours), ...Object.values(floors)].filter(({ name }) => !valuesOf(measured, name, 'plain'))
   if (broken.length > 0) throw new Error(`could not be measured: ${broken.map(({ name }) => name).join(', ')}`)
   return tables
 }

@@ -29,6 +29,7 @@ test.each([
   ['[SHOW-BENCH-RECOVERY] recovery is measured per input, beside plain XState', 'recovery', 'floor: the same events', 'a root, one input a commit'],
   ['turns are measured beside a bare actor and grouped appends, each in its own process', 'turns', 'floor: XState, grouped', 'statecast, in memory'],
   ['deltas are measured beside a generator and an emitter', 'deltas', 'floor: a bare EventEmitter', 'statecast, an await a delta'],
+  ['the first delta is measured beside a bare provider, over HTTP', 'first-delta', 'floor: doStream()', 'statecast, in memory'],
   ['a long session is brought back beside a bare read', 'long-session', 'floor: snapshot and', 'back from a kill'],
 ])(
   '%s',

@@ -27,6 +27,7 @@ const here = (file: string): string => new URL(file, import.meta.url).href
 
 export const floors = {
   memory: { name: 'floor: XState', module: here('floor.ts'), variant: 'memory' },
+  charts: { name: 'floor: our statecharts, bare XState', module: here('charts.ts'), variant: 'memory' },
   disk: { name: 'floor: XState, grouped SQLite appends', module: here('floor.ts'), variant: 'disk' },
 } satisfies Record<string, Entry>
 
