@@ -37,7 +37,18 @@ export const memoryInbox = (): InboxStore => {
       if (known.has(key)) return undefined
       last += 1
       known.set(key, last)
-      rows.set(last, { row: last, subject, id, data: new Uint8Array(data), attempts: 0, failures: 0, readyAt: 0, state: 'waiting', settledAt: 0, reason: '' })
+      rows.set(last, {
+        row: last,
+        subject,
+        id,
+        data: new Uint8Array(data),
+        attempts: 0,
+        failures: 0,
+        readyAt: 0,
+        state: 'waiting',
+        settledAt: 0,
+        reason: '',
+      })
       return last
     },
     async done(number, at) {
