@@ -74,7 +74,11 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const transport =
     own === undefined
       ? (options.transport as Transport)
-      : await openTransport(own, { environment, ...(options.owner ? { owner: options.owner } : {}) })
+      : await openTransport(own, {
+          environment,
+          owner: { pid: String(process.pid), ...options.owner },
+          ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
+        })
   try {
     const transcripts = new Transcripts(transport.journal)
     const outputs = new Outputs(environment.log)

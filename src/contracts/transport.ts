@@ -45,7 +45,7 @@ export interface Journal {
   saveSnapshot(address: Address, seq: number, bytes: Uint8Array): Promise<void>
   /** The newest readable snapshot; a damaged one is as good as none. */
   snapshot(address: Address): Promise<Frame | undefined>
-  /** Forgets frames with `seq < before`. The head stays. */
+  /** Forgets frames with `seq < before`, but never the last one: it is what the next append continues. */
   truncate(address: Address, before: number): Promise<void>
   /** Forgets the root altogether. */
   remove(address: Address): Promise<void>

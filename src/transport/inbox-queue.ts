@@ -26,6 +26,10 @@ type Line = { messages: StoredMessage[]; busy: boolean; timer: { handle: unknown
 
 export type InboxQueue = {
   put: Inbox['put']
+  /** For a store that delivers by itself: one more message has come. */
+  offer(message: StoredMessage): void
+  /** For such a store: whatever waits was given back. */
+  forget(): void
   /** @param owner whoever asks; one consumer each. @throws RuntimeError conflict */
   consume(pattern: string, handler: (delivery: Delivery) => Promise<void>, owner: unknown): () => Promise<void>
   /** Takes the owner's consumer away and gives what it had in flight to others. One that is `dead` can settle nothing any more; a zombie can. */
@@ -181,10 +185,11 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
     })
   }
 
-  for (const message of store.waiting()) {
+  const take = (message: StoredMessage): void => {
     enqueue(message)
     undelivered += 1
   }
+  for (const message of store.waiting()) take(message)
 
   return {
     async put(subject, id, data) {
@@ -205,6 +210,18 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
       enqueue({ row, subject, id, attempts: 0, failures: 0, readyAt: 0, leftOver: false })
       pump(subject)
       return { duplicate: false }
+    },
+
+    offer(message) {
+      take(message)
+      pump(message.subject)
+    },
+
+    forget() {
+      for (const line of lines.values()) disarm(line)
+      lines.clear()
+      starved.clear()
+      undelivered = 0
     },
 
     consume(pattern, handler, owner) {

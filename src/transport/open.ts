@@ -2,10 +2,11 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Transport } from '../contracts/transport.ts'
 import { type EmbeddedOptions, openEmbedded } from './embedded/open.ts'
+import type { NatsOptions } from './nats/open.ts'
 
-export type TransportOptions = Omit<EmbeddedOptions, 'folder'>
+export type TransportOptions = Omit<EmbeddedOptions, 'folder'> & Pick<NatsOptions, 'replicas' | 'connection'>
 
-/** @param url `embedded:./folder`, `memory:`. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
+/** @param url `embedded:./folder`, `memory:`, `nats://host:port`, several of these separated by commas. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
 export const openTransport = async (url: string, options: TransportOptions): Promise<Transport> => {
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
   switch (scheme) {
@@ -16,16 +17,16 @@ export const openTransport = async (url: string, options: TransportOptions): Pro
     case 'memory':
       return openEmbedded({ ...options, folder: ':memory:' })
     case 'nats':
-    case 'tls':
-      throw new RuntimeError('unsupported', 'the NATS backend is not in this build', {
-        field: 'transport',
-        hint: "use 'embedded:./folder', which needs no server",
-      })
+    case 'tls': {
+      // Its client is loaded by those who use it.
+      const { openNats } = await import('./nats/open.ts')
+      return openNats({ ...options, url })
+    }
     default:
       // The rest of it could hold a password.
       throw new RuntimeError('bad_request', `no transport goes by the scheme '${(scheme ?? '').slice(0, 20)}'`, {
         field: 'transport',
-        hint: "write 'embedded:./folder' or 'memory:'",
+        hint: "write 'embedded:./folder', 'memory:' or 'nats://host:port'",
       })
   }
 }

@@ -5,7 +5,7 @@ import type { Suite } from './transport.contract.ts'
 
 /** Consumes everything and acknowledges it. */
 const drain = (transport: Transport, heard: string[]) =>
-  transport.inbox.consume('in.>', async (delivery) => {
+  transport.inbox.consume('statecast.in.>', async (delivery) => {
     heard.push(`${delivery.subject} ${textOf(delivery.data)}`)
     await delivery.ack()
   })
@@ -15,17 +15,17 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const { inbox } = await open()
     const heard: Pick<Delivery, 'subject' | 'id' | 'data' | 'attempt'>[] = []
 
-    await inbox.put('in.session.a', 'm1', bytesOf('early'))
-    inbox.consume('in.>', async (delivery) => {
+    await inbox.put('statecast.in.session.a', 'm1', bytesOf('early'))
+    inbox.consume('statecast.in.>', async (delivery) => {
       heard.push(delivery)
       await delivery.ack()
     })
-    await inbox.put('in.session.b', 'm2', bytesOf('late'))
+    await inbox.put('statecast.in.session.b', 'm2', bytesOf('late'))
 
     await vi.waitFor(() => expect(heard).toHaveLength(2))
     expect(heard.map(({ subject, id, data, attempt }) => [subject, id, textOf(data), attempt])).toEqual([
-      ['in.session.a', 'm1', 'early', 1],
-      ['in.session.b', 'm2', 'late', 1],
+      ['statecast.in.session.a', 'm1', 'early', 1],
+      ['statecast.in.session.b', 'm2', 'late', 1],
     ])
   })
 
@@ -35,11 +35,11 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const release = aSignal()
     let inFlight = 0
     let most = 0
-    for (let index = 0; index < 10; index += 1) await inbox.put('in.slow', `${index}`, bytesOf(`slow ${index}`))
-    await inbox.put('in.quick', '0', bytesOf('quick'))
+    for (let index = 0; index < 10; index += 1) await inbox.put('statecast.in.k.slow', `${index}`, bytesOf(`slow ${index}`))
+    await inbox.put('statecast.in.k.quick', '0', bytesOf('quick'))
 
-    inbox.consume('in.>', async (delivery) => {
-      if (delivery.subject === 'in.slow') {
+    inbox.consume('statecast.in.>', async (delivery) => {
+      if (delivery.subject === 'statecast.in.k.slow') {
         most = Math.max(most, (inFlight += 1))
         await release.promise
         inFlight -= 1
@@ -59,14 +59,14 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const { inbox } = await open()
     const heard: string[] = []
 
-    await inbox.put('out.a', '1', bytesOf('not mine'))
-    await inbox.put('in.a', '1', bytesOf('mine'))
-    inbox.consume('in.*', async (delivery) => {
+    await inbox.put('statecast.in.other.a', '1', bytesOf('not mine'))
+    await inbox.put('statecast.in.k.a', '1', bytesOf('mine'))
+    inbox.consume('statecast.in.k.*', async (delivery) => {
       heard.push(textOf(delivery.data))
       await delivery.ack()
     })
-    await inbox.put('in.a.b', '1', bytesOf('too deep'))
-    await inbox.put('in.z', '1', bytesOf('last'))
+    await inbox.put('statecast.in.other.b', '1', bytesOf('not mine either'))
+    await inbox.put('statecast.in.k.z', '1', bytesOf('last'))
 
     await vi.waitFor(() => expect(heard).toEqual(['mine', 'last']))
   })
@@ -74,35 +74,35 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('an id that was seen before is dropped: while it waits, and after it is done, also after a reopen', async () => {
     const first = await open()
     const heard: string[] = []
-    await first.inbox.put('in.a', 'm1', bytesOf('first'))
+    await first.inbox.put('statecast.in.k.a', 'm1', bytesOf('first'))
 
-    const whileWaiting = await first.inbox.put('in.a', 'm1', bytesOf('again'))
+    const whileWaiting = await first.inbox.put('statecast.in.k.a', 'm1', bytesOf('again'))
     drain(first, heard)
     await vi.waitFor(() => expect(heard).toHaveLength(1))
     const second = await reopen(first)
-    const afterDone = await second.inbox.put('in.a', 'm1', bytesOf('and again'))
-    const elsewhere = await second.inbox.put('in.b', 'm1', bytesOf('another subject'))
+    const afterDone = await second.inbox.put('statecast.in.k.a', 'm1', bytesOf('and again'))
+    const elsewhere = await second.inbox.put('statecast.in.k.b', 'm1', bytesOf('another subject'))
     drain(second, heard)
 
     expect([whileWaiting, afterDone, elsewhere]).toEqual([{ duplicate: true }, { duplicate: true }, { duplicate: false }])
-    await vi.waitFor(() => expect(heard).toEqual(['in.a first', 'in.b another subject']))
+    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a first', 'statecast.in.k.b another subject']))
   })
 
   claim('an id is remembered for two minutes after its message is done, and not for ever', async () => {
     const clock = aManualClock()
     const { inbox } = await open({ environment: anEnvironment({ clock }) })
     let count = 0
-    inbox.consume('in.>', (delivery) => {
+    inbox.consume('statecast.in.>', (delivery) => {
       count += 1
       return delivery.ack()
     })
-    await inbox.put('in.a', 'm1', bytesOf('first'))
+    await inbox.put('statecast.in.k.a', 'm1', bytesOf('first'))
     await vi.waitFor(() => expect(count).toBe(1))
 
     clock.advance(120_000)
-    const soon = await inbox.put('in.a', 'm1', bytesOf('again'))
+    const soon = await inbox.put('statecast.in.k.a', 'm1', bytesOf('again'))
     clock.advance(600_000)
-    const late = await inbox.put('in.a', 'm1', bytesOf('much later'))
+    const late = await inbox.put('statecast.in.k.a', 'm1', bytesOf('much later'))
 
     expect([soon, late]).toEqual([{ duplicate: true }, { duplicate: false }])
   })
@@ -110,11 +110,11 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('a message that stops its process over and over shows by its attempt that it has been tried', async () => {
     let transport = await open()
     const attempts: number[] = []
-    await transport.inbox.put('in.a', '1', bytesOf('poison'))
+    await transport.inbox.put('statecast.in.k.a', '1', bytesOf('poison'))
 
     for (let round = 0; round < 4; round += 1) {
       const reached = aSignal()
-      transport.inbox.consume('in.>', async (delivery) => {
+      transport.inbox.consume('statecast.in.>', async (delivery) => {
         attempts.push(delivery.attempt)
         reached.give()
         await new Promise(() => undefined)
@@ -129,9 +129,9 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
 
   claim('what was not acknowledged is delivered again after a reopen, in the old order', async () => {
     const first = await open()
-    for (const id of ['1', '2', '3']) await first.inbox.put('in.a', id, bytesOf(id))
+    for (const id of ['1', '2', '3']) await first.inbox.put('statecast.in.k.a', id, bytesOf(id))
     const reached = aSignal()
-    first.inbox.consume('in.>', async (delivery) => {
+    first.inbox.consume('statecast.in.>', async (delivery) => {
       if (delivery.id === '1') return delivery.ack()
       reached.give()
       await new Promise(() => undefined)
@@ -142,16 +142,16 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const heard: string[] = []
     drain(second, heard)
 
-    await vi.waitFor(() => expect(heard).toEqual(['in.a 2', 'in.a 3']))
+    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a 2', 'statecast.in.k.a 3']))
   })
 
   claim('a retry comes again after its pause, counts the attempt, and holds back what is behind it', async () => {
     const { inbox } = await open()
     const heard: string[] = []
-    await inbox.put('in.a', '1', bytesOf('one'))
-    await inbox.put('in.a', '2', bytesOf('two'))
+    await inbox.put('statecast.in.k.a', '1', bytesOf('one'))
+    await inbox.put('statecast.in.k.a', '2', bytesOf('two'))
 
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       heard.push(`${delivery.id} attempt ${delivery.attempt}`)
       await (delivery.attempt < 3 && delivery.id === '1' ? delivery.retry(5) : delivery.ack())
     })
@@ -162,10 +162,10 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('a buried message is kept with its reason and frees its subject', async () => {
     const first = await open()
     const heard: string[] = []
-    await first.inbox.put('in.a', 'bad', bytesOf('poison'))
-    await first.inbox.put('in.a', 'good', bytesOf('food'))
+    await first.inbox.put('statecast.in.k.a', 'bad', bytesOf('poison'))
+    await first.inbox.put('statecast.in.k.a', 'good', bytesOf('food'))
 
-    first.inbox.consume('in.>', async (delivery) => {
+    first.inbox.consume('statecast.in.>', async (delivery) => {
       heard.push(delivery.id)
       await (delivery.id === 'bad' ? delivery.bury('cannot be read') : delivery.ack())
     })
@@ -173,7 +173,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const second = await reopen(first)
 
     const [letter, ...others] = await second.inbox.deadLetters()
-    expect(letter).toMatchObject({ subject: 'in.a', id: 'bad', reason: 'cannot be read', at: expect.any(Number) })
+    expect(letter).toMatchObject({ subject: 'statecast.in.k.a', id: 'bad', reason: 'cannot be read', at: expect.any(Number) })
     expect(textOf(letter?.data)).toBe('poison')
     expect(others).toEqual([])
     expect(await second.inbox.deadLetters({ limit: 0 })).toEqual([])
@@ -183,10 +183,10 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const { inbox } = await open({ environment: anEnvironment({ clock: aHastyClock() }) })
     const attempts: number[] = []
     const heard: string[] = []
-    await inbox.put('in.a', 'bad', bytesOf('poison'))
-    await inbox.put('in.a', 'good', bytesOf('food'))
+    await inbox.put('statecast.in.k.a', 'bad', bytesOf('poison'))
+    await inbox.put('statecast.in.k.a', 'good', bytesOf('food'))
 
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       if (delivery.id === 'good') {
         heard.push(delivery.id)
         return delivery.ack()
@@ -203,9 +203,9 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('a handler that ends without a word has failed', async () => {
     const { inbox } = await open({ environment: anEnvironment({ clock: aHastyClock() }) })
     const attempts: number[] = []
-    await inbox.put('in.a', '1', bytesOf('x'))
+    await inbox.put('statecast.in.k.a', '1', bytesOf('x'))
 
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       attempts.push(delivery.attempt)
       if (delivery.attempt === 2) await delivery.ack()
     })
@@ -216,9 +216,9 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('of several words about one delivery the first counts', async () => {
     const { inbox } = await open()
     let count = 0
-    await inbox.put('in.a', '1', bytesOf('x'))
+    await inbox.put('statecast.in.k.a', '1', bytesOf('x'))
 
-    const stop = inbox.consume('in.>', async (delivery) => {
+    const stop = inbox.consume('statecast.in.>', async (delivery) => {
       count += 1
       await Promise.all([delivery.ack(), delivery.bury('no'), delivery.retry(0)])
     })
@@ -226,7 +226,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     await stop()
 
     expect(await inbox.deadLetters()).toEqual([])
-    expect(await inbox.put('in.a', '1', bytesOf('x'))).toEqual({ duplicate: true })
+    expect(await inbox.put('statecast.in.k.a', '1', bytesOf('x'))).toEqual({ duplicate: true })
     expect(count).toBe(1)
   })
 
@@ -235,22 +235,22 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const release = aSignal()
     const started = aSignal()
     const heard: string[] = []
-    const stop = inbox.consume('in.>', async (delivery) => {
+    const stop = inbox.consume('statecast.in.>', async (delivery) => {
       started.give()
       await release.promise
       heard.push(`first ${delivery.id}`)
       await delivery.ack()
     })
-    await inbox.put('in.a', '1', bytesOf('x'))
-    await inbox.put('in.a', '2', bytesOf('x'))
+    await inbox.put('statecast.in.k.a', '1', bytesOf('x'))
+    await inbox.put('statecast.in.k.a', '2', bytesOf('x'))
     await started.promise
 
-    expect(() => inbox.consume('in.>', async () => undefined)).toThrow(expect.objectContaining({ code: 'conflict' }))
+    expect(() => inbox.consume('statecast.in.>', async () => undefined)).toThrow(expect.objectContaining({ code: 'conflict' }))
     const stopped = stop()
     release.give()
     await stopped
     const heardByFirst = [...heard]
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       heard.push(`second ${delivery.id}`)
       await delivery.ack()
     })
@@ -263,8 +263,8 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const clock = aManualClock()
     const { inbox } = await open({ environment: anEnvironment({ clock }) })
     const retried = aSignal()
-    await inbox.put('in.a', '1', bytesOf('x'))
-    const stop = inbox.consume('in.>', async (delivery) => {
+    await inbox.put('statecast.in.k.a', '1', bytesOf('x'))
+    const stop = inbox.consume('statecast.in.>', async (delivery) => {
       await delivery.retry(1_000)
       retried.give()
     })
@@ -272,7 +272,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     await stop()
     const heard: number[] = []
 
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       heard.push(delivery.attempt)
       await delivery.ack()
     })
@@ -286,29 +286,29 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
 
   claim('a full inbox answers overloaded, and takes more when something is done', async () => {
     const { inbox } = await open({ inboxMax: 3 })
-    for (const id of ['1', '2', '3']) await inbox.put('in.a', id, bytesOf('x'))
+    for (const id of ['1', '2', '3']) await inbox.put('statecast.in.k.a', id, bytesOf('x'))
 
-    await expect(inbox.put('in.b', '4', bytesOf('x'))).rejects.toMatchObject({ code: 'overloaded', retryable: true })
+    await expect(inbox.put('statecast.in.k.b', '4', bytesOf('x'))).rejects.toMatchObject({ code: 'overloaded', retryable: true })
     let count = 0
-    inbox.consume('in.>', (delivery) => {
+    inbox.consume('statecast.in.>', (delivery) => {
       count += 1
       return delivery.ack()
     })
     await vi.waitFor(() => expect(count).toBe(3))
 
-    await vi.waitFor(async () => expect(await inbox.put('in.b', '4', bytesOf('x'))).toEqual({ duplicate: false }))
+    await vi.waitFor(async () => expect(await inbox.put('statecast.in.k.b', '4', bytesOf('x'))).toEqual({ duplicate: false }))
   })
 
   claim('many subjects and messages are each delivered exactly once when nothing fails', async () => {
     const { inbox } = await open()
     const counts = new Map<string, number>()
-    inbox.consume('in.>', async (delivery) => {
+    inbox.consume('statecast.in.>', async (delivery) => {
       const key = `${delivery.subject} ${delivery.id}`
       counts.set(key, (counts.get(key) ?? 0) + 1)
       await delivery.ack()
     })
 
-    await Promise.all(Array.from({ length: 3_000 }, (_, index) => inbox.put(`in.${index % 1_500}`, `${index}`, bytesOf('x'))))
+    await Promise.all(Array.from({ length: 3_000 }, (_, index) => inbox.put(`statecast.in.k.${index % 1_500}`, `${index}`, bytesOf('x'))))
 
     await vi.waitFor(() => expect(counts.size).toBe(3_000), { timeout: 10_000 })
     expect(new Set(counts.values())).toEqual(new Set([1]))
@@ -317,9 +317,9 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('what is no subject, or no id, is refused', async () => {
     const { inbox } = await open()
 
-    for (const subject of ['', 'in.*', 'in.>', 'in..a', 'in a'])
+    for (const subject of ['', 'statecast.in.k.*', 'statecast.in.>', 'statecast.in..a', 'statecast.in.k.a b'])
       await expect(inbox.put(subject, '1', bytesOf('x'))).rejects.toMatchObject({ code: 'bad_request' })
     for (const id of ['', 'a\r\nb', 'x'.repeat(2_000)])
-      await expect(inbox.put('in.a', id, bytesOf('x'))).rejects.toMatchObject({ code: 'bad_request' })
+      await expect(inbox.put('statecast.in.k.a', id, bytesOf('x'))).rejects.toMatchObject({ code: 'bad_request' })
   })
 }

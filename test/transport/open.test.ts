@@ -15,10 +15,11 @@ test('a url chooses the backend', async () => {
   await Promise.all([disk.close(), memory.close()])
 })
 
-test('a backend that is not in this build is unsupported, and says what works', async () => {
-  await expect(openTransport('nats://127.0.0.1:4222', { environment })).rejects.toMatchObject({
-    code: 'unsupported',
-    hint: expect.stringContaining('embedded:'),
+test('a NATS server that is not there is an error that says what to do', async () => {
+  await expect(openTransport('nats://user:secret@127.0.0.1:9', { environment })).rejects.toMatchObject({
+    code: 'log_unavailable',
+    message: expect.not.stringContaining('secret'),
+    hint: expect.stringContaining('nats-server'),
   })
 })
 

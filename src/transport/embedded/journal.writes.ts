@@ -22,7 +22,7 @@ export const journalWrites = (database: DatabaseSync) => {
      ON CONFLICT (root) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, bytes = excluded.bytes WHERE excluded.seq >= snapshots.seq`,
   )
   const deleteFramesBefore = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < (?1 << 24) + ?2')
-  const raiseFirst = database.prepare('UPDATE roots SET first = max(first, min(?, seq + 1)) WHERE root = ?')
+  const raiseFirst = database.prepare('UPDATE roots SET first = max(first, ?) WHERE root = ?')
   const deleteFrames = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < ((?1 + 1) << 24)')
   const deleteSnapshot = database.prepare('DELETE FROM snapshots WHERE root = ?')
   const deleteRoot = database.prepare('DELETE FROM roots WHERE root = ?')
@@ -88,8 +88,9 @@ export const journalWrites = (database: DatabaseSync) => {
     truncate(address: Address, before: number): number {
       const row = selectRoot.get(address.kind, address.id)
       if (row === undefined) return unchanged
-      deleteFramesBefore.run(row.root as number, before)
-      raiseFirst.run(before, row.root as number)
+      const first = Math.min(before, row.seq as number)
+      deleteFramesBefore.run(row.root as number, first)
+      raiseFirst.run(first, row.root as number)
       return appended
     },
 

@@ -121,7 +121,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     },
     truncate: (address, before) =>
       change(address, (root) => {
-        const first = Math.max(root.first, Math.min(before, root.seq + 1))
+        const first = Math.max(root.first, Math.min(before, root.seq))
         root.frames.splice(0, first - root.first)
         root.first = first
       }),

@@ -1,0 +1,20 @@
+/** What is remembered of roots, by key; whoever was not asked about for longest is forgotten first. */
+const knownMax = 50_000
+
+export class Known<Value> {
+  readonly #values = new Map<string, Value>()
+
+  get(key: string): Value | undefined {
+    return this.#values.get(key)
+  }
+
+  set(key: string, value: Value): void {
+    this.#values.delete(key)
+    this.#values.set(key, value)
+    if (this.#values.size > knownMax) this.#values.delete(this.#values.keys().next().value as string)
+  }
+
+  delete(key: string): void {
+    this.#values.delete(key)
+  }
+}

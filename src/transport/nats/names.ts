@@ -1,0 +1,35 @@
+/** What everything of one prefix is called on the server. */
+import { type Address, checkKind, escapeToken, unescapeToken } from '../../contracts/subjects.ts'
+
+export type Names = ReturnType<typeof namesOf>
+
+/** @param prefix first tokens of all subjects, see `subjects()` */
+export const namesOf = (prefix: string) => {
+  const stem = prefix.replaceAll('.', '_').toUpperCase()
+  const of = (part: string, { kind, id }: Address) => `${prefix}.${part}.${checkKind(kind)}.${escapeToken(id)}`
+  const depth = prefix.split('.').length + 1
+  return {
+    prefix,
+    streams: {
+      journal: `${stem}_JOURNAL`,
+      snapshots: `${stem}_SNAPSHOTS`,
+      wakes: `${stem}_WAKES`,
+      inbox: `${stem}_INBOX`,
+      dead: `${stem}_DEAD`,
+      blobs: `${stem}_BLOBS`,
+    },
+    bucket: `${stem}_REGISTRY`,
+    journal: (address: Address) => of('journal', address),
+    snapshot: (address: Address) => of('snapshot', address),
+    wake: (address: Address) => of('wake', address),
+    journalsOf: (kind: string | undefined) => `${prefix}.journal.${kind === undefined ? '>' : `${checkKind(kind)}.>`}`,
+    every: (part: 'journal' | 'snapshot' | 'wake' | 'in' | 'dead' | 'blob') => `${prefix}.${part}.>`,
+    dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
+    blob: (hash: string) => `${prefix}.blob.${hash}`,
+    /** The address in a subject of ours: `<prefix>.<part>.<kind>.<id>`. @throws RuntimeError bad_request */
+    address: (subject: string): Address => {
+      const [kind = '', id = ''] = subject.split('.').slice(depth)
+      return { kind: checkKind(kind), id: unescapeToken(id) }
+    },
+  }
+}

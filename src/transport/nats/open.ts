@@ -1,0 +1,153 @@
+/** Opens the NATS backend: connects, makes sure of the streams, and says what the server promises. */
+import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node'
+import type { Environment } from '../../contracts/environment.ts'
+import { errorBody, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import type { Transport } from '../../contracts/transport.ts'
+import { closable } from '../closable.ts'
+import { natsBlobs } from './blobs.ts'
+import { natsBus } from './bus.ts'
+import { fromNats } from './errors.ts'
+import { natsInbox } from './inbox.ts'
+import { natsJournal } from './journal.ts'
+import { openLink } from './link.ts'
+import { namesOf } from './names.ts'
+import { onlyNode } from './only-node.ts'
+import { natsRegistry } from './registry.ts'
+import { ensureStreams } from './streams.ts'
+import { openWakes } from './wakes.ts'
+
+export type NatsOptions = {
+  /** `nats://host:port`, or several, separated by commas. */
+  url: string
+  environment: Pick<Environment, 'clock' | 'failPoints' | 'log'>
+  prefix?: string | undefined
+  replicas?: number | undefined
+  inboxMax?: number | undefined
+  /** Given by a node, which is to be the only one; what others may learn of it. */
+  owner?: Record<string, string> | undefined
+  /** Credentials, TLS and whatever else the client takes. */
+  connection?: ConnectionOptions | undefined
+}
+
+/** Below it, batches of direct gets and message TTLs are missing. */
+const serverFloor = [2, 11] as const
+
+/** @throws RuntimeError log_unavailable (no server), unauthorised, unsupported (too old, no JetStream), forbidden, conflict */
+export const openNats = async ({
+  url,
+  environment,
+  prefix = 'statecast',
+  replicas = 1,
+  inboxMax,
+  owner,
+  connection = {},
+}: NatsOptions): Promise<Transport> => {
+  const { log } = environment
+  const nc = await connectTo(url, connection)
+  try {
+    requireServer(nc, url)
+    reportStatus(nc, log)
+    const names = namesOf(prefix)
+    const link = await openLink(nc).catch((error: unknown) => {
+      throw fromNats(error, `opening ${shown(url)}`)
+    })
+    await ensureStreams(link.jsm, names, environment.clock, { replicas, inboxMax })
+    const wakes = await openWakes(link, names, environment)
+    const registry = await natsRegistry(link, names, { replicas, log })
+    const lease = owner && (await onlyNode(registry, environment, owner))
+    const blobs = natsBlobs(link, names)
+    const inbox = natsInbox(link, names, environment)
+    const journal = natsJournal({ link, names, wakes, blobs, environment })
+    return closable({
+      name: shown(url),
+      capabilities: { durable: true, sharedByNodes: true },
+      journal,
+      bus: natsBus(nc, log),
+      inbox,
+      registry,
+      blobs,
+      health: async () => {
+        try {
+          await link.jsm.getAccountInfo()
+          return { writable: true, freeBytes: undefined, durability: `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}` }
+        } catch (error) {
+          return { writable: false, freeBytes: undefined, durability: 'JetStream', detail: fromNats(error, 'asking JetStream').message }
+        }
+      },
+      async close() {
+        await Promise.all([inbox.stop(), journal.idle()])
+        await lease?.release()
+        await Promise.all([wakes.stop(), registry.stop()])
+        await link.close()
+      },
+    })
+  } catch (error) {
+    await nc.close().catch(() => undefined)
+    throw error
+  }
+}
+
+/** Without what may be a password in it. */
+const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//')
+
+const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsConnection> => {
+  const servers = url.split(',').map((one) => one.trim())
+  try {
+    // A dead link is noticed within ten seconds rather than minutes, and never given up.
+    return await connect({
+      name: 'statecast',
+      timeout: 5_000,
+      pingInterval: 5_000,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 500,
+      ...credentials(servers[0] ?? ''),
+      ...options,
+      servers: servers.map(shown),
+    })
+  } catch (cause) {
+    const message = messageOf(cause)
+    if (/authoriz|authentic|user auth|permission/i.test(`${(cause as Error).name} ${message}`))
+      throw new RuntimeError('unauthorised', `${shown(url)} refuses these credentials`, {
+        cause,
+        field: 'url',
+        hint: 'check user and password, token, or creds file of this connection',
+      })
+    throw new RuntimeError('log_unavailable', `no NATS server answers at ${shown(url)}: ${message}`, {
+      cause,
+      retryable: true,
+      field: 'url',
+      hint: 'start one (nats-server -js), or check host and port; embedded:./folder needs none',
+    })
+  }
+}
+
+/** User and password, or a token, as they may stand in an address. */
+const credentials = (url: string): ConnectionOptions => {
+  const [, user, , pass] = /\/\/([^:@/]*)(:([^@/]*))?@/.exec(url) ?? []
+  if (user === undefined) return {}
+  return pass === undefined ? { token: decodeURIComponent(user) } : { user: decodeURIComponent(user), pass: decodeURIComponent(pass) }
+}
+
+const requireServer = ({ info }: NatsConnection, url: string): void => {
+  const [major = 0, minor = 0] = (info?.version ?? '').split('.').map(Number)
+  const floor = serverFloor.join('.')
+  if (major < serverFloor[0] || (major === serverFloor[0] && minor < serverFloor[1]))
+    throw new RuntimeError('unsupported', `${shown(url)} is nats-server ${info?.version}, at least ${floor} is needed`, {
+      hint: `install nats-server ${floor} or newer`,
+    })
+  if (info?.jetstream !== true)
+    throw new RuntimeError('unsupported', `${shown(url)} runs without JetStream`, {
+      hint: "start it with -js, or write 'jetstream {}' into its configuration",
+    })
+}
+
+const reportStatus = (nc: NatsConnection, log: Environment['log']): void => {
+  void (async () => {
+    for await (const status of nc.status()) {
+      if (status.type === 'disconnect') log.warn({ server: status.server }, 'the link to NATS is down; it is tried again')
+      else if (status.type === 'reconnect') log.info({ server: status.server }, 'the link to NATS is up again')
+      else if (status.type === 'error') log.error({ error: errorBody(status.error) }, 'NATS refused something')
+    }
+  })()
+}

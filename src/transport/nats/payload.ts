@@ -1,0 +1,19 @@
+/** Contents that do not fit into one message of this server go to the blob store, and the message names them. */
+import type { Blobs } from '../../contracts/transport.ts'
+import type { Link, Stored } from './link.ts'
+
+const blobHeader = 'Statecast-Blob'
+/** What headers and protocol may take of `max_payload`. */
+const headerBytesMax = 8 * 1024
+
+export const payloads = ({ nc }: Link, blobs: Blobs) => ({
+  async write(bytes: Uint8Array): Promise<{ data: Uint8Array; headers: Record<string, string> }> {
+    if (bytes.length <= (nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax) return { data: bytes, headers: {} }
+    return { data: new Uint8Array(), headers: { [blobHeader]: await blobs.put(bytes) } }
+  },
+  /** A copy: the client's own bytes are part of what came over the socket. */
+  async read({ data, headers }: Stored): Promise<Uint8Array> {
+    const hash = headers.last(blobHeader)
+    return hash ? blobs.get(hash) : new Uint8Array(data)
+  },
+})

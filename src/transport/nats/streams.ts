@@ -1,0 +1,87 @@
+/** The streams that a prefix needs: made when they are missing, checked when they are there. */
+import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream'
+import { type Clock, pause } from '../../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { inboxMessagesMax } from '../limits.ts'
+import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
+import type { Names } from './names.ts'
+
+export const partitions = 64
+const seconds = 1_000_000_000
+/** How long the server itself knows the ids of messages. */
+const duplicateWindowNs = 180 * seconds
+
+export type StreamOptions = {
+  /** Copies of each stream, 1 to 5; a cluster of three takes 3. */
+  replicas: number
+  inboxMax?: number | undefined
+}
+
+type Wanted = Partial<StreamConfig> & Pick<StreamConfig, 'name' | 'subjects'>
+
+const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamOptions): Wanted[] => {
+  const { streams, prefix } = names
+  const common = { storage: StorageType.File, num_replicas: replicas, allow_direct: true, discard: DiscardPolicy.New, deny_delete: true }
+  const newest = { max_msgs_per_subject: 1, discard: DiscardPolicy.Old, deny_delete: false, allow_rollup_hdrs: true, allow_msg_ttl: true }
+  return [
+    { ...common, name: streams.journal, subjects: [names.every('journal')], description: 'journals of actors: one message a commit' },
+    { ...common, ...newest, name: streams.snapshots, subjects: [names.every('snapshot')], description: 'the newest snapshot of each actor' },
+    { ...common, ...newest, name: streams.wakes, subjects: [names.every('wake')], description: 'actors that want to be woken, and when' },
+    {
+      ...common,
+      deny_delete: false,
+      name: streams.inbox,
+      subjects: [`${prefix}.in.*.*`],
+      // Whoever has a partition takes its messages; the server finds the partition of an address as we do, see partition.ts.
+      subject_transform: {
+        src: `${prefix}.in.*.*`,
+        dest: `${prefix}.inbox.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
+      },
+      retention: RetentionPolicy.Workqueue,
+      max_msgs: inboxMax,
+      duplicate_window: duplicateWindowNs,
+      description: 'commands for actors until their journals have them',
+    },
+    { ...common, name: streams.dead, subjects: [names.every('dead')], description: 'what could not be processed, with the reason' },
+    { ...common, name: streams.blobs, subjects: [names.every('blob')], description: 'large contents by their hash' },
+  ]
+}
+
+/** What must not differ: with other subjects, or another way of keeping messages, the promises of the journal do not hold. */
+const decisive = ['subjects', 'retention', 'storage', 'max_msgs_per_subject', 'discard'] as const
+
+/** A cluster that has just been started elects leaders first. */
+const patienceMs = 20_000
+const stepMs = 500
+
+/** @throws RuntimeError forbidden, conflict when a stream of that name is another's, log_unavailable */
+export const ensureStreams = async (jsm: JetStreamManager, names: Names, clock: Clock, options: StreamOptions): Promise<void> => {
+  const patiently = async (config: Wanted): Promise<void> => {
+    for (let waited = 0; ; waited += stepMs)
+      try {
+        return await ensure(jsm, config)
+      } catch (error) {
+        if (!isRuntimeError(error) || !error.retryable || waited >= patienceMs) throw error
+        await pause(clock, stepMs)
+      }
+  }
+  await Promise.all(wanted(names, options).map(patiently))
+}
+
+const ensure = async (jsm: JetStreamManager, config: Wanted): Promise<void> => {
+  const doing = `preparing the stream ${config.name}`
+  try {
+    const found = await jsm.streams.info(config.name)
+    const different = decisive.filter((key) => config[key] !== undefined && JSON.stringify(found.config[key]) !== JSON.stringify(config[key]))
+    if (different.length > 0)
+      throw new RuntimeError('conflict', `the stream ${config.name} is there with other settings: ${different.join(', ')}`, {
+        hint: 'use another --prefix, or make it what the reference says; nothing was changed',
+        data: { stream: config.name, different },
+      })
+  } catch (error) {
+    if (apiCodeOf(error) !== apiCodes.streamNotFound) throw fromNats(error, doing)
+    await jsm.streams.add(config as StreamConfig).catch((cause: unknown) => {
+      throw fromNats(cause, doing)
+    })
+  }
+}

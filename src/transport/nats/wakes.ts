@@ -1,0 +1,107 @@
+/**
+ * Who wants to be woken, and when: a stream with one message per root, mirrored here, so that looking for work asks no journal.
+ *
+ * The index may say too much and never too little: an entry is sent before the frame that wants it, and taken away some time after the one that does
+ * not. So whoever is found here is asked what its journal says.
+ */
+import type { JsMsg } from '@nats-io/jetstream'
+import type { Clock, Logger } from '../../contracts/environment.ts'
+import { errorBody } from '../../contracts/errors.ts'
+import type { Address } from '../../contracts/subjects.ts'
+import { addressKey } from '../address.ts'
+import { isWrongSequence } from './errors.ts'
+import type { Link } from './link.ts'
+import type { Names } from './names.ts'
+import { watchStream } from './watch.ts'
+
+type Entry = {
+  address: Address
+  /** What the stream says, and where it says it. */
+  stored: number | null
+  place: number
+  /** The entry is by this process. Another's may be taken away by its writer at any moment. */
+  mine: boolean
+  /** Set while it is to be taken away. */
+  clearing: unknown
+}
+
+/** A conversation goes to sleep and wakes with every turn; only who sleeps for longer is taken out. */
+const clearAfterMs = 2_000
+/** How long what takes an entry away stays in the stream, for watchers that were cut off. */
+const markerTtl = '60s'
+
+const encoder = new TextEncoder()
+const decoder = new TextDecoder()
+
+export type Wakes = Awaited<ReturnType<typeof openWakes>>
+
+export const openWakes = async (link: Link, names: Names, { clock, log }: { clock: Clock; log: Logger }) => {
+  const entries = new Map<string, Entry>()
+
+  const entryOf = (address: Address): Entry => {
+    const key = addressKey(address)
+    const entry = entries.get(key) ?? { address: { kind: address.kind, id: address.id }, stored: null, place: 0, mine: false, clearing: undefined }
+    entries.set(key, entry)
+    return entry
+  }
+
+  const heard = ({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): void => {
+    const entry = entryOf(names.address(subject))
+    // Our own come back; so does what is older than what we have written since.
+    if (seq <= entry.place) return
+    keepAwake(entry)
+    Object.assign(entry, { stored: data.length === 0 ? null : Number(decoder.decode(data)), place: seq, mine: false })
+    if (entry.stored === null) entries.delete(addressKey(entry.address))
+  }
+  const watch = await watchStream(link, { stream: names.streams.wakes, filter: names.every('wake'), log }, heard)
+
+  const keepAwake = (entry: Entry): void => {
+    clock.clearTimeout(entry.clearing)
+    entry.clearing = undefined
+  }
+
+  /** Only if nobody has written it since: a node that took over wants it to stay. */
+  const clear = async (entry: Entry): Promise<void> => {
+    entry.clearing = undefined
+    try {
+      await link.publish(names.wake(entry.address), new Uint8Array(), { headers: { 'Nats-TTL': markerTtl }, expected: entry.place })
+      if (entries.get(addressKey(entry.address)) === entry && entry.clearing === undefined) entries.delete(addressKey(entry.address))
+    } catch (error) {
+      if (!isWrongSequence(error) && !link.nc.isClosed())
+        log.warn({ address: entry.address, error: errorBody(error) }, 'a wake-up could not be taken back; it is looked at in vain')
+    }
+  }
+
+  return {
+    ready: watch.ready,
+    /** Sends at once; resolves when it is stored. */
+    async want(address: Address, wakeAt: number): Promise<void> {
+      const entry = entryOf(address)
+      keepAwake(entry)
+      if (entry.mine && entry.stored !== null && entry.stored <= wakeAt) return
+      const { seq } = await link.publish(names.wake(address), encoder.encode(String(wakeAt)))
+      if (seq > entry.place) Object.assign(entry, { stored: wakeAt, place: seq, mine: true })
+    },
+    /** Its journal wants nothing any more. */
+    rest(address: Address): void {
+      const entry = entries.get(addressKey(address))
+      if (entry !== undefined && entry.stored !== null) entry.clearing ??= clock.setTimeout(() => void clear(entry), clearAfterMs)
+    },
+    /** Candidates, earliest first: their heads say whether it is true. */
+    before: (until: number): Address[] =>
+      [...entries.values()]
+        .filter(({ stored, clearing }) => stored !== null && stored <= until && clearing === undefined)
+        .sort((one, other) => Number(one.stored) - Number(other.stored))
+        .map(({ address }) => address),
+    async remove(address: Address): Promise<void> {
+      const entry = entries.get(addressKey(address))
+      if (entry !== undefined) keepAwake(entry)
+      entries.delete(addressKey(address))
+      await link.jsm.streams.purge(names.streams.wakes, { filter: names.wake(address) })
+    },
+    async stop(): Promise<void> {
+      for (const entry of entries.values()) keepAwake(entry)
+      await watch.stop()
+    },
+  }
+}

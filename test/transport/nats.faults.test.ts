@@ -1,0 +1,115 @@
+/** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { natsServer } from '../../scripts/nats-server.ts'
+import { appendCommit } from '../../src/actors/append.ts'
+import type { Journal, Transport } from '../../src/contracts/transport.ts'
+import { openNats } from '../../src/transport/nats/open.ts'
+import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
+import { anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
+
+let server: Nats
+beforeAll(async () => {
+  await natsServer()
+  server = await startNats()
+}, natsFetchMs)
+afterAll(() => server.stop())
+
+const opened: { close(): Promise<void> }[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+})
+const kept = <T extends { close(): Promise<void> }>(one: T): T => {
+  opened.push(one)
+  return one
+}
+
+let count = 0
+/** A transport under a prefix of its own, behind a link that can be broken. */
+const behindProxy = async (): Promise<{ proxy: TcpProxy; transport: Transport; prefix: string }> => {
+  const proxy = await startTcpProxy({ to: server.port, split: splitNats })
+  kept({ close: () => proxy.close() })
+  const prefix = `fault-${++count}`
+  const transport = kept(await openNats({ url: `nats://127.0.0.1:${proxy.port}`, environment: anEnvironment(), prefix }))
+  return { proxy, transport, prefix }
+}
+
+/** As a root does it: until it is known whether the frame is there. */
+const append = (journal: Journal, seq: number, text = `frame ${seq}`, patienceMs = 30_000): Promise<void> =>
+  appendCommit({
+    journal,
+    clock: systemClock,
+    address: aSession(),
+    expected: seq - 1,
+    bytes: bytesOf(text),
+    head: awake,
+    patienceMs,
+    stalled: () => undefined,
+  })
+
+const texts = async (journal: Journal): Promise<string[]> => (await journal.read(aSession(), 1)).map(({ bytes }) => textOf(bytes))
+const upTo = (last: number): string[] => Array.from({ length: last }, (_, index) => `frame ${index + 1}`)
+
+test('an acknowledgement that is lost is looked up: the frame is there once', { timeout: 30_000 }, async () => {
+  const { proxy, transport } = await behindProxy()
+  await append(transport.journal, 1)
+
+  const lost = proxy.dropResponsesOnce('"stream":"FAULT-', { keep: true })
+  await append(transport.journal, 2)
+  await lost
+  await append(transport.journal, 3)
+
+  expect(await texts(transport.journal)).toEqual(upTo(3))
+})
+
+test('a link that is cut in the middle stalls appends, and loses and doubles none', { timeout: 60_000 }, async () => {
+  const { proxy, transport } = await behindProxy()
+
+  for (let seq = 1; seq <= 60; seq++) {
+    if (seq % 20 === 0) {
+      proxy.cut()
+      setTimeout(() => proxy.heal(), 300)
+    }
+    await append(transport.journal, seq)
+  }
+
+  expect(await texts(transport.journal)).toEqual(upTo(60))
+})
+
+test('a server that is killed and comes back stalls appends, and loses and doubles none', { timeout: 60_000 }, async () => {
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix: `fault-${++count}` }))
+  await append(transport.journal, 1)
+
+  const restarting = server.restart('SIGKILL')
+  for (let seq = 2; seq <= 20; seq++) await append(transport.journal, seq)
+  await restarting
+
+  expect(await texts(transport.journal)).toEqual(upTo(20))
+  await transport.registry.put('after', 'it')
+  expect((await transport.registry.get('after'))?.value).toBe('it')
+})
+
+test('two hosts that append to one root: one wins each place, and the other is fenced', async () => {
+  const prefix = `fault-${++count}`
+  const [one, other] = await Promise.all([1, 2].map(async () => kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))))
+  await append(one!.journal, 1)
+
+  await append(other!.journal, 2)
+  await expect(append(one!.journal, 2, 'too late')).rejects.toMatchObject({ code: 'fenced' })
+
+  expect(await texts(one!.journal)).toEqual(upTo(2))
+})
+
+test('a stream that was deleted behind our back is an error that says so, and no root begins anew', { timeout: 30_000 }, async () => {
+  const { transport, prefix } = await behindProxy()
+  await append(transport.journal, 1)
+  const nc = await connect({ servers: server.url })
+  await (await jetstreamManager(nc)).streams.delete(`${prefix.toUpperCase()}_JOURNAL`)
+  await nc.close()
+
+  await expect(transport.journal.read(aSession(), 1)).rejects.toMatchObject({ code: 'log_unavailable', message: expect.stringContaining('gone') })
+  await expect(append(transport.journal, 2, 'anything', 0)).rejects.toMatchObject({ code: 'log_unavailable' })
+  await expect(transport.journal.append({ kind: 'session', id: 'new' }, 0, bytesOf('x'), awake)).resolves.toMatchObject({ outcome: 'unknown' })
+})
