@@ -1,7 +1,7 @@
 /** `docs/reference/http.md`: every route and command of a node. `test/gateway/http-page.test.ts` sends what it shows and compares the answers. */
 import { type CommandName, commands } from '../src/contracts/commands.ts'
 import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
-import { statusOf } from '../src/gateway/status.ts'
+import { statusOf } from '../src/runtime/status.ts'
 import { type Example, examples } from './http-examples.ts'
 
 export const httpPage = (note: string): string => `# HTTP

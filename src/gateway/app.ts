@@ -6,7 +6,7 @@ import { execute } from '../runtime/commands.ts'
 import type { Runtime } from '../runtime.ts'
 import { eventStream } from './events.ts'
 import { checkHost, checkToken } from './guard.ts'
-import { statusOf } from './status.ts'
+import { statusOf } from '../runtime/status.ts'
 
 export type GatewayOptions = {
   runtime: Runtime

@@ -21,7 +21,8 @@ export type NodeOptions = {
   appended(address: Address, seq: number): void
 }
 
-const never = new Promise<never>(() => undefined)
+/** Made anew each time: one that all share would remember everybody who ever waited for it. */
+const never = () => new Promise<never>(() => undefined)
 
 export class Node {
   readonly name: string
@@ -76,7 +77,7 @@ export class Node {
   /** Resolves when this process may go on; for one that is dead it never does. */
   async present(): Promise<void> {
     for (;;) {
-      if (this.#dead) return never
+      if (this.#dead) return never()
       if (!this.#paused) return
       await this.#paused.until
     }
