@@ -3,10 +3,10 @@ import { Hono } from 'hono'
 import { type CommandName, isCommand } from '../contracts/commands.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { execute } from '../runtime/commands.ts'
+import { statusOf } from '../runtime/status.ts'
 import type { Runtime } from '../runtime.ts'
 import { eventStream } from './events.ts'
 import { checkHost, checkToken } from './guard.ts'
-import { statusOf } from '../runtime/status.ts'
 
 export type GatewayOptions = {
   runtime: Runtime
