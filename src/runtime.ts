@@ -19,6 +19,7 @@ import { type CustomModel, createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
 import { agent as defineAgent } from './runtime/agent.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
+import { openFrontDoor } from './runtime/front-door.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
 import { publishOutputs } from './runtime/publish.ts'
@@ -95,7 +96,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     }
     const conversation = registerSession({ environment, models, transcripts, agent: agentOf })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
-    const publish = publishOutputs(transport.bus, names)
+    const publish = publishOutputs(transport.bus, names, environment.log)
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -142,6 +143,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        await door?.stop()
         await stopInbox()
         await host.close()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))
@@ -160,7 +162,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       await host.settled(timeoutMs)
       await close()
     }
-    return {
+    const runtime = {
       services,
       subjects: names,
       /** A conversation, by key; it begins with its first message. */
@@ -189,6 +191,9 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       close,
       [Symbol.asyncDispose]: close,
     }
+    // Whoever shares the bus asks there; a store of one process has its own doors.
+    const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(runtime, names) : undefined
+    return runtime
   } catch (error) {
     if (own !== undefined) await transport.close()
     throw error

@@ -40,13 +40,13 @@ const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 
  */
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
   const given = globals.url ?? process.env.STATECAST_URL
-  // A node knows its own app, so ours is not even loaded.
-  const early = given === undefined ? undefined : await remote(given)
+  // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
+  const early = given === undefined || /^(?:nats|tls):/.test(given) ? undefined : await remote(given)
   if (early) return early
   const { loadApp } = await import('./load-app.ts')
   const app = await loadApp(globals.app)
   const transport = given ?? app.transport ?? defaultUrl
-  const node = typeof transport === 'string' ? await remote(transport) : undefined
+  const node = typeof transport === 'string' ? await remote(transport, app.prefix) : undefined
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
@@ -93,7 +93,11 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
 }
 
 /** @throws RuntimeError unauthorised when the token of a node is not readable */
-const remote = async (url: string): Promise<Client | undefined> => {
+const remote = async (url: string, prefix?: string): Promise<Client | undefined> => {
+  if (/^(?:nats|tls):/.test(url)) {
+    const { natsClient } = await import('./nats-client.ts')
+    return natsClient(url, prefix)
+  }
   const folder = folderOf(url)
   if (folder === undefined && !/^https?:/.test(url)) return undefined
   const node = folder === undefined ? { url: url.replace(/\/+$/, '') } : await nodeOf(folder)

@@ -1,7 +1,6 @@
 /** `statecast`: the commands and their options. What a command needs is loaded when it runs, so that `--version` is quick. */
-import { readFileSync } from 'node:fs'
-import { join } from 'node:path'
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
+import { version } from '../version.ts'
 import type { Globals } from './connect.ts'
 import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
 
@@ -42,7 +41,7 @@ type Action = (running: Running) => (...args: unknown[]) => Promise<void>
 const commandLine = (action: Action): Command => {
   const program = new Command('statecast')
     .description('Conversations with agents and tools that survive kill -9.')
-    .version(version(), '-V, --version', 'print the version')
+    .version(version, '-V, --version', 'print the version')
     .option('--url <url>', 'where the data is: embedded:<folder>, memory:, or http://… of a node (env STATECAST_URL; default embedded:./.statecast)')
     .option('--app <file>', 'your agents, tools and machines (default statecast.config.ts, .js, .mjs or .json if present)')
     .option('--json', 'one JSON object a line on stdout')
@@ -125,11 +124,6 @@ const commandLine = (action: Action): Command => {
 }
 
 export type Options<T = object> = Globals & T
-
-const version = (): string => {
-  const { version } = JSON.parse(readFileSync(join(import.meta.dirname, '../../package.json'), 'utf8')) as { version: string }
-  return version
-}
 
 const wholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>

@@ -72,6 +72,7 @@ export const subjects = (prefix = 'statecast') => {
     journal: (address: Address) => of('journal', address),
     api: (command: string) => `${prefix}.api.${command.split('.').map(escapeToken).join('.')}`,
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
+    everyApi: () => `${prefix}.api.>`,
     everyIn: () => `${prefix}.in.>`,
     everyOut: (address: Address) => `${of('out', address)}.>`,
     /** The address inside a subject made by one of the builders above. @throws RuntimeError bad_request */

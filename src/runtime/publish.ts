@@ -1,4 +1,6 @@
-/** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/subjects.md. */
+/** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/nats.md. */
+import type { Logger } from '../contracts/environment.ts'
+import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
@@ -6,13 +8,27 @@ import type { Said } from './outputs.ts'
 
 const encoder = new TextEncoder()
 
+/** What is short of an event, marked. */
+const withoutContent = (body: object): object => ({
+  ...Object.fromEntries(Object.entries(body).filter(([, value]) => JSON.stringify(value).length < 1000)),
+  tooLarge: true,
+})
+
 /** Encoding is for listeners: a bus that knows that there are none is not given anything. */
-export const publishOutputs = (bus: Bus, names: Subjects) => {
+export const publishOutputs = (bus: Bus, names: Subjects, log: Logger) => {
   const send = (address: Address, type: string, body: () => object): void => {
     // Most of the time nobody listens at all, and then not even the subject has to be made.
     if (!bus.wanted()) return
     const subject = names.out(address, type)
-    if (bus.wanted(subject)) bus.publish(subject, encoder.encode(JSON.stringify(body())), { 'Content-Type': 'application/json' })
+    if (!bus.wanted(subject)) return
+    const say = (content: object) => bus.publish(subject, encoder.encode(JSON.stringify(content)), { 'Content-Type': 'application/json' })
+    try {
+      say(body())
+    } catch (error) {
+      // Nobody shall wait for what will never come: who hears this reads the rest where it stands.
+      if (isRuntimeError(error) && error.code === 'too_large') say(withoutContent(body()))
+      else log.warn({ subject, error: errorBody(error) }, 'an event could not be published')
+    }
   }
   const publish = (address: Address, { path, event, seq, index }: Said): void => {
     if (event.type !== 'transcript') send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))

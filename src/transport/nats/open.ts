@@ -87,6 +87,12 @@ export const openNats = async ({
   }
 }
 
+/** A connection without streams, for whoever only talks to nodes. @throws RuntimeError as {@link openNats} does */
+export const connectBus = async (url: string, log: Environment['log'], connection: ConnectionOptions = {}) => {
+  const nc = await connectTo(url, connection)
+  return { bus: natsBus(nc, log), flush: () => nc.flush(), close: () => nc.drain() }
+}
+
 /** Without what may be a password in it. */
 const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//')
 

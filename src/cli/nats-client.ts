@@ -1,0 +1,59 @@
+/** Commands of a node over NATS, through its front door. */
+import type { CommandName } from '../contracts/commands.ts'
+import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { subjects } from '../contracts/subjects.ts'
+import type { BusMessage } from '../contracts/transport.ts'
+import { stderrLogger } from '../environment.ts'
+import { EventQueue } from '../runtime/event-queue.ts'
+import type { OutEvent } from '../runtime/listen.ts'
+import { connectBus } from '../transport/nats/open.ts'
+import type { Client, Subscription } from './client.ts'
+
+const answerMs = 30_000
+/** Some commands wait for a turn to end. */
+const longestWaitMs = 3_600_000
+
+/** @returns undefined when no node answers there @throws RuntimeError log_unavailable, unauthorised */
+export const natsClient = async (url: string, prefix?: string): Promise<Client | undefined> => {
+  const names = subjects(prefix)
+  const { bus, flush, close } = await connectBus(url, stderrLogger())
+  const command = async <Result>(name: CommandName, input: unknown, timeoutMs = answerMs): Promise<Result> => {
+    const { timeoutMs: waits } = (input ?? {}) as { timeoutMs?: number }
+    const patienceMs = name === 'agent.wait' ? (waits ?? longestWaitMs) + answerMs : timeoutMs
+    return bodyOf(await bus.request(names.api(name), new TextEncoder().encode(JSON.stringify(input)), { timeoutMs: patienceMs })) as Result
+  }
+  try {
+    await command('health', {}, 5_000)
+  } catch (error) {
+    await close()
+    if (isRuntimeError(error) && error.code === 'not_found') return undefined
+    throw error
+  }
+  return {
+    url,
+    command: (name, input) => command(name, input),
+    events: async (id): Promise<Subscription> => {
+      const queue = new EventQueue<OutEvent>()
+      const stop = bus.subscribe(names.everyOut({ kind: 'session', id }), ({ data }) => {
+        const event = JSON.parse(new TextDecoder().decode(data)) as OutEvent
+        if (event.type !== 'state') queue.push(event)
+      })
+      await flush()
+      return {
+        events: queue,
+        stop: () => {
+          stop()
+          queue.end()
+        },
+      }
+    },
+    close,
+  }
+}
+
+const bodyOf = ({ data, headers }: BusMessage): unknown => {
+  const text = new TextDecoder().decode(data)
+  if (headers?.['Nats-Service-Error'] === undefined) return JSON.parse(text)
+  const { error } = JSON.parse(text) as { error: ErrorBody }
+  throw RuntimeError.from(error)
+}
