@@ -1,6 +1,6 @@
 /** The connection with the requests to JetStream that the parts of this backend share. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
-import { createInbox, type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
+import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
 import { apiCodeOf, apiCodes } from './errors.ts'
 
 /** ms for one request; after that its outcome is unknown. */
@@ -36,17 +36,21 @@ export const openLink = async (nc: NatsConnection): Promise<Link> => {
   const jsm = await jetstreamManager(nc, { timeout: requestMs })
   const batches = batchReader(nc)
   const publishing = new Set<Promise<unknown>>()
+  const line = lineOf(nc)
   return {
     nc,
     js,
     jsm,
     async publish(subject, data, { headers = {}, expected, id } = {}) {
-      const sent = js.publish(subject, data, {
-        timeout: requestMs,
-        headers: headersOf(headers),
-        ...(id === undefined ? {} : { msgID: id }),
-        ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
-      })
+      await line.up()
+      const sent = line.untilCut(
+        js.publish(subject, data, {
+          timeout: requestMs,
+          headers: headersOf(headers),
+          ...(id === undefined ? {} : { msgID: id }),
+          ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
+        }),
+      )
       publishing.add(sent)
       try {
         const { seq, duplicate } = await sent
@@ -56,20 +60,60 @@ export const openLink = async (nc: NatsConnection): Promise<Link> => {
       }
     },
     async last(stream, subject) {
+      await line.up()
       try {
-        const found = await jsm.streams.getMessage(stream, { last_by_subj: subject })
+        const found = await line.untilCut(jsm.streams.getMessage(stream, { last_by_subj: subject }))
         return found === null ? undefined : fromStored(found)
       } catch (error) {
         if (apiCodeOf(error) === apiCodes.noMessageFound) return undefined
         throw error
       }
     },
-    batch: (stream, question) => batches.ask(stream, question),
+    async batch(stream, question) {
+      await line.up()
+      return line.untilCut(batches.ask(stream, question))
+    },
     async close() {
       await Promise.allSettled(publishing)
       batches.stop()
       await nc.drain()
     },
+  }
+}
+
+/**
+ * What is asked while the link is down is dropped without a word, and what was asked before it broke is never answered: the client would wait for
+ * its timeout in both cases. So whoever asks waits for the link, and whoever waits for an answer is told at once that none will come.
+ */
+const lineOf = (nc: NatsConnection) => {
+  const waiting = new Set<(error: Error) => void>()
+  let down: PromiseWithResolvers<void> | undefined
+  void (async () => {
+    for await (const { type } of nc.status())
+      if (type === 'disconnect') {
+        down ??= Promise.withResolvers<void>()
+        for (const cut of waiting) cut(new errors.ConnectionError('the link to the server broke'))
+      } else if (type === 'reconnect') {
+        down?.resolve()
+        down = undefined
+      }
+    down?.resolve()
+  })()
+  return {
+    /** @throws ConnectionError when it stays down */
+    async up(): Promise<void> {
+      if (down === undefined) return
+      let timer: NodeJS.Timeout | undefined
+      const late = new Promise<never>((_, reject) => {
+        timer = setTimeout(() => reject(new errors.ConnectionError('the link to the server is down')), requestMs)
+      })
+      await Promise.race([down.promise, late]).finally(() => clearTimeout(timer))
+    },
+    untilCut: <T>(answer: Promise<T>): Promise<T> =>
+      new Promise((resolve, reject) => {
+        waiting.add(reject)
+        answer.then(resolve, reject).finally(() => waiting.delete(reject))
+      }),
   }
 }
 
