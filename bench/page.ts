@@ -3,6 +3,7 @@ import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { figure, type Goal, type Row, type Table } from './measure.ts'
 import { questions } from './questions.ts'
+import { readmePage } from './readme.ts'
 import { type Answer, newest } from './results.ts'
 
 export const pagePath = 'docs/performance.md'
@@ -76,6 +77,7 @@ ${answers.map(([, answer]) => section(answer)).join('\n')}`
 export const writePage = async (): Promise<string> => {
   const page = performancePage()
   if (page !== undefined) await writeFile(join(import.meta.dirname, '..', pagePath), page)
+  await writeFile(join(import.meta.dirname, '../README.md'), readmePage())
   return pagePath
 }
 

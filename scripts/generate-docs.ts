@@ -1,6 +1,6 @@
 /**
  * Writes the pages that are made from the sources: `docs/statecharts/` from the machines, `docs/reference/` from the error codes,
- * the message schemas and the list of commands, `docs/performance.md` from the kept answers of the benchmarks.
+ * the message schemas and the list of commands, `docs/performance.md` and the costs in README.md from the kept answers of the benchmarks.
  * With `--check` it writes nothing and fails when a page differs. Run as `npm run docs`.
  */
 import { existsSync, readdirSync } from 'node:fs'
@@ -9,6 +9,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { AnyStateMachine } from 'xstate'
 import { pagePath, performancePage } from '../bench/page.ts'
+import { readmePage } from '../bench/readme.ts'
 import { errorCodes } from '../src/contracts/errors.ts'
 import { type Chart, chart, nodesOf } from '../src/machines/chart.ts'
 import { toMermaid } from '../src/machines/mermaid.ts'
@@ -30,6 +31,7 @@ export const generatedPages = async (): Promise<Map<string, string>> => {
     .set('docs/reference/errors.md', errorPage())
     .set('docs/reference/http.md', httpPage(note))
     .set('docs/reference/messages.md', messagesPage(note))
+    .set('README.md', readmePage())
 }
 
 /** The pages that differ from what is on disk, those that nothing makes any more included. */
