@@ -32,6 +32,7 @@ const lines = (kept: Record<string, Answer>): string[] => {
     const found = find(kept, question, title, name)
     return found ? [`| ${what} | ${figure(found.row.median)} ${unit} | ${beside} |`] : []
   }
+  const bareActor = find(kept, 'memory', 'heap of a live', 'floor: a bare XState actor and its two texts')
   const onDisk: [string, string][] = [
     [floors.disk.name, 'its bare synced appends'],
     ['LangGraph, SQLite', 'LangGraph.js on SQLite, which does not sync'],
@@ -52,7 +53,7 @@ const lines = (kept: Record<string, Answer>): string[] => {
       'heap of a live',
       'a session: machine, transcript, ledger',
       'KiB of heap',
-      'a bare XState actor with its texts: 4.5',
+      bareActor ? `a bare XState actor and its texts ${figure(bareActor.row.median)}` : '',
     ),
     ...plainly('waking one that sleeps, p99', 'memory', 'waking', 'p99', 'ms', ''),
   ]

@@ -1,4 +1,5 @@
 /** createRuntime(): the one place where everything meets. */
+import type { ConnectionOptions } from '@nats-io/transport-node'
 import type { AnyStateMachine } from 'xstate'
 import { Host } from './actors/host.ts'
 import type { HostLimits } from './actors/limits.ts'
@@ -38,8 +39,10 @@ export type RuntimeOptions = {
   machines?: Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
   /** Models under references of your own: AI SDK models, scripts, or anything that fits the port. */
   models?: Record<string, CustomModel>
-  /** `embedded:<folder>`, `memory:`, or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
+  /** `embedded:<folder>`, `memory:`, `nats://host:port` (see docs/reference/nats.md), or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
   transport?: string | Transport
+  /** How to connect to NATS, beyond what its address says: an authenticator, certificates, an inbox prefix. */
+  nats?: ConnectionOptions
   /** What is kept; default: everything. */
   retention?: Retention
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
@@ -79,6 +82,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           environment,
           owner: { pid: String(process.pid), ...options.owner },
           ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
+          ...(options.nats === undefined ? {} : { connection: options.nats }),
         })
   try {
     const transcripts = new Transcripts(transport.journal)

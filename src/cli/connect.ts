@@ -3,6 +3,7 @@ import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { RuntimeOptions } from '../runtime.ts'
 import { type Owner, readOwner } from '../transport/embedded/lock.ts'
 import type { Client } from './client.ts'
 
@@ -41,12 +42,12 @@ const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
   const given = globals.url ?? process.env.STATECAST_URL
   // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
-  const early = given === undefined || /^(?:nats|tls):/.test(given) ? undefined : await remote(given)
+  const early = given === undefined || /^(?:nats|nats-context|tls):/.test(given) ? undefined : await remote(given)
   if (early) return early
   const { loadApp } = await import('./load-app.ts')
   const app = await loadApp(globals.app)
   const transport = given ?? app.transport ?? defaultUrl
-  const node = typeof transport === 'string' ? await remote(transport, app.prefix) : undefined
+  const node = typeof transport === 'string' ? await remote(transport, app) : undefined
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
@@ -93,10 +94,10 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
 }
 
 /** @throws RuntimeError unauthorised when the token of a node is not readable */
-const remote = async (url: string, prefix?: string): Promise<Client | undefined> => {
-  if (/^(?:nats|tls):/.test(url)) {
+const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
+  if (/^(?:nats|nats-context|tls):/.test(url)) {
     const { natsClient } = await import('./nats-client.ts')
-    return natsClient(url, prefix)
+    return natsClient(url, app)
   }
   const folder = folderOf(url)
   if (folder === undefined && !/^https?:/.test(url)) return undefined

@@ -6,6 +6,7 @@ import type { BusMessage } from '../contracts/transport.ts'
 import { stderrLogger } from '../environment.ts'
 import { EventQueue } from '../runtime/event-queue.ts'
 import type { OutEvent } from '../runtime/listen.ts'
+import type { RuntimeOptions } from '../runtime.ts'
 import { connectBus } from '../transport/nats/open.ts'
 import type { Client, Subscription } from './client.ts'
 
@@ -14,9 +15,9 @@ const answerMs = 30_000
 const longestWaitMs = 3_600_000
 
 /** @returns undefined when no node answers there @throws RuntimeError log_unavailable, unauthorised */
-export const natsClient = async (url: string, prefix?: string): Promise<Client | undefined> => {
+export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
   const names = subjects(prefix)
-  const { bus, flush, close } = await connectBus(url, stderrLogger())
+  const { bus, flush, close } = await connectBus(url, stderrLogger(), nats)
   const command = async <Result>(name: CommandName, input: unknown, timeoutMs = answerMs): Promise<Result> => {
     const { timeoutMs: waits } = (input ?? {}) as { timeoutMs?: number }
     const patienceMs = name === 'agent.wait' ? (waits ?? longestWaitMs) + answerMs : timeoutMs

@@ -6,7 +6,7 @@ import type { NatsOptions } from './nats/open.ts'
 
 export type TransportOptions = Omit<EmbeddedOptions, 'folder'> & Pick<NatsOptions, 'replicas' | 'connection'>
 
-/** @param url `embedded:./folder`, `memory:`, `nats://host:port`, several of these separated by commas. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
+/** @param url `embedded:./folder`, `memory:`, `nats://host:port` and what else {@link connectionTo} takes. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
 export const openTransport = async (url: string, options: TransportOptions): Promise<Transport> => {
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
   switch (scheme) {
@@ -17,6 +17,7 @@ export const openTransport = async (url: string, options: TransportOptions): Pro
     case 'memory':
       return openEmbedded({ ...options, folder: ':memory:' })
     case 'nats':
+    case 'nats-context':
     case 'tls': {
       // Its client is loaded by those who use it.
       const { openNats } = await import('./nats/open.ts')

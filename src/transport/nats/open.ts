@@ -6,6 +6,7 @@ import type { Transport } from '../../contracts/transport.ts'
 import { closable } from '../closable.ts'
 import { natsBlobs } from './blobs.ts'
 import { natsBus } from './bus.ts'
+import { connectionTo, shown } from './credentials.ts'
 import { fromNats } from './errors.ts'
 import { natsInbox } from './inbox.ts'
 import { natsJournal } from './journal.ts'
@@ -17,7 +18,7 @@ import { ensureStreams } from './streams.ts'
 import { openWakes } from './wakes.ts'
 
 export type NatsOptions = {
-  /** `nats://host:port`, or several, separated by commas. */
+  /** See {@link connectionTo}. */
   url: string
   environment: Pick<Environment, 'clock' | 'failPoints' | 'log'>
   prefix?: string | undefined
@@ -25,7 +26,7 @@ export type NatsOptions = {
   inboxMax?: number | undefined
   /** Given by a node, which is to be the only one; what others may learn of it. */
   owner?: Record<string, string> | undefined
-  /** Credentials, TLS and whatever else the client takes. */
+  /** Whatever else the client takes, such as an authenticator or certificates; it wins over what the address says. */
   connection?: ConnectionOptions | undefined
 }
 
@@ -93,11 +94,8 @@ export const connectBus = async (url: string, log: Environment['log'], connectio
   return { bus: natsBus(nc, log), flush: () => nc.flush(), close: () => nc.drain() }
 }
 
-/** Without what may be a password in it. */
-const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//')
-
 const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsConnection> => {
-  const servers = url.split(',').map((one) => one.trim())
+  const whom = connectionTo(url)
   try {
     // A dead link is noticed within ten seconds rather than minutes, and never given up.
     return await connect({
@@ -107,9 +105,8 @@ const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsC
       maxPingOut: 2,
       maxReconnectAttempts: -1,
       reconnectTimeWait: 500,
-      ...credentials(servers[0] ?? ''),
+      ...whom,
       ...options,
-      servers: servers.map(shown),
     })
   } catch (cause) {
     const message = messageOf(cause)
@@ -126,13 +123,6 @@ const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsC
       hint: 'start one (nats-server -js), or check host and port; embedded:./folder needs none',
     })
   }
-}
-
-/** User and password, or a token, as they may stand in an address. */
-const credentials = (url: string): ConnectionOptions => {
-  const [, user, , pass] = /\/\/([^:@/]*)(:([^@/]*))?@/.exec(url) ?? []
-  if (user === undefined) return {}
-  return pass === undefined ? { token: decodeURIComponent(user) } : { user: decodeURIComponent(user), pass: decodeURIComponent(pass) }
 }
 
 const requireServer = ({ info }: NatsConnection, url: string): void => {
