@@ -112,4 +112,10 @@ test('a stream that was deleted behind our back is an error that says so, and no
   await expect(transport.journal.read(aSession(), 1)).rejects.toMatchObject({ code: 'log_unavailable', message: expect.stringContaining('gone') })
   await expect(append(transport.journal, 2, 'anything', 0)).rejects.toMatchObject({ code: 'log_unavailable' })
   await expect(transport.journal.append({ kind: 'session', id: 'new' }, 0, bytesOf('x'), awake)).resolves.toMatchObject({ outcome: 'unknown' })
+  // Nor by the next node that starts.
+  await expect(openNats({ url: server.url, environment: anEnvironment(), prefix })).rejects.toMatchObject({
+    code: 'corrupt_at',
+    message: expect.stringContaining(`${prefix.toUpperCase()}_JOURNAL`),
+    hint: expect.stringContaining('restore'),
+  })
 })

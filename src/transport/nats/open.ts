@@ -14,7 +14,7 @@ import { openLink } from './link.ts'
 import { namesOf } from './names.ts'
 import { onlyNode } from './only-node.ts'
 import { natsRegistry } from './registry.ts'
-import { ensureStreams } from './streams.ts'
+import { ensureStreams, patiently } from './streams.ts'
 import { openWakes } from './wakes.ts'
 
 export type NatsOptions = {
@@ -52,9 +52,9 @@ export const openNats = async ({
     const link = await openLink(nc).catch((error: unknown) => {
       throw fromNats(error, `opening ${shown(url)}`)
     })
-    await ensureStreams(link.jsm, names, environment.clock, { replicas, inboxMax })
+    const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))
+    await ensureStreams(link.jsm, names, registry, environment.clock, { replicas, inboxMax })
     const wakes = await openWakes(link, names, environment)
-    const registry = await natsRegistry(link, names, { replicas, log })
     const lease = owner && (await onlyNode(registry, environment, owner))
     const blobs = natsBlobs(link, names)
     const inbox = natsInbox(link, names, environment)

@@ -2,6 +2,7 @@
 import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream'
 import { type Clock, pause } from '../../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { Registry } from '../../contracts/transport.ts'
 import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
 import type { Names } from './names.ts'
@@ -54,21 +55,30 @@ const decisive = ['subjects', 'retention', 'storage', 'max_msgs_per_subject', 'd
 const patienceMs = 20_000
 const stepMs = 500
 
-/** @throws RuntimeError forbidden, conflict when a stream of that name is another's, log_unavailable */
-export const ensureStreams = async (jsm: JetStreamManager, names: Names, clock: Clock, options: StreamOptions): Promise<void> => {
-  const patiently = async (config: Wanted): Promise<void> => {
-    for (let waited = 0; ; waited += stepMs)
-      try {
-        return await ensure(jsm, config)
-      } catch (error) {
-        if (!isRuntimeError(error) || !error.retryable || waited >= patienceMs) throw error
-        await pause(clock, stepMs)
-      }
-  }
-  await Promise.all(wanted(names, options).map(patiently))
+/** Tries again for a while what may pass. */
+export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promise<T> => {
+  for (let waited = 0; ; waited += stepMs)
+    try {
+      return await work()
+    } catch (error) {
+      if (!isRuntimeError(error) || !error.retryable || waited >= patienceMs) throw error
+      await pause(clock, stepMs)
+    }
 }
 
-const ensure = async (jsm: JetStreamManager, config: Wanted): Promise<void> => {
+/** Which streams were made: one that is missing since would begin every conversation anew without a word. */
+const madeKey = 'streams/made'
+
+/** @throws RuntimeError forbidden, conflict when a stream of that name is another's, corrupt_at when one is gone, log_unavailable */
+export const ensureStreams = async (jsm: JetStreamManager, names: Names, registry: Registry, clock: Clock, options: StreamOptions): Promise<void> => {
+  const made = (await patiently(clock, () => registry.get(madeKey)))?.value.split(' ') ?? []
+  const all = wanted(names, options)
+  await Promise.all(all.map((config) => patiently(clock, () => ensure(jsm, config, made.includes(config.name) ? names.bucket : undefined))))
+  if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
+}
+
+/** @param madeBefore the bucket that knows of it, if one does */
+const ensure = async (jsm: JetStreamManager, config: Wanted, madeBefore: string | undefined): Promise<void> => {
   const doing = `preparing the stream ${config.name}`
   try {
     const found = await jsm.streams.info(config.name)
@@ -80,6 +90,12 @@ const ensure = async (jsm: JetStreamManager, config: Wanted): Promise<void> => {
       })
   } catch (error) {
     if (apiCodeOf(error) !== apiCodes.streamNotFound) throw fromNats(error, doing)
+    if (madeBefore !== undefined)
+      throw new RuntimeError('corrupt_at', `the stream ${config.name} was there before, and is gone`, {
+        cause: error,
+        hint: `restore it from a backup; to begin anew without what it held, delete the key ${madeKey} from the bucket ${madeBefore}`,
+        data: { stream: config.name },
+      })
     await jsm.streams.add(config as StreamConfig).catch((cause: unknown) => {
       throw fromNats(cause, doing)
     })
