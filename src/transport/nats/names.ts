@@ -3,6 +3,9 @@ import { type Address, checkKind, escapeToken, unescapeToken } from '../../contr
 
 export type Names = ReturnType<typeof namesOf>
 
+/** Keys of the registry that are the backend's own, and in no list. */
+export const ownKeys = '_backend/'
+
 /** @param prefix first tokens of all subjects, see `subjects()` */
 export const namesOf = (prefix: string) => {
   const stem = prefix.replaceAll('.', '_').toUpperCase()

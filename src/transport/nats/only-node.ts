@@ -5,8 +5,9 @@
 import { type Clock, type Logger, pause } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Registry } from '../../contracts/transport.ts'
+import { ownKeys } from './names.ts'
 
-const key = 'node'
+const key = `${ownKeys}node`
 const ttlMs = 6_000
 const renewMs = 2_000
 const stepMs = 500

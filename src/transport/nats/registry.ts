@@ -7,7 +7,7 @@ import type { Registry } from '../../contracts/transport.ts'
 import { checkName, registryValueCharactersMax } from '../limits.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
-import type { Names } from './names.ts'
+import { type Names, ownKeys } from './names.ts'
 import { watchStream } from './watch.ts'
 
 const encoder = new TextEncoder()
@@ -116,7 +116,7 @@ export const natsRegistry = async (
         const { state } = await link.jsm.streams.info(stream, { subjects_filter: `$KV.${names.bucket}.>` })
         const keys = Object.keys(state.subjects ?? {})
           .map(keyOf)
-          .filter((key) => key.startsWith(prefix))
+          .filter((key) => key.startsWith(prefix) && !key.startsWith(ownKeys))
         const found = await Promise.all(keys.map(async (key) => ({ key, found: await newest(key) })))
         return found
           .flatMap(({ key, found: one }) => (one?.value === undefined ? [] : [{ key, value: one.value, revision: one.revision }]))

@@ -5,7 +5,7 @@ import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Registry } from '../../contracts/transport.ts'
 import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
-import type { Names } from './names.ts'
+import { type Names, ownKeys } from './names.ts'
 
 export const partitions = 64
 const seconds = 1_000_000_000
@@ -67,7 +67,7 @@ export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promis
 }
 
 /** Which streams were made: one that is missing since would begin every conversation anew without a word. */
-const madeKey = 'streams/made'
+const madeKey = `${ownKeys}streams`
 
 /** @throws RuntimeError forbidden, conflict when a stream of that name is another's, corrupt_at when one is gone, log_unavailable */
 export const ensureStreams = async (jsm: JetStreamManager, names: Names, registry: Registry, clock: Clock, options: StreamOptions): Promise<void> => {

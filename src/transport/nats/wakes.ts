@@ -21,12 +21,13 @@ type Entry = {
   place: number
   /** The entry is by this process. Another's may be taken away by its writer at any moment. */
   mine: boolean
-  /** Set while it is to be taken away. */
-  clearing: unknown
+  /** Set while it is to be taken away, or written again. */
+  pending: unknown
 }
 
 /** A conversation goes to sleep and wakes with every turn; only who sleeps for longer is taken out. */
 const clearAfterMs = 2_000
+const againMs = 1_000
 /** How long what takes an entry away stays in the stream, for watchers that were cut off. */
 const markerTtl = '60s'
 
@@ -40,7 +41,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   const entryOf = (address: Address): Entry => {
     const key = addressKey(address)
-    const entry = entries.get(key) ?? { address: { kind: address.kind, id: address.id }, stored: null, place: 0, mine: false, clearing: undefined }
+    const entry = entries.get(key) ?? { address: { kind: address.kind, id: address.id }, stored: null, place: 0, mine: false, pending: undefined }
     entries.set(key, entry)
     return entry
   }
@@ -56,20 +57,32 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
   const watch = await watchStream(link, { stream: names.streams.wakes, filter: names.every('wake'), log }, heard)
 
   const keepAwake = (entry: Entry): void => {
-    clock.clearTimeout(entry.clearing)
-    entry.clearing = undefined
+    clock.clearTimeout(entry.pending)
+    entry.pending = undefined
   }
 
   /** Only if nobody has written it since: a node that took over wants it to stay. */
   const clear = async (entry: Entry): Promise<void> => {
-    entry.clearing = undefined
+    entry.pending = undefined
     try {
       await link.publish(names.wake(entry.address), new Uint8Array(), { headers: { 'Nats-TTL': markerTtl }, expected: entry.place })
-      if (entries.get(addressKey(entry.address)) === entry && entry.clearing === undefined) entries.delete(addressKey(entry.address))
+      if (entries.get(addressKey(entry.address)) === entry && entry.pending === undefined) entries.delete(addressKey(entry.address))
     } catch (error) {
       if (!isWrongSequence(error) && !link.nc.isClosed())
         log.warn({ address: entry.address, error: errorBody(error) }, 'a wake-up could not be taken back; it is looked at in vain')
     }
+  }
+
+  const write = async (entry: Entry, wakeAt: number): Promise<void> => {
+    const { seq } = await link.publish(names.wake(entry.address), encoder.encode(String(wakeAt)))
+    if (seq > entry.place) Object.assign(entry, { stored: wakeAt, place: seq, mine: true })
+  }
+  const writeLater = (entry: Entry, wakeAt: number): void => {
+    keepAwake(entry)
+    entry.pending = clock.setTimeout(() => {
+      entry.pending = undefined
+      write(entry, wakeAt).catch(() => link.nc.isClosed() || writeLater(entry, wakeAt))
+    }, againMs)
   }
 
   return {
@@ -79,18 +92,23 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
       const entry = entryOf(address)
       keepAwake(entry)
       if (entry.mine && entry.stored !== null && entry.stored <= wakeAt) return
-      const { seq } = await link.publish(names.wake(address), encoder.encode(String(wakeAt)))
-      if (seq > entry.place) Object.assign(entry, { stored: wakeAt, place: seq, mine: true })
+      try {
+        await write(entry, wakeAt)
+      } catch (error) {
+        // Its frame may stand in the journal all the same, and then somebody has to know.
+        writeLater(entry, wakeAt)
+        throw error
+      }
     },
     /** Its journal wants nothing any more. */
     rest(address: Address): void {
       const entry = entries.get(addressKey(address))
-      if (entry !== undefined && entry.stored !== null) entry.clearing ??= clock.setTimeout(() => void clear(entry), clearAfterMs)
+      if (entry !== undefined && entry.stored !== null) entry.pending ??= clock.setTimeout(() => void clear(entry), clearAfterMs)
     },
     /** Candidates, earliest first: their heads say whether it is true. */
     before: (until: number): Address[] =>
       [...entries.values()]
-        .filter(({ stored, clearing }) => stored !== null && stored <= until && clearing === undefined)
+        .filter(({ stored, pending }) => stored !== null && stored <= until && pending === undefined)
         .sort((one, other) => Number(one.stored) - Number(other.stored))
         .map(({ address }) => address),
     async remove(address: Address): Promise<void> {
