@@ -4,7 +4,7 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { closeSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { closeSync, mkdtempSync, openSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -58,6 +58,15 @@ const forgotten = new Set<() => void>()
 process.once('exit', () => {
   for (const sweep of forgotten) sweep()
 })
+
+/** All threads of a process; where there is no /proc, it is believed. */
+const isStopped = (pid: number): boolean => {
+  try {
+    return readdirSync(`/proc/${pid}/task`).every((task) => / T /.test(readFileSync(`/proc/${pid}/task/${task}/stat`, 'utf8').replace(/^.*\)/s, '')))
+  } catch {
+    return true
+  }
+}
 
 type Route = { own: number; all: readonly number[] }
 type Ports = { nats: string[]; monitoring: string[] }
@@ -144,6 +153,8 @@ const start = async (options: NatsOptions, route?: Route): Promise<Nats> => {
     kill,
     freeze: () => {
       frozen = child?.kill('SIGSTOP') === true
+      // The signal is on its way when kill returns; a thread that still runs would answer.
+      for (const until = performance.now() + 2_000; child?.pid && !isStopped(child.pid) && performance.now() < until; );
     },
     thaw: () => {
       child?.kill('SIGCONT')
