@@ -64,8 +64,8 @@ export const performancePage = (kept = newest()): string | undefined => {
 ${note}
 
 Each figure was measured by the command above its table, beside its floor in the same run; *floor* is the same work without a runtime. Absolute
-figures belong to the machine; ratios, taken round by round, travel further. The load is that of the machine in the minute before: above 0 means that
-others were at work, and figures are the worse for it. The model answers without latency, so what is left is the runtime, and in the
+figures belong to the machine; ratios, taken round by round, travel further. The load is that of the machine in the minute before, the question before
+included: of the first question it says whether others were at work. The model answers without latency, so what is left is the runtime, and in the
 question of the first word a provider package with its HTTP. How the contenders are
 measured, and how to add one: [bench/README.md](../bench/README.md).
 

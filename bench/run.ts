@@ -3,7 +3,7 @@
  *
  *     npm run bench -- --only turns --only deltas    some of them
  *     npm run bench -- --peers                       turns beside other agent runtimes, installed into a scratch folder
- *     npm run bench -- --rounds 1 --no-keep          to try something out
+ *     npm run bench -- --rounds 1                    to try something out; such figures are not kept, nor those of --no-keep
  */
 import { parseArgs } from 'node:util'
 import { inChild } from './child.ts'
@@ -29,6 +29,12 @@ if (unknown.length > 0) {
   console.error(`no question is named ${unknown.join(', ')}; there are: ${all.join(', ')}`)
   process.exit(1)
 }
+if (values.rounds !== undefined && !/^[1-9]\d?$/.test(values.rounds)) {
+  console.error(`--rounds is a whole number from 1 to 99, not '${values.rounds}'`)
+  process.exit(1)
+}
+// Fewer rounds, or more, are for trying something out: the page names the command that makes its figures.
+const kept = values.keep && !quick && values.rounds === undefined
 const chosen = values.only ? all.filter((name) => values.only?.includes(name)) : all
 
 console.log(`${machine()}\n${versions()}\nstatecast at ${commit()}; load ${load().toFixed(1)}`)
@@ -54,7 +60,7 @@ const goals = Object.values(answers).flatMap(({ tables }) => tables.flatMap(({ t
 const missed = goals.filter(({ met }) => !met)
 console.log(`\n${goals.length - missed.length} of ${goals.length} goals met, in ${Math.round((performance.now() - started) / 1000)} s`)
 for (const one of missed) console.log(`  ${one.title}\n    ${goalLine(one)}`)
-if (values.keep && !quick && Object.keys(answers).length > 0) {
+if (kept && Object.keys(answers).length > 0) {
   console.log(`kept in ${keep(answers)}`)
   console.log(`wrote ${await writePage()}`)
 }

@@ -18,7 +18,7 @@ const patienceMs = 240_000
 /** A copy of what the tests need. */
 const copy = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-mutant-'))
-  for (const part of ['src', 'test', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+  for (const part of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
     cpSync(join(repository, part), join(folder, part), { recursive: true })
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   return folder
