@@ -6,6 +6,7 @@ export { type LogLine, type TestRuntime, type TestRuntimeOptions, testRuntime, t
 export { seededIds, seededRandom } from './seeded.ts'
 export type { Node as SimulatedNode } from './simulation/node.ts'
 export { type Fault, type FaultKind, type Plan, pick } from './simulation/plan.ts'
+export type { Outcome, Play, Scenario, Simulation } from './simulation/scenario.ts'
 export { shrink } from './simulation/shrink.ts'
-export { type Outcome, type Play, type Scenario, type Simulation, simulate } from './simulation/simulate.ts'
+export { simulate } from './simulation/simulate.ts'
 export { type VirtualClock, virtualClock } from './virtual-clock.ts'

@@ -4,10 +4,12 @@
  */
 import { parseArgs } from 'node:util'
 import { failPoints } from '../../src/contracts/environment.ts'
+import { wholeNumber } from '../support/arguments.ts'
 import { diedAt, type Kill, type Plan, play, seeded, twoAtATime } from './runs.ts'
 
 const { values } = parseArgs({ options: { kills: { type: 'string', default: '300' }, seed: { type: 'string', default: `${Date.now() % 100_000}` } } })
-const random = seeded(Number(values.seed))
+const kills = wholeNumber('kills', values.kills)
+const random = seeded(wholeNumber('seed', values.seed, 0))
 const upTo = (n: number): number => 1 + Math.floor(random() * n)
 const oneOf = <T>(list: readonly T[]): T => list[Math.floor(random() * list.length)] as T
 
@@ -31,7 +33,7 @@ const nameOf = ({ at, inTool }: Kill): string => at?.slice(0, 3) ?? (inTool ? 'i
 
 console.log(`seed ${values.seed}`)
 const plans: Plan[] = []
-for (let left = Number(values.kills); left > 0; ) {
+for (let left = kills; left > 0; ) {
   const kills = Array.from({ length: Math.min(left, upTo(4)) }, aKill)
   plans.push({
     kills,

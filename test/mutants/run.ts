@@ -52,18 +52,28 @@ const look = (folder: string): Noticed | undefined => {
   const simulated = run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
   if (simulated.status !== 0)
     return { by: 'simulation', words: firstWords(simulated.stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? simulated.stderr.slice(0, 120) }
-  const tested = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'test/actors', 'test/runtime', 'test/machines', 'test/tools')
-  return tested.status === 0 ? undefined : { by: 'tests', words: firstWords(tested.stdout, /FAIL.*?test\/(.*)/) ?? 'the suite' }
+  // Not those that need a server: the planted bugs are none of its business.
+  const apart = ['--exclude', '**/nats.test.ts', '--exclude', '**/front-door.test.ts']
+  const tested = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'test/actors', 'test/runtime', 'test/machines', 'test/tools', ...apart)
+  return tested.status === 0 ? undefined : { by: 'tests', words: firstWords(tested.stdout + tested.stderr, /FAIL.*?test\/(.*)/) ?? 'the suite' }
 }
 
 const firstWords = (text: string, pattern: RegExp): string | undefined => pattern.exec(text)?.[1]?.slice(0, 110)
 
+const chosen = mutants.filter(({ name }) => values.only === undefined || name.includes(values.only))
+if (chosen.length === 0) {
+  console.error(`no planted bug is named like '${values.only}'; there are:\n${mutants.map(({ name }) => `  ${name}`).join('\n')}`)
+  process.exit(2)
+}
+
 const control = copy()
 const sound = look(control)
-if (sound) throw new Error(`without any planted bug the ${sound.by} says: ${sound.words}`)
 rmSync(control, { recursive: true, force: true })
+if (sound) {
+  console.error(`without any planted bug ${sound.by} says: ${sound.words}; a machine with other work may be too slow for some tests`)
+  process.exit(1)
+}
 
-const chosen = mutants.filter(({ name }) => values.only === undefined || name.includes(values.only))
 let caught = 0
 for (const mutant of chosen) {
   const folder = plant(mutant)

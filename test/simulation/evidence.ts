@@ -1,6 +1,6 @@
 /** What is left of a simulation, as the checker reads it. */
 import type { Message } from '../../src/index.ts'
-import type { Simulation } from '../../src/testing/simulation/simulate.ts'
+import type { Simulation } from '../../src/testing/simulation/scenario.ts'
 import { type Commit, type Expect, readCommits } from '../checker/evidence.ts'
 
 type Address = { kind: string; id: string }

@@ -8,6 +8,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { shrink, simulate } from '../../src/testing/index.ts'
+import { wholeNumber } from '../support/arguments.ts'
 import { shop } from './shop.ts'
 
 type Found = { seed: number; violations: string[]; plan: object; story: string[] }
@@ -67,11 +68,15 @@ const { values } = parseArgs({
     report: { type: 'boolean', default: false },
   },
 })
-const [from, seeds, jobs] = [Number(values.from), Number(values.seeds), Number(values.jobs)]
+const [from, seeds, most] = [wholeNumber('from', values.from, 0), wholeNumber('seeds', values.seeds), wholeNumber('jobs', values.jobs)]
+const slice = Math.ceil(seeds / most)
+const jobs = Math.ceil(seeds / slice)
 
 if (values.seed !== undefined) {
-  const { violations, plan, story } = await simulate(shop, Number(values.seed))
-  tell({ seed: Number(values.seed), violations, plan, story })
+  const seed = wholeNumber('seed', values.seed, 0)
+  const { violations, plan, story } = await simulate(shop, seed)
+  if (violations.length === 0) console.log(`${story.join('\n')}\n\nseed ${seed} finds nothing`)
+  else tell({ seed, violations, plan, story })
   process.exit(violations.length === 0 ? 0 : 1)
 }
 if (values.report) {
@@ -88,7 +93,6 @@ if (values.report) {
 
 const began = performance.now()
 let total = nothing
-const slice = Math.ceil(seeds / jobs)
 await Promise.all(
   Array.from({ length: jobs }, (_, index) =>
     job(from + index * slice, Math.min(from + (index + 1) * slice, from + seeds), (part) => {

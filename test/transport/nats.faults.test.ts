@@ -1,7 +1,7 @@
 /** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
-import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { appendCommit } from '../../src/actors/append.ts'
 import type { Journal, Transport } from '../../src/contracts/transport.ts'
@@ -118,4 +118,73 @@ test('a stream that was deleted behind our back is an error that says so, and no
     message: expect.stringContaining(`${prefix.toUpperCase()}_JOURNAL`),
     hint: expect.stringContaining('restore'),
   })
+})
+
+test('a server that stands still for longer than the lease lasts: its node goes on, and another one is still refused', {
+  timeout: 60_000,
+}, async () => {
+  const prefix = `fault-${++count}`
+  const first = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix, owner: { pid: '1' } }))
+  await append(first.journal, 1)
+
+  server.freeze()
+  await new Promise((resolve) => setTimeout(resolve, 9_000))
+  server.thaw()
+  await append(first.journal, 2)
+  await new Promise((resolve) => setTimeout(resolve, 3_000))
+
+  await expect(openNats({ url: server.url, environment: anEnvironment(), prefix, owner: { pid: '2' } })).rejects.toMatchObject({ code: 'locked' })
+  expect((await first.health()).writable).toBe(true)
+})
+
+test('a node whose place another one has taken stops: it writes nothing, and says that it is not ready', { timeout: 60_000 }, async () => {
+  const prefix = `fault-${++count}`
+  const environment = anEnvironment()
+  const first = kept(await openNats({ url: server.url, environment, prefix, owner: { pid: '1' } }))
+  await append(first.journal, 1)
+  // As another node would after a freeze of this one.
+  await first.registry.put('_backend/node', '{"pid":"2"}')
+
+  await vi.waitFor(async () => expect((await first.health()).writable).toBe(false), { timeout: 10_000 })
+
+  await expect(append(first.journal, 2, 'late', 0)).rejects.toMatchObject({ code: expect.stringMatching(/^(closed|log_unavailable)$/) })
+  expect(environment.lines.some(({ message }) => message?.includes('another node took over'))).toBe(true)
+})
+
+test('a dead letter that does not fit into a message with its reason is kept all the same', { timeout: 30_000 }, async () => {
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix: `fault-${++count}` }))
+  const nc = await connect({ servers: server.url })
+  const big = new Uint8Array(1024 * 1024 - 300).fill(120)
+  const [subject, next] = [`fault-${count}.in.session.big`, `fault-${count}.in.session.next`]
+  const heard: string[] = []
+  transport.inbox.consume(`fault-${count}.in.>`, (delivery) => {
+    heard.push(delivery.subject)
+    return delivery.data.length > 100 ? delivery.bury(JSON.stringify({ code: 'bad_request', message: 'x'.repeat(500) })) : delivery.ack()
+  })
+
+  await nc.request(subject, big, { timeout: 5_000 })
+  await nc.request(next, 'small', { timeout: 5_000 })
+
+  await vi.waitFor(() => expect(heard).toContain(next))
+  await vi.waitFor(async () => expect((await transport.inbox.deadLetters()).map(({ data }) => data.length)).toEqual([big.length]), {
+    timeout: 10_000,
+  })
+  await nc.close()
+})
+
+test('messages without an id are told apart, also when their stream was made anew', { timeout: 30_000 }, async () => {
+  const prefix = `fault-${++count}`
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const nc = await connect({ servers: server.url })
+  const ids: string[] = []
+  transport.inbox.consume(`${prefix}.in.>`, (delivery) => {
+    ids.push(delivery.id)
+    return delivery.ack()
+  })
+  for (const text of ['a', 'b']) await nc.request(`${prefix}.in.session.s`, text, { timeout: 5_000 })
+  await vi.waitFor(() => expect(ids).toHaveLength(2))
+  await nc.close()
+
+  expect(new Set(ids).size).toBe(2)
+  for (const id of ids) expect(id).toMatch(/^in-\d{19}-\d+$/)
 })

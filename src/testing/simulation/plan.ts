@@ -1,5 +1,6 @@
 /** What a simulation does, as data: drawn from a seed, printed in a story, made smaller when it found something. */
 import type { Random } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
 import { seededRandom } from '../seeded.ts'
 
 /** What may go wrong, and how often it is drawn. */
@@ -47,7 +48,29 @@ export type PlanOptions<Act> = {
   faultMax?: number
 }
 
+const refused = (message: string, field: string): RuntimeError =>
+  new RuntimeError('bad_request', message, { field, hint: 'give a seed, a whole number from 0, or the plan of an outcome' })
+
+/** A plan from elsewhere, its faults in the order in which they strike. @throws RuntimeError bad_request, naming the field */
+export const checkPlan = <Act>(plan: Plan<Act>): Plan<Act> => {
+  if (!isSeed(plan.seed)) throw refused('a plan needs the seed that it was drawn from', 'seed')
+  if (!Array.isArray(plan.acts)) throw refused('a plan needs a list of acts', 'acts')
+  if (!Array.isArray(plan.faults)) throw refused('a plan needs a list of faults', 'faults')
+  for (const [index, fault] of plan.faults.entries()) {
+    const { at, kind, ms } = (fault ?? {}) as Partial<Fault>
+    if (!Number.isSafeInteger(at) || !Number.isFinite(ms) || (ms as number) < 0 || !Object.hasOwn(faultWeights, kind ?? ''))
+      throw refused(
+        `the fault ${JSON.stringify(fault)} is none: it has a step \`at\`, a time \`ms\` and a kind, one of ${Object.keys(faultWeights).join(', ')}`,
+        `faults.${index}`,
+      )
+  }
+  return { ...plan, faults: plan.faults.toSorted((one, other) => one.at - other.at) }
+}
+
+const isSeed = (seed: unknown): seed is number => Number.isSafeInteger(seed) && (seed as number) >= 0
+
 export const drawPlan = <Act>(seed: number, { acts, faultMax = 5 }: PlanOptions<Act>): Plan<Act> => {
+  if (!isSeed(seed)) throw refused(`${String(seed)} is no seed`, 'seed')
   const random = seededRandom(seed)
   const timed = acts(random).map((act) => ({ act, afterMs: pick(random, [0, 0, 1, 15, 60, 300, 2500]) }))
   const faults: Fault[] = []

@@ -3,71 +3,16 @@
  * give up. Time is virtual, so a minute takes milliseconds, and the same seed writes the same journals, byte for byte.
  */
 import { type Logger, noFailPoints } from '../../contracts/environment.ts'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Transport } from '../../contracts/transport.ts'
-import { createRuntime, type Runtime, type RuntimeOptions } from '../../runtime.ts'
+import { createRuntime, type Runtime } from '../../runtime.ts'
 import { createMemoryStore, openMemory } from '../../transport/memory/open.ts'
 import { seededIds, seededRandom } from '../seeded.ts'
-import { type VirtualClock, virtualClock } from '../virtual-clock.ts'
+import { virtualClock } from '../virtual-clock.ts'
 import { Node } from './node.ts'
-import { drawPlan, type Fault, type Plan, pick } from './plan.ts'
-
-export type Scenario<Act> = {
-  /** What the outside world does, in order. */
-  acts: (random: ReturnType<typeof seededRandom>) => Act[]
-  /** The world of one simulation: what runs on each node, and what clients do to it. */
-  begin(simulation: Simulation): Play<Act>
-  faultMax?: number
-}
-
-export type Play<Act> = {
-  /** For every life of every node. */
-  runtime(node: Node): Omit<RuntimeOptions, 'transport' | 'environment'>
-  /** What one act sets going. It may take as long as it likes; the next act does not wait for it. */
-  perform(act: Act): Promise<void>
-  /** Called again and again when all faults are over, until nothing is left to be done. @returns what is, in words */
-  settle(): Promise<string | undefined>
-  /** What is wrong with what is left behind; empty is the proof. */
-  check(): Promise<string[]> | string[]
-}
-
-export type Simulation = {
-  readonly seed: number
-  readonly clock: VirtualClock
-  /** Store, bus and inbox behind all faults, for whoever judges, or has no node to ask. */
-  readonly transport: Transport
-  /** Chance for the script of this world; none of the faults' chance. */
-  readonly random: ReturnType<typeof seededRandom>
-  /** A node that is up and runs, chosen by chance; undefined while there is none. */
-  someone(): Runtime | undefined
-  /**
-   * Asks as a client that does not give up: whoever is up, and again when there is no answer, since the node may have died, or an error.
-   * @param again whether an error is worth another try; default: all are @throws the error that is not
-   */
-  insist<T>(request: (runtime: Runtime) => Promise<T>, again?: (error: unknown) => boolean): Promise<T>
-  /** Resolves after virtual time. */
-  sleep(ms: number): Promise<void>
-  /** By how much the clocks of nodes may be wrong, all jumps together. */
-  readonly skewMs: number
-  /** A line of the story. */
-  tell(line: string): void
-  /** A number that grows with everything that happens. */
-  order(): number
-  /** The number at which a frame came to stand in the store. */
-  orderOf(address: Address, seq: number): number | undefined
-}
-
-export type Outcome<Act> = {
-  plan: Plan<Act>
-  violations: string[]
-  /** What happened, a line each, with the virtual time in ms. */
-  story: string[]
-  /** Steps at which something could have struck. */
-  steps: number
-  /** Faults that did strike. */
-  struck: number
-}
+import { checkPlan, drawPlan, type Fault, type Plan, pick } from './plan.ts'
+import type { Outcome, Play, Scenario, Simulation } from './scenario.ts'
 
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
@@ -77,11 +22,17 @@ const storyMax = 2000
 /** Virtual ms after which a client takes it that nobody will answer. */
 const patienceMs = 5000
 
+/**
+ * @param from a seed, a whole number, or a plan that was drawn or shrunk before
+ * @throws RuntimeError bad_request for what is neither; whatever the scenario throws when it begins; why its runtime cannot start, when nothing had struck
+ */
 export const simulate = async <Act>(scenario: Scenario<Act>, from: number | Plan<Act>): Promise<Outcome<Act>> => {
-  const plan = typeof from === 'number' ? drawPlan(from, scenario) : from
+  const plan = typeof from === 'object' && from !== null ? checkPlan(from) : drawPlan(from, scenario)
   const run = new Run(scenario, plan)
   return run.play()
 }
+
+const words = (error: unknown): string => (error instanceof Error ? (error.stack ?? error.message) : String(error))
 
 class Run<Act> implements Simulation {
   readonly clock = virtualClock()
@@ -106,6 +57,10 @@ class Run<Act> implements Simulation {
   #told = ''
   #left: string | undefined
   readonly #broken: string[] = []
+  readonly #performing = new Set<string>()
+  /** Why the runtime of this scenario cannot start at all. */
+  #refusal: unknown
+  readonly #unfit = Promise.withResolvers<never>()
   readonly #orders = new Map<string, number>()
 
   constructor(scenario: Scenario<Act>, plan: Plan<Act>) {
@@ -115,6 +70,7 @@ class Run<Act> implements Simulation {
     this.random = seededRandom(plan.seed ^ 0x5eed)
     this.#began = this.clock.now()
     this.#play = scenario.begin(this)
+    this.#unfit.promise.catch(() => undefined)
   }
 
   get seed(): number {
@@ -147,7 +103,10 @@ class Run<Act> implements Simulation {
     return up.length > 0 ? pick(this.random, up).runtime : undefined
   }
 
-  async insist<T>(request: (runtime: Runtime) => Promise<T>, again = (_: unknown): boolean => true): Promise<T> {
+  async insist<T>(
+    request: (runtime: Runtime) => Promise<T>,
+    again = (error: unknown): boolean => !isRuntimeError(error) || error.retryable,
+  ): Promise<T> {
     for (;;) {
       const runtime = this.someone()
       if (runtime) {
@@ -169,13 +128,14 @@ class Run<Act> implements Simulation {
     const violations = this.#broken
     try {
       this.#start()
-      await this.clock.until(this.#script())
+      await this.clock.until(Promise.race([this.#script(), this.#unfit.promise]))
       this.#faults = []
       this.#trouble = undefined
-      await this.clock.until(this.#heal(), settleMaxMs)
-      violations.push(...(await this.clock.until(Promise.resolve(this.#play.check()))))
+      await this.clock.until(Promise.race([this.#heal(), this.#unfit.promise]), settleMaxMs)
+      violations.push(...(await this.#verdict()))
     } catch (error) {
-      violations.push(`it does not come to an end, ${this.#left ?? 'in its script'}: ${error instanceof Error ? error.stack : String(error)}`)
+      if (error === this.#refusal) throw error
+      violations.push(`it does not come to an end, ${this.#left ?? 'in its script'}: ${words(error)}; what waits, waits with world.sleep`)
     }
     for (const node of this.#nodes) node.kill()
     return { plan: this.#plan, violations, story: this.#story, steps: this.#steps, struck: this.#struck }
@@ -183,10 +143,36 @@ class Run<Act> implements Simulation {
 
   async #script(): Promise<void> {
     for (const { act, afterMs } of this.#plan.acts) {
-      this.tell(`act ${JSON.stringify(act)}`)
-      this.#play.perform(act).catch((error: unknown) => void this.#broken.push(`${JSON.stringify(act)} failed: ${String(error)}`))
+      const name = JSON.stringify(act)
+      this.tell(`act ${name}`)
+      this.#performing.add(name)
+      const performed = async (): Promise<void> => this.#play.perform(act)
+      performed()
+        .catch((error: unknown) => void this.#broken.push(`${name} failed: ${String(error)}`))
+        .finally(() => this.#performing.delete(name))
       await this.sleep(afterMs)
     }
+  }
+
+  async #verdict(): Promise<string[]> {
+    try {
+      const found: unknown = await this.clock.until(Promise.resolve(this.#play.check()))
+      if (Array.isArray(found)) return found.map(String)
+      return [`check() answered ${String(found)}; it is to answer with a list of what is wrong, empty when nothing is`]
+    } catch (error) {
+      return [`check() failed: ${words(error)}`]
+    }
+  }
+
+  async #leftToDo(): Promise<string | undefined> {
+    try {
+      const left = (await this.#play.settle()) ?? undefined
+      if (left !== undefined) return left
+    } catch (error) {
+      return `settle() failed: ${words(error)}`
+    }
+    const [act] = this.#performing
+    return act === undefined ? undefined : `${act} is still being performed`
   }
 
   /** Whoever was frozen goes on for a while, which must do no harm; then all are gone, and one that is new does what is left. */
@@ -197,7 +183,7 @@ class Run<Act> implements Simulation {
     for (const node of this.#nodes.splice(0)) node.kill()
     this.#start()
     for (;;) {
-      this.#left = await this.#play.settle()
+      this.#left = await this.#leftToDo()
       if (this.#left === undefined) return
       await this.sleep(200)
     }
@@ -227,6 +213,11 @@ class Run<Act> implements Simulation {
       node.runtime = await createRuntime({ ...options, transport: node.connect(inner), environment: node.environment })
     } catch (error) {
       this.tell(`${node.name} cannot start: ${String(error)}`)
+      // Nothing was done to it yet: it never will.
+      if (this.#struck === 0 && this.#started === 1) {
+        this.#refusal = error
+        this.#unfit.reject(error)
+      }
       node.kill()
       this.#replace(1000)
     }

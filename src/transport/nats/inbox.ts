@@ -5,7 +5,7 @@
 import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream'
 import type { Environment } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
-import type { Inbox } from '../../contracts/transport.ts'
+import type { Blobs, Inbox } from '../../contracts/transport.ts'
 import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { checkBytes, checkName } from '../limits.ts'
@@ -13,6 +13,7 @@ import { checkPattern, checkSubject } from '../subject.ts'
 import { fromNats } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
+import { payloads } from './payload.ts'
 
 const idHeader = 'Nats-Msg-Id'
 const subjectHeader = 'Statecast-Subject'
@@ -26,9 +27,15 @@ const expiresMs = 2_000
 const heartbeatMs = 500
 const nanos = 1_000_000
 
-export const natsInbox = (link: Link, names: Names, environment: Pick<Environment, 'clock' | 'log'>): Inbox & { stop(): Promise<void> } => {
+export const natsInbox = (
+  link: Link,
+  names: Names,
+  blobs: Blobs,
+  environment: Pick<Environment, 'clock' | 'log'>,
+): Inbox & { stop(): Promise<void> } => {
   const { prefix, streams } = names
   const held = new Map<number, JsMsg>()
+  const content = payloads(link, blobs)
   let consuming: { end(handlers: () => Promise<void>): Promise<void> } | undefined
 
   /** `<prefix>.inbox.<partition>.<kind>.<id>` as it was published. */
@@ -63,7 +70,12 @@ export const natsInbox = (link: Link, names: Names, environment: Pick<Environmen
         'Statecast-Id': idOf(message),
         'Statecast-At': String(at),
       }
-      await link.publish(names.dead(codeIn(reason)), new Uint8Array(message.data), { headers, id: `dead ${message.seq}` })
+      // With its reason it may not fit where it did without.
+      const kept = await content.write(new Uint8Array(message.data), reason.length)
+      await link.publish(names.dead(codeIn(reason)), kept.data, {
+        headers: { ...headers, ...kept.headers },
+        id: `dead ${message.info.timestampNanos} ${message.seq}`,
+      })
       message.term(reason.slice(0, 100).replace(/[\r\n]/g, ' '))
       held.delete(row)
     },
@@ -74,13 +86,15 @@ export const natsInbox = (link: Link, names: Names, environment: Pick<Environmen
       const { state } = await link.jsm.streams.info(streams.dead)
       if (state.messages === 0) return []
       const letters = await link.batch(streams.dead, { seq: 1, next_by_subj: names.every('dead'), batch: limit })
-      return letters.map(({ headers, data }) => ({
-        subject: headers.last(subjectHeader),
-        id: headers.last('Statecast-Id'),
-        data: new Uint8Array(data),
-        reason: decodeURIComponent(headers.last(reasonHeader)),
-        at: Number(headers.last('Statecast-At')),
-      }))
+      return Promise.all(
+        letters.map(async (letter) => ({
+          subject: letter.headers.last(subjectHeader),
+          id: letter.headers.last('Statecast-Id'),
+          data: await content.read(letter),
+          reason: decodeURIComponent(letter.headers.last(reasonHeader)),
+          at: Number(letter.headers.last('Statecast-At')),
+        })),
+      )
     },
   }
   const queue = inboxQueue(store, () => environment)
@@ -185,8 +199,11 @@ export const natsInbox = (link: Link, names: Names, environment: Pick<Environmen
   }
 }
 
-/** A publisher names it in our header, or in that of NATS; one who names nothing gets what the stream numbers it with. */
-const idOf = ({ headers, seq }: JsMsg): string => headers?.last('Statecast-Id') || headers?.last(idHeader) || `in-${seq}`
+/**
+ * A publisher names it in our header, or in that of NATS. One who names nothing gets when the stream took it and as which: a stream that was made
+ * anew counts from one again, and nobody shall be taken for somebody of before.
+ */
+const idOf = ({ headers, seq, info }: JsMsg): string => headers?.last('Statecast-Id') || headers?.last(idHeader) || `in-${info.timestampNanos}-${seq}`
 
 /** Reasons are JSON of an error, or words. */
 const codeIn = (reason: string): string => {

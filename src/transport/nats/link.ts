@@ -76,7 +76,7 @@ export const openLink = async (nc: NatsConnection): Promise<Link> => {
     async close() {
       await Promise.allSettled(publishing)
       batches.stop()
-      await nc.drain()
+      if (!nc.isClosed()) await nc.drain()
     },
   }
 }

@@ -2,6 +2,7 @@
  * One node at a time, until nodes share their work: a lease that the server lets expire when its holder is gone. It keeps a second node from
  * trying; that two never write to one actor is the journal's doing.
  */
+import { randomUUID } from 'node:crypto'
 import { type Clock, type Logger, pause } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Registry } from '../../contracts/transport.ts'
@@ -12,13 +13,14 @@ const ttlMs = 6_000
 const renewMs = 2_000
 const stepMs = 500
 
-/** @throws RuntimeError locked, when a holder goes on renewing */
+/** @param lost called once, when another node has it: this one has to stop @throws RuntimeError locked, when a holder goes on renewing */
 export const onlyNode = async (
   registry: Registry,
   { clock, log }: { clock: Clock; log: Logger },
   owner: Record<string, string>,
+  lost: () => void,
 ): Promise<{ release(): Promise<void> }> => {
-  const value = JSON.stringify(owner)
+  const value = JSON.stringify({ ...owner, lease: randomUUID() })
   let revision: number | undefined
   // Whoever was killed holds it a little longer.
   for (let waited = 0; revision === undefined; waited += stepMs) {
@@ -29,11 +31,23 @@ export const onlyNode = async (
   }
 
   let released = false
+  /** A server that stood still lets a lease expire with nobody there to take it; and an answer that was lost was a renewal all the same. */
+  const regain = async (): Promise<number | undefined> => {
+    const found = await registry.get(key)
+    if (found === undefined) return registry.put(key, value, { expected: 0, ttlMs })
+    return found.value === value ? found.revision : undefined
+  }
   const renew = async (): Promise<void> => {
     try {
       const renewed = await registry.put(key, value, { expected: revision as number, ttlMs })
-      if (renewed !== undefined) revision = renewed
-      else log.error({ key }, 'another node took over: this one was away for too long, and writes no more')
+      const kept = renewed ?? (await regain())
+      if (kept === undefined) {
+        released = true
+        log.error({ key }, 'another node took over: this one was away for too long, and stops')
+        lost()
+        return
+      }
+      revision = kept
     } catch (error) {
       log.warn({ key, error: errorBody(error) }, 'the lease of this node could not be renewed')
     }

@@ -55,9 +55,16 @@ export const openNats = async ({
     const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))
     await ensureStreams(link.jsm, names, registry, environment.clock, { replicas, inboxMax })
     const wakes = await openWakes(link, names, environment)
-    const lease = owner && (await onlyNode(registry, environment, owner))
+    let lost = false
+    const lease =
+      owner &&
+      (await onlyNode(registry, environment, owner, () => {
+        lost = true
+        // Whatever it still begins ends here: nothing more is taken in, and nothing gets out.
+        void nc.close()
+      }))
     const blobs = natsBlobs(link, names)
-    const inbox = natsInbox(link, names, environment)
+    const inbox = natsInbox(link, names, blobs, environment)
     const journal = natsJournal({ link, names, wakes, blobs, environment })
     return closable({
       name: shown(url),
@@ -68,8 +75,9 @@ export const openNats = async ({
       registry,
       blobs,
       health: async () => {
+        if (lost) return { writable: false, freeBytes: undefined, durability: 'JetStream', detail: 'another node took over' }
         try {
-          await link.jsm.getAccountInfo()
+          await Promise.all([names.streams.journal, names.streams.inbox].map((stream) => link.jsm.streams.info(stream)))
           return { writable: true, freeBytes: undefined, durability: `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}` }
         } catch (error) {
           return { writable: false, freeBytes: undefined, durability: 'JetStream', detail: fromNats(error, 'asking JetStream').message }

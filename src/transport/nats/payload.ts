@@ -7,8 +7,9 @@ const blobHeader = 'Statecast-Blob'
 const headerBytesMax = 8 * 1024
 
 export const payloads = ({ nc }: Link, blobs: Blobs) => ({
-  async write(bytes: Uint8Array): Promise<{ data: Uint8Array; headers: Record<string, string> }> {
-    if (bytes.length <= (nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax) return { data: bytes, headers: {} }
+  /** @param besides bytes that headers take beyond the usual */
+  async write(bytes: Uint8Array, besides = 0): Promise<{ data: Uint8Array; headers: Record<string, string> }> {
+    if (bytes.length + 3 * besides <= (nc.info?.max_payload ?? 1024 * 1024) - headerBytesMax) return { data: bytes, headers: {} }
     return { data: new Uint8Array(), headers: { [blobHeader]: await blobs.put(bytes) } }
   },
   /** A copy: the client's own bytes are part of what came over the socket. */

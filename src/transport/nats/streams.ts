@@ -85,7 +85,7 @@ const ensure = async (jsm: JetStreamManager, config: Wanted, madeBefore: string 
     const different = decisive.filter((key) => config[key] !== undefined && JSON.stringify(found.config[key]) !== JSON.stringify(config[key]))
     if (different.length > 0)
       throw new RuntimeError('conflict', `the stream ${config.name} is there with other settings: ${different.join(', ')}`, {
-        hint: 'use another --prefix, or make it what the reference says; nothing was changed',
+        hint: 'give the app another `prefix`, or make the stream what the reference says; nothing was changed',
         data: { stream: config.name, different },
       })
   } catch (error) {
