@@ -6,6 +6,7 @@ import { RuntimeError } from './contracts/errors.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
+  elapsed: () => performance.now(),
   setTimeout: (callback, ms) => setTimeout(callback, ms),
   clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout | undefined),
 }

@@ -1,5 +1,5 @@
 /** Writes what was applied to the journal: one commit at a time, and nothing more once its root was let go. */
-import { pause } from '../contracts/environment.ts'
+import { type Instant, instantOf, isWithin, pause } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { appendCommit, fencedError, longer } from './append.ts'
@@ -54,7 +54,7 @@ export class Committer {
     if (before) await before
     alive()
     const head = state.head(outputs, extra)
-    const began = host.environment.clock.now()
+    const began = instantOf(host.environment.clock)
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
     const patient = (root.begun && state.present().effects.size > 0) || inputs.some((input) => 'from' in input)
     await appendCommit({
@@ -84,16 +84,15 @@ export class Committer {
   /**
    * Makes sure that nobody else has taken over since a moment, where that could be: a process that was frozen, or starved, does not know that it was
    * away. Asks the journal only when some time has passed, so it costs nothing in the ordinary case.
-   * @param since ms since the epoch @throws RuntimeError fenced, closed
+   * @throws RuntimeError fenced, closed
    */
-  async confirm(since: number): Promise<void> {
+  async confirm(since: Instant): Promise<void> {
     const { root, host, alive } = this.#options
     const { clock } = host.environment
-    const fresh = (at: number) => clock.now() >= at && clock.now() - at <= host.limits.takeoverMs
     let known = since
-    for (let pauseMs = 0; !fresh(known); ) {
+    for (let pauseMs = 0; !isWithin(clock, known, host.limits.takeoverMs); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
-      const asked = clock.now()
+      const asked = instantOf(clock)
       const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
       alive()
       if (last === 'unknown') {

@@ -1,5 +1,5 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
-import type { Environment } from '../contracts/environment.ts'
+import { type Environment, type Instant, instantOf } from '../contracts/environment.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { type Effect, effectFailure, lasting, type Output } from './edges.ts'
 import { describeEffect } from './effect.ts'
@@ -11,7 +11,7 @@ export type EffectsHost = {
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
   /** Rejects when somebody else may have taken over since a time. */
-  confirm(since: number): Promise<void>
+  confirm(since: Instant): Promise<void>
   /** There is a {@link FailedAction} to be taken. */
   actionFailed(): void
 }
@@ -132,7 +132,7 @@ export class Effects {
 
   #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
     const { path, ref } = effect
-    const began = this.#host.environment.clock.now()
+    const began = instantOf(this.#host.environment.clock)
     this.#launched.set(path, effect)
     describeEffect(ref, {
       key: `${this.#host.name}${path}`,

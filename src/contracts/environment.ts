@@ -3,9 +3,22 @@
 export interface Clock {
   /** ms since the epoch; may jump with the machine's clock. */
   now(): number
+  /** ms from some start on a clock that does not jump; left out where `now` never does. */
+  elapsed?(): number
   /** Calls back after `ms` on a clock that does not jump. */
   setTimeout(callback: () => void, ms: number): unknown
   clearTimeout(handle: unknown): void
+}
+
+/** A moment on both clocks: the one may jump, the other may stand still while the machine sleeps. */
+export type Instant = { wall: number; steady: number }
+
+export const instantOf = (clock: Clock): Instant => ({ wall: clock.now(), steady: clock.elapsed?.() ?? clock.now() })
+
+/** Whether no more than `ms` have passed by either clock. One that went back says nothing. */
+export const isWithin = (clock: Clock, since: Instant, ms: number): boolean => {
+  const { wall, steady } = instantOf(clock)
+  return wall >= since.wall && wall - since.wall <= ms && steady - since.steady <= ms
 }
 
 /** Resolves after `ms`. */

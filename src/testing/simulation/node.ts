@@ -87,6 +87,7 @@ export class Node {
     const { world } = this.#options
     return {
       now: () => world.now() + this.#clockOffsetMs,
+      elapsed: () => world.now(),
       setTimeout: (callback, ms) =>
         world.setTimeout(() => {
           if (this.#dead) return
