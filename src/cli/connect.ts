@@ -17,6 +17,8 @@ export const folderOf = (url: string): string | undefined => {
   return folder === undefined ? undefined : resolve(folder)
 }
 
+const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
+
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
 const patienceMs = 3000
 const stepMs = 50
@@ -42,7 +44,7 @@ const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
   const given = globals.url ?? process.env.STATECAST_URL
   // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
-  const early = given === undefined || /^(?:nats|nats-context|tls):/.test(given) ? undefined : await remote(given)
+  const early = given === undefined || isNats(given) ? undefined : await remote(given)
   if (early) return early
   const { loadApp } = await import('./load-app.ts')
   const app = await loadApp(globals.app)
@@ -95,7 +97,7 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
 
 /** @throws RuntimeError unauthorised when the token of a node is not readable */
 const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
-  if (/^(?:nats|nats-context|tls):/.test(url)) {
+  if (isNats(url)) {
     const { natsClient } = await import('./nats-client.ts')
     return natsClient(url, app)
   }

@@ -20,22 +20,31 @@ export const escapeToken = (id: string): string => {
       field: 'id',
       hint: 'use a hash or a shorter key',
     })
-  let token = ''
+  return escapeBytes(bytes, plain)
+}
+
+/** @param kept matches the characters, ASCII from `-` on, that stay as they are; every other byte becomes `=XX` */
+export const escapeBytes = (bytes: Uint8Array, kept: RegExp): string => {
+  let text = ''
   for (const byte of bytes) {
     const character = String.fromCharCode(byte)
-    token += plain.test(character) ? character : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
+    text += kept.test(character) ? character : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`
   }
-  return token
+  return text
 }
+
+/** The inverse of {@link escapeBytes}, as UTF-8. */
+export const unescapeBytes = (text: string): string =>
+  Buffer.from(
+    text.replace(/=([0-9A-F]{2})|(.)/g, (_, hex, other) => hex ?? other.charCodeAt(0).toString(16)),
+    'hex',
+  ).toString('utf8')
 
 /** The inverse of {@link escapeToken}. @throws RuntimeError bad_request for anything that it could not have made */
 export const unescapeToken = (token: string): string => {
   if (plain.test(token)) return token
   if (!/^(?:[A-Za-z0-9_:-]|=[0-9A-F]{2})+$/.test(token)) throw new RuntimeError('bad_request', `'${token.slice(0, 80)}' is not an escaped token`)
-  const id = Buffer.from(
-    token.replace(/=([0-9A-F]{2})|(.)/g, (_, hex, other) => hex ?? other.charCodeAt(0).toString(16)),
-    'hex',
-  ).toString('utf8')
+  const id = unescapeBytes(token)
   if (escapeToken(id) !== token) throw new RuntimeError('bad_request', `'${token.slice(0, 80)}' is not the escaped form of any id`)
   return id
 }

@@ -10,6 +10,7 @@ import type { BusMessage } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { version } from '../version.ts'
 import { execute } from './commands.ts'
+import { parseJson } from './parse.ts'
 import { statusOf } from './status.ts'
 
 export const serviceName = 'statecast'
@@ -59,7 +60,7 @@ export const openFrontDoor = (runtime: Runtime, names: Subjects): FrontDoor => {
     try {
       if (running.size > inFlightMax)
         throw new RuntimeError('overloaded', `${running.size} commands are being carried out`, { retryable: true, hint: 'ask again later' })
-      answer(reply, (await execute(runtime, name, parse(data))) ?? null)
+      answer(reply, (await execute(runtime, name, parseJson(data, 'request', 'send one JSON object in UTF-8', {}))) ?? null)
     } catch (error) {
       const body = errorBody(error)
       if (!isRuntimeError(error)) environment.log.error({ error: body, command: name }, 'a command failed')
@@ -136,12 +137,3 @@ const encode = (body: unknown): Uint8Array => new TextEncoder().encode(JSON.stri
 
 /** A header is one line of ASCII. */
 const oneLine = (text: string): string => text.replace(/[^\x20-\x7e]+/g, ' ').slice(0, 200)
-
-const parse = (data: Uint8Array): unknown => {
-  try {
-    const text = new TextDecoder('utf-8', { fatal: true }).decode(data)
-    return text.trim() === '' ? {} : JSON.parse(text)
-  } catch (cause) {
-    throw new RuntimeError('bad_request', 'the request is not JSON', { cause, hint: 'send one JSON object in UTF-8' })
-  }
-}

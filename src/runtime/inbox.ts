@@ -1,6 +1,7 @@
 /** Messages that were published to an actor's subject: stored first, delivered until the actor's journal has them. */
-import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { Subjects } from '../contracts/subjects.ts'
+import { parseJson } from './parse.ts'
 import type { Services } from './services.ts'
 import type { Session } from './session.ts'
 
@@ -24,7 +25,7 @@ export const consumeInbox = ({
   return transport.inbox.consume(names.everyIn(), async (delivery) => {
     try {
       const address = names.address(delivery.subject)
-      const body = parseJson(delivery.data)
+      const body = parseJson(delivery.data, 'message', 'send {"type":"message","text":"…"}')
       if (address.kind === 'session') {
         await toSession(session, address.id, body, delivery.id)
       } else await host.send(address, body, { id: delivery.id })
@@ -44,12 +45,4 @@ const toSession = async (session: (key: string, which?: { agent?: string }) => S
   const { agent, ...message } = (body ?? {}) as Published
   if (message.type !== 'message') await session(key).command(body)
   else await session(key, typeof agent === 'string' ? { agent } : {}).command({ id, ...message })
-}
-
-const parseJson = (bytes: Uint8Array): unknown => {
-  try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(bytes))
-  } catch (cause) {
-    throw new RuntimeError('bad_request', 'the message is not JSON', { cause, hint: 'send {"type":"message","text":"…"}' })
-  }
 }

@@ -20,6 +20,19 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
   )
 }
 
+/**
+ * The JSON in some bytes.
+ * @param noun what it was to be, as in `the message is not JSON` @param empty what no text at all stands for @throws RuntimeError bad_request
+ */
+export const parseJson = (bytes: Uint8Array, noun: string, hint: string, empty?: object): unknown => {
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+    return empty !== undefined && text.trim() === '' ? empty : JSON.parse(text)
+  } catch (cause) {
+    throw new RuntimeError('bad_request', `the ${noun} is not JSON`, { cause, hint })
+  }
+}
+
 type Issue = z.core.$ZodIssue
 
 const units: Record<string, string> = { string: ' characters', array: ' entries' }

@@ -1,3 +1,5 @@
+/** The names of blobs. */
+import { createHash } from 'node:crypto'
 import { RuntimeError } from '../contracts/errors.ts'
 
 /** A hash becomes part of a path, so nothing else may pass. @throws RuntimeError bad_request */
@@ -10,3 +12,6 @@ export const checkHash = (hash: string): string => {
 }
 
 export const blobNotFound = (hash: string): RuntimeError => new RuntimeError('not_found', `there is no blob ${hash}`)
+
+/** SHA-256 in lower-case hex. */
+export const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

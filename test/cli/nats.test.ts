@@ -1,15 +1,9 @@
 /** A node on NATS, and commands of other processes that find it there. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
-import { natsServer } from '../../scripts/nats-server.ts'
-import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { expect, test } from 'vitest'
+import { natsForAll } from '../support/nats.ts'
 import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
-let server: Nats
-beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
-}, natsFetchMs)
-afterAll(() => server.stop())
+const server = natsForAll()
 
 test('commands find the node by the address of its NATS', { timeout: 60_000 }, async () => {
   const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }

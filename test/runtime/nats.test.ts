@@ -1,17 +1,11 @@
 /** The same conversation on a NATS server. */
 import { connect } from '@nats-io/transport-node'
-import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { natsServer } from '../../scripts/nats-server.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
-import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { natsForAll } from '../support/nats.ts'
 
-let server: Nats
-beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
-}, natsFetchMs)
-afterAll(() => server.stop())
+const server = natsForAll()
 
 const paid: string[] = []
 const pay = tool({

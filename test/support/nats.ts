@@ -9,6 +9,7 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { dieWithUs } from './guard.ts'
 
@@ -207,6 +208,31 @@ const portsOf = async (child: ChildProcess, file: string, log: () => string): Pr
 }
 
 const portIn = (url = ''): number => Number(new URL(url).port)
+
+/** One for all tests of a file. To be called at its top; the server is there when they run. */
+export const natsForAll = (options: NatsOptions = {}): Pick<Nats, 'url' | 'port' | 'restart' | 'freeze' | 'thaw'> => {
+  let server: Nats | undefined
+  beforeAll(async () => {
+    await natsServer()
+    server = await startNats(options)
+  }, natsFetchMs)
+  afterAll(() => server?.stop())
+  const there = (): Nats => {
+    if (server === undefined) throw new Error('the server is there when tests run')
+    return server
+  }
+  return {
+    get url() {
+      return there().url
+    },
+    get port() {
+      return there().port
+    },
+    restart: (signal) => there().restart(signal),
+    freeze: () => there().freeze(),
+    thaw: () => there().thaw(),
+  }
+}
 
 export type NatsCluster = {
   readonly servers: readonly Nats[]

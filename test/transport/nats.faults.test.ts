@@ -1,21 +1,15 @@
 /** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
-import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest'
-import { natsServer } from '../../scripts/nats-server.ts'
+import { afterEach, expect, test, vi } from 'vitest'
 import { appendCommit } from '../../src/actors/append.ts'
 import type { Journal, Transport } from '../../src/contracts/transport.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
-import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
-let server: Nats
-beforeAll(async () => {
-  await natsServer()
-  server = await startNats()
-}, natsFetchMs)
-afterAll(() => server.stop())
+const server = natsForAll()
 
 const opened: { close(): Promise<void> }[] = []
 afterEach(async () => {

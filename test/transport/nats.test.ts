@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
-import { type Nats, type NatsCluster, natsFetchMs, startCluster, startNats } from '../support/nats.ts'
+import { type NatsCluster, natsFetchMs, natsForAll, startCluster } from '../support/nats.ts'
 import { type Backend, describeTransport, type OpenOptions } from './transport.contract.ts'
 
 const skip = {
@@ -36,12 +36,7 @@ const backend = (name: string, url: () => string, replicas: number): Backend => 
 }
 
 describe('one server', () => {
-  let server: Nats
-  beforeAll(async () => {
-    await natsServer()
-    server = await startNats()
-  }, natsFetchMs)
-  afterAll(() => server.stop())
+  const server = natsForAll()
 
   describeTransport(backend('NATS, one server', () => server.url, 1))
 })

@@ -1,11 +1,11 @@
 /** Content-addressed files. A blob appears under its name only when all of it is on the disk. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
 import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Blobs } from '../../contracts/transport.ts'
-import { blobNotFound, checkHash } from '../blob-hash.ts'
+import { blobNotFound, checkHash, hashOf } from '../blob-hash.ts'
 import { blobBytesMax, checkBytes } from '../limits.ts'
 import type { FreeSpace } from './free-space.ts'
 
@@ -54,8 +54,6 @@ export const fileBlobs = (folder: string, space: Pick<FreeSpace, 'require'>): Bl
     },
   }
 }
-
-const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
 
 const writeDurably = async (file: string, bytes: Uint8Array): Promise<void> => {
   const handle = await open(file, 'wx', 0o600)

@@ -1,7 +1,6 @@
 /** The inbox, the registry and the blobs on Maps, with the promises of the stores on disk. */
-import { createHash } from 'node:crypto'
 import type { Blobs } from '../../contracts/transport.ts'
-import { blobNotFound, checkHash } from '../blob-hash.ts'
+import { blobNotFound, checkHash, hashOf } from '../blob-hash.ts'
 import type { InboxStore, StoredMessage } from '../inbox-store.ts'
 import { blobBytesMax, checkBytes, duplicateWindowMs } from '../limits.ts'
 import type { RegistryEntry, RegistryStore } from '../registry-watch.ts'
@@ -97,9 +96,7 @@ export const memoryBlobs = (): Blobs => {
   const blobs = new Map<string, Uint8Array>()
   return {
     async put(bytes) {
-      const hash = createHash('sha256')
-        .update(checkBytes(bytes, blobBytesMax, 'blob'))
-        .digest('hex')
+      const hash = hashOf(checkBytes(bytes, blobBytesMax, 'blob'))
       if (!blobs.has(hash)) blobs.set(hash, new Uint8Array(bytes))
       return hash
     },

@@ -1,11 +1,11 @@
 /** Large contents, cut into messages under one subject per hash. */
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Blobs } from '../../contracts/transport.ts'
-import { blobNotFound, checkHash } from '../blob-hash.ts'
+import { blobNotFound, checkHash, hashOf } from '../blob-hash.ts'
 import { blobBytesMax, checkBytes } from '../limits.ts'
 import { fromNats } from './errors.ts'
-import type { Link, Stored } from './link.ts'
+import { type Link, payloadMax, type Stored } from './link.ts'
 import type { Names } from './names.ts'
 
 /** Pieces of one `put`: two writers of one content do not mix, and what a dead one left behind is never taken for the whole. */
@@ -14,11 +14,9 @@ const lastHeader = 'Statecast-Last'
 const pieceBytes = 512 * 1024
 const piecesAtOnce = 16
 
-const hashOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')
-
 export const natsBlobs = (link: Link, names: Names): Blobs => {
   const stream = names.streams.blobs
-  const pieceMax = Math.min(pieceBytes, (link.nc.info?.max_payload ?? pieceBytes) - 1024)
+  const pieceMax = Math.min(pieceBytes, payloadMax(link.nc) - 1024)
 
   const isThere = async (subject: string): Promise<boolean> => (await link.last(stream, subject))?.headers.has(lastHeader) ?? false
 

@@ -1,11 +1,12 @@
 /** Live traffic over core NATS. */
-import { errors, type Msg, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Bus, BusMessage } from '../../contracts/transport.ts'
 import { checkName } from '../limits.ts'
 import { checkPattern, checkSubject } from '../subject.ts'
 import { fromNats } from './errors.ts'
+import { headersOf, payloadMax } from './link.ts'
 
 const plainHeaders = ({ headers }: Msg): Record<string, string> | undefined =>
   headers === undefined ? undefined : Object.fromEntries(headers.keys().map((name) => [name, headers.last(name)]))
@@ -15,23 +16,17 @@ const messageOf = (message: Msg): BusMessage => {
   return { subject: message.subject, data: message.data, ...(headers ? { headers } : {}), ...(message.reply ? { reply: message.reply } : {}) }
 }
 
-const natsHeaders = (record: Record<string, string> | undefined) => {
-  if (record === undefined) return {}
-  const headers = newHeaders()
-  for (const [name, value] of Object.entries(record)) headers.set(name, value)
-  return { headers }
-}
+const natsHeaders = (record: Record<string, string> | undefined) => (record === undefined ? {} : { headers: headersOf(record) })
 
 export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
   const failed = (subject: string, error: unknown): void => log.error({ subject, error: errorBody(error) }, 'a bus listener threw')
-  const bytesMax = () => nc.info?.max_payload ?? 1024 * 1024
-
   const check = (subject: string, data: Uint8Array): void => {
     checkSubject(subject)
-    if (data.length > bytesMax())
-      throw new RuntimeError('too_large', `a message on the bus may have ${bytesMax()} bytes, this one has ${data.length}`, {
+    const bytesMax = payloadMax(nc)
+    if (data.length > bytesMax)
+      throw new RuntimeError('too_large', `a message on the bus may have ${bytesMax} bytes, this one has ${data.length}`, {
         hint: "send less, or raise the server's max_payload",
-        data: { sizeBytes: data.length, sizeBytesMax: bytesMax() },
+        data: { sizeBytes: data.length, sizeBytesMax: bytesMax },
       })
   }
 

@@ -11,9 +11,9 @@ import type { InboxStore } from '../inbox-store.ts'
 import { checkBytes, checkName } from '../limits.ts'
 import { checkPattern, checkSubject } from '../subject.ts'
 import { fromNats } from './errors.ts'
-import type { Link } from './link.ts'
+import { type Link, pulling } from './link.ts'
 import type { Names } from './names.ts'
-import { payloads } from './payload.ts'
+import { contentMax, payloads } from './payload.ts'
 
 const idHeader = 'Nats-Msg-Id'
 const subjectHeader = 'Statecast-Subject'
@@ -23,8 +23,6 @@ const ackWaitMs = 4_000
 const signOfLifeMs = ackWaitMs / 3
 /** Messages that one consumer holds, delivered or waiting for their subject's turn. */
 const heldMax = 2_048
-const expiresMs = 2_000
-const heartbeatMs = 500
 const nanos = 1_000_000
 
 export const natsInbox = (
@@ -37,13 +35,6 @@ export const natsInbox = (
   const held = new Map<number, JsMsg>()
   const content = payloads(link, blobs)
   let consuming: { end(handlers: () => Promise<void>): Promise<void> } | undefined
-
-  /** `<prefix>.inbox.<partition>.<kind>.<id>` as it was published. */
-  const publishedAs = (subject: string): string =>
-    `${prefix}.in.${subject
-      .split('.')
-      .slice(prefix.split('.').length + 2)
-      .join('.')}`
 
   const heldAt = (row: number): JsMsg => {
     const message = held.get(row)
@@ -63,7 +54,7 @@ export const natsInbox = (
     },
     async bury(row, reason, at) {
       const message = heldAt(row)
-      const subject = publishedAs(message.subject)
+      const subject = names.publishedAs(message.subject)
       const headers = {
         [subjectHeader]: subject,
         [reasonHeader]: encodeURIComponent(reason),
@@ -110,7 +101,7 @@ export const natsInbox = (
     held.set(message.seq, message)
     queue.offer({
       row: message.seq,
-      subject: publishedAs(message.subject),
+      subject: names.publishedAs(message.subject),
       id: idOf(message),
       attempts: message.info.deliveryCount - 1,
       failures: 0,
@@ -120,10 +111,8 @@ export const natsInbox = (
   }
 
   const listen = async (pattern: string): Promise<ConsumerMessages> => {
-    const rest = checkPattern(pattern)
-      .split('.')
-      .slice(prefix.split('.').length + 1)
-      .join('.')
+    const filter = names.inbox(checkPattern(pattern))
+    const rest = filter.slice(names.inbox('').length)
     const name = `in-${rest
       .replaceAll('>', 'all')
       .replaceAll('*', 'any')
@@ -133,18 +122,17 @@ export const natsInbox = (
       ack_policy: AckPolicy.Explicit,
       ack_wait: ackWaitMs * nanos,
       max_ack_pending: heldMax,
-      filter_subject: `${prefix}.inbox.*.${rest}`,
+      filter_subject: filter,
     })
     const consumer = await link.js.consumers.get(streams.inbox, name)
-    return consumer.consume({ callback: take, max_messages: 256, expires: expiresMs, idle_heartbeat: heartbeatMs })
+    return consumer.consume({ callback: take, max_messages: 256, ...pulling })
   }
 
   return {
     async put(subject, id, data) {
       checkSubject(subject)
       checkName(id, 'message id')
-      const bytesMax = (link.nc.info?.max_payload ?? 1024 * 1024) - 8 * 1024
-      checkBytes(data, bytesMax, 'message')
+      checkBytes(data, contentMax(link), 'message')
       if (!subject.startsWith(`${prefix}.in.`))
         throw new RuntimeError('bad_request', `'${subject.slice(0, 120)}' is no subject of an inbox`, {
           field: 'subject',

@@ -1,5 +1,5 @@
 /** Journals on JetStream: one stream, one subject a root, one message a frame. The server compares and appends. */
-import type { Environment } from '../../contracts/environment.ts'
+import { type Environment, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Appended, Blobs, Frame, Head, Journal } from '../../contracts/transport.ts'
@@ -74,8 +74,8 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
     return mine
   }
 
-  /** Where the frame before stands, or the sequence that was found instead. */
-  const expectedPlace = async (address: Address, expected: number): Promise<Place | undefined> => {
+  /** The frame before, or the one that was found instead. */
+  const expectedPlace = async (address: Address, expected: number): Promise<Place> => {
     const known = tips.get(addressKey(address))
     if (known !== undefined && known.seq >= expected) return known
     if (known === undefined && expected === 0) return { seq: 0, place: 0 }
@@ -85,7 +85,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
 
   const append = async (address: Address, expected: number, bytes: Uint8Array, { wakeAt, at }: Pick<Head, 'wakeAt' | 'at'>): Promise<Appended> => {
     try {
-      const before = (await expectedPlace(address, expected)) as Place
+      const before = await expectedPlace(address, expected)
       if (before.seq !== expected) return { outcome: 'fenced', last: before.seq }
       const { data, headers } = await content.write(bytes)
       const said = {
@@ -140,7 +140,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
       if (found.length > 0) continue
       if (waited >= lagMs) throw corruptAt(address, expected ?? from, 'the frame is missing')
       waited += lagStepMs
-      await new Promise((resolve) => setTimeout(resolve, lagStepMs))
+      await pause(environment.clock, lagStepMs)
     }
   }
 

@@ -13,7 +13,7 @@ export type Link = {
   nc: NatsConnection
   js: JetStreamClient
   jsm: JetStreamManager
-  /** Resolves when it is stored. @param sent called when the message has left @throws whatever the client throws */
+  /** Resolves when it is stored. @throws whatever the client throws */
   publish(subject: string, data: Uint8Array, options?: { headers?: Record<string, string>; expected?: number; id?: string }): Promise<Published>
   /** The newest message of a subject, asked of the leader: a replica may be behind. */
   last(stream: string, subject: string): Promise<Stored | undefined>
@@ -25,7 +25,15 @@ export type Link = {
 
 export type BatchQuestion = { seq: number; next_by_subj: string; batch: number } | { multi_last: string[]; batch: number }
 
-const headersOf = (record: Record<string, string>): MsgHdrs => {
+/** Bytes of one message, its headers included. */
+export const payloadMax = ({ info }: NatsConnection): number => info?.max_payload ?? 1024 * 1024
+
+/**
+ * For every consumer: with the client's defaults one may stand still for 45 s after its server died; so it takes 1.5 s at most.
+ */
+export const pulling = { expires: 2_000, idle_heartbeat: 500 } as const
+
+export const headersOf = (record: Record<string, string>): MsgHdrs => {
   const made = newHeaders()
   for (const [name, value] of Object.entries(record)) made.set(name, value)
   return made

@@ -29,6 +29,14 @@ export const namesOf = (prefix: string) => {
     every: (part: 'journal' | 'snapshot' | 'wake' | 'in' | 'dead' | 'blob') => `${prefix}.${part}.>`,
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
     blob: (hash: string) => `${prefix}.blob.${hash}`,
+    /** What a pattern of `<prefix>.in.` is in the inbox, where the server has put the partition into each subject. */
+    inbox: (pattern: string) => `${prefix}.inbox.*.${pattern.split('.').slice(depth).join('.')}`,
+    /** The subject of a message in the inbox as it was published. */
+    publishedAs: (subject: string) =>
+      `${prefix}.in.${subject
+        .split('.')
+        .slice(depth + 1)
+        .join('.')}`,
     /** The address in a subject of ours: `<prefix>.<part>.<kind>.<id>`. @throws RuntimeError bad_request */
     address: (subject: string): Address => {
       const [kind = '', id = ''] = subject.split('.').slice(depth)

@@ -3,12 +3,16 @@ import type { JsMsg } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import { escapeBytes, unescapeBytes } from '../../contracts/subjects.ts'
 import type { Registry } from '../../contracts/transport.ts'
 import { checkName, registryValueCharactersMax } from '../limits.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
 import { type Names, ownKeys } from './names.ts'
 import { watchStream } from './watch.ts'
+
+/** What the tools of NATS take in a key without a dot. */
+const keyCharacters = /^[A-Za-z0-9_/-]$/
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -38,8 +42,8 @@ export const natsRegistry = async (
   let written = 0
 
   // A key of ours may hold what a key of a bucket may not.
-  const subjectOf = (key: string): string => `$KV.${names.bucket}.${encodeKey(checkName(key, 'key'))}`
-  const keyOf = (subject: string): string => decodeKey(subject.slice(`$KV.${names.bucket}.`.length))
+  const subjectOf = (key: string): string => `$KV.${names.bucket}.${escapeBytes(encoder.encode(checkName(key, 'key')), keyCharacters)}`
+  const keyOf = (subject: string): string => unescapeBytes(subject.slice(`$KV.${names.bucket}.`.length))
 
   const isGone = (headers: { has(name: string): boolean } | undefined): boolean =>
     headers !== undefined && (headers.has('KV-Operation') || headers.has('Nats-Marker-Reason'))
@@ -130,19 +134,3 @@ export const natsRegistry = async (
     stop: () => watch.stop(),
   }
 }
-
-const encodeKey = (key: string): string =>
-  [...encoder.encode(key)]
-    .map((byte) =>
-      /[A-Za-z0-9_/-]/.test(String.fromCharCode(byte)) ? String.fromCharCode(byte) : `=${byte.toString(16).toUpperCase().padStart(2, '0')}`,
-    )
-    .join('')
-
-const decodeKey = (text: string): string =>
-  Buffer.from(
-    text.replace(
-      /=([0-9A-F]{2})|([\s\S])/g,
-      (_, hex?: string, other?: string) => hex ?? (other as string).charCodeAt(0).toString(16).padStart(2, '0'),
-    ),
-    'hex',
-  ).toString('utf8')

@@ -7,7 +7,7 @@ import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
 import { type Names, ownKeys } from './names.ts'
 
-export const partitions = 64
+const partitions = 64
 const seconds = 1_000_000_000
 /** How long the server itself knows the ids of messages. */
 const duplicateWindowNs = 180 * seconds
@@ -33,7 +33,7 @@ const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamO
       deny_delete: false,
       name: streams.inbox,
       subjects: [`${prefix}.in.*.*`],
-      // Whoever has a partition takes its messages; the server finds the partition of an address as we do, see partition.ts.
+      // So that nodes which share their work can each take some partitions.
       subject_transform: {
         src: `${prefix}.in.*.*`,
         dest: `${prefix}.inbox.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,

@@ -2,11 +2,7 @@
 import { DeliverPolicy, type JsMsg } from '@nats-io/jetstream'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
-import type { Link } from './link.ts'
-
-/** With the client's defaults a watcher may stand still for 45 s after its server died; so it takes 1.5 s at most. */
-const expiresMs = 2_000
-const heartbeatMs = 500
+import { type Link, pulling } from './link.ts'
 
 export type Watch = {
   /** Resolves when all that was there at the start has been told. */
@@ -24,8 +20,7 @@ export const watchStream = async (
   if (there.state.messages === 0) resolve()
   const consumer = await js.consumers.get(stream, { filter_subjects: filter, deliver_policy: DeliverPolicy.LastPerSubject })
   const messages = await consumer.consume({
-    expires: expiresMs,
-    idle_heartbeat: heartbeatMs,
+    ...pulling,
     callback: (message) => {
       try {
         tell(message)
