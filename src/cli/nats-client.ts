@@ -7,7 +7,7 @@ import { stderrLogger } from '../environment.ts'
 import { EventQueue } from '../runtime/event-queue.ts'
 import type { OutEvent } from '../runtime/listen.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { connectBus } from '../transport/nats/open.ts'
+import { connectBus } from '../transport/nats/connect.ts'
 import type { Client, Subscription } from './client.ts'
 
 const answerMs = 30_000

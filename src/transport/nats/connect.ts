@@ -1,0 +1,72 @@
+/** The connection itself: whom it goes to, how soon a dead one is noticed, and what the server must be able to do. */
+import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node'
+import type { Environment } from '../../contracts/environment.ts'
+import { errorBody, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { natsBus } from './bus.ts'
+import { connectionTo, shown } from './credentials.ts'
+
+/** Below it, batches of direct gets and message TTLs are missing. */
+const serverFloor = [2, 11] as const
+
+/** A connection without streams, for whoever only talks to nodes. @throws RuntimeError as {@link connectTo} does */
+export const connectBus = async (url: string, log: Environment['log'], connection: ConnectionOptions = {}) => {
+  const nc = await connectTo(url, connection)
+  return { bus: natsBus(nc, log), flush: () => nc.flush(), close: () => nc.drain() }
+}
+
+/** @throws RuntimeError log_unavailable, unauthorised, bad_request */
+export const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsConnection> => {
+  const whom = connectionTo(url)
+  try {
+    // A dead link is noticed within ten seconds rather than minutes, and never given up.
+    return await connect({
+      name: 'statecast',
+      timeout: 5_000,
+      pingInterval: 5_000,
+      maxPingOut: 2,
+      maxReconnectAttempts: -1,
+      reconnectTimeWait: 500,
+      ...whom,
+      ...options,
+    })
+  } catch (cause) {
+    const message = messageOf(cause)
+    if (/authoriz|authentic|user auth|permission/i.test(`${(cause as Error).name} ${message}`))
+      throw new RuntimeError('unauthorised', `${shown(url)} refuses these credentials`, {
+        cause,
+        field: 'url',
+        hint: 'check user and password, token, or creds file of this connection',
+      })
+    throw new RuntimeError('log_unavailable', `no NATS server answers at ${shown(url)}: ${message}`, {
+      cause,
+      retryable: true,
+      field: 'url',
+      hint: 'start one (nats-server -js), or check host and port; embedded:./folder needs none',
+    })
+  }
+}
+
+/** @throws RuntimeError unsupported: too old, or without JetStream */
+export const requireServer = ({ info }: NatsConnection, url: string): void => {
+  const [major = 0, minor = 0] = (info?.version ?? '').split('.').map(Number)
+  const floor = serverFloor.join('.')
+  if (major < serverFloor[0] || (major === serverFloor[0] && minor < serverFloor[1]))
+    throw new RuntimeError('unsupported', `${shown(url)} is nats-server ${info?.version}, at least ${floor} is needed`, {
+      hint: `install nats-server ${floor} or newer`,
+    })
+  if (info?.jetstream !== true)
+    throw new RuntimeError('unsupported', `${shown(url)} runs without JetStream`, {
+      hint: "start it with -js, or write 'jetstream {}' into its configuration",
+    })
+}
+
+/** Writes what becomes of the link to the log. */
+export const reportStatus = (nc: NatsConnection, log: Environment['log']): void => {
+  void (async () => {
+    for await (const status of nc.status()) {
+      if (status.type === 'disconnect') log.warn({ server: status.server }, 'the link to NATS is down; it is tried again')
+      else if (status.type === 'reconnect') log.info({ server: status.server }, 'the link to NATS is up again')
+      else if (status.type === 'error') log.error({ error: errorBody(status.error) }, 'NATS refused something')
+    }
+  })()
+}
