@@ -27,6 +27,10 @@ const approval = {
   why: 'approval',
 }
 
+/** The first commit of order/o-3, as another folder has it. */
+const anOrder =
+  '3gAMoXYBp2FkZHJlc3Opb3JkZXIvby0zo3NlcQGlZXBvY2gBpndyaXRlcr5ob3N0LTFtN3owZmozazBoMTA1Mm5mZTl2a241bXqiYXTLQnof4HyHwACkcHJldgCmY3JlYXRl3gADp21hY2hpbmWpKG1hY2hpbmUpqXNpZ25hdHVyZbA1YWYzNGU5NjdjZDg0MWI1pWlucHV03gABpGl0ZW2jdGVhpWNsYWltw6ZpbnB1dHOR3gAConRvoS+lZXZlbnTeAAGkdHlwZaVwbGFjZaZzdGF0ZXPeAAGhL6ZwbGFjZWSmZGlnZXN0zi0Bigo='
+
 /** In an order in which they follow from each other, on a node with the app of docs/guides/app.md. */
 export const examples: Record<CommandName, Example> = {
   'chat.send': {
@@ -136,7 +140,7 @@ export const examples: Record<CommandName, Example> = {
   },
   'trace.frames': {
     input: { id: 'main', from: 1, limit: 1 },
-    answer: { frames: [{ seq: 1, bytes: '3gANoXYBp2FkZHJlc3Osc2Vzc2lvbi9tYWlu…' }], next: 2 },
+    answer: { frames: [{ seq: 1, bytes: '3gANoXYBp2FkZHJlc3Osc2Vzc2lvbi9tYWlu…' }], next: 2, head: { seq: 5, at: 1795240144115, wakeAt: null } },
     errors: ['not_found', 'corrupt_at'],
   },
   'trace.replay': {
@@ -197,6 +201,31 @@ export const examples: Record<CommandName, Example> = {
     },
   },
   'agents.list': { input: {}, answer: { agents: [{ name: 'main', model: 'scripted/offline', tools: ['refund'], default: true }] } },
+  'trace.import': {
+    input: { kind: 'order', id: 'o-3', frames: [{ seq: 1, bytes: anOrder }], wakeAt: null },
+    answer: { seq: 1, known: 0 },
+    about:
+      'What `trace.frames` gave elsewhere, in order and from the first; in several requests where it is long, `wakeAt` of its `head` with the last one. `known` counts those that were there already, as when it is sent again.',
+    errors: ['conflict', 'log_full'],
+  },
+  'nodes.list': {
+    input: {},
+    answer: { nodes: [] },
+    about: 'Only nodes on NATS share their work; each is `{ id, roles, host, pid, version, since, draining, partitions }`.',
+  },
+  'nodes.drain': {
+    input: { node: 'node-1' },
+    answer: {
+      error: {
+        code: 'unsupported',
+        message: 'this runtime shares its actors with no other node',
+        hint: 'stop its process: it drains by itself',
+        retryable: false,
+      },
+    },
+    about: 'Answers when the node has heard it. Only on NATS; a node of its own is drained by SIGTERM.',
+    errors: ['not_found', 'unsupported'],
+  },
   health: {
     input: {},
     answer: {

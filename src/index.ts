@@ -4,6 +4,7 @@ import { systemEnvironment } from './environment.ts'
 import { openTransport as open, type TransportOptions } from './transport/open.ts'
 
 export { type EffectInfo, effect, fromTask, type TaskScope } from './actors/effect.ts'
+export { type RemoteInput, remote } from './actors/remote.ts'
 export type { Replayed, TraceEntry } from './actors/replay.ts'
 export type { Agent } from './contracts/agent.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'

@@ -13,23 +13,27 @@ import type { Agent } from './contracts/agent.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import type { Commit } from './contracts/journal.ts'
+import { type Role, roles } from './contracts/placement.ts'
 import { type Address, subjects } from './contracts/subjects.ts'
 import type { Transport, TransportHealth } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
 import { type CustomModel, createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
 import { agent as defineAgent } from './runtime/agent.ts'
+import { type NodeRow, openCluster } from './runtime/cluster.ts'
+import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
-import { publishOutputs } from './runtime/publish.ts'
+import { othersOn, publishOutputs } from './runtime/publish.ts'
 import { checkRetention, keepRetention, type Retention } from './runtime/retention.ts'
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
 import { readCommits } from './runtime/trace.ts'
 import { builtInTools } from './tools/built-in/built-in.ts'
 import { createTools } from './tools/registry.ts'
+import { type ServiceDirectory, serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
 
 export type RuntimeOptions = {
@@ -57,9 +61,12 @@ export type RuntimeOptions = {
   owner?: Record<string, string>
   /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
   resume?: boolean
+  /** What this node does among those that share a NATS; default: everything. */
+  roles?: readonly Role[]
 }
 
-export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string }
+/** @property node the name of this node among those that share the transport */
+export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string; node?: string }
 
 export type Runtime = Awaited<ReturnType<typeof createRuntime>>
 
@@ -72,7 +79,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const workspace = options.workspace ?? process.cwd()
   const names = subjects(options.prefix)
-  const agents = agentTable(options.agents ?? [], workspace, environment)
+  const serviceTools = serviceDirectory(environment, names.prefix)
+  const agents = agentTable(options.agents ?? [], workspace, environment, serviceTools)
   const models = createModels({ environment, folder: workspace, ...(options.models ? { custom: options.models } : {}) })
   const own = typeof options.transport === 'object' ? undefined : (options.transport ?? process.env.STATECAST_URL ?? 'embedded:./.statecast')
   const transport =
@@ -85,8 +93,13 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ...(options.nats === undefined ? {} : { connection: options.nats }),
         })
   try {
+    const resumes = options.resume !== false
+    if (resumes) serviceTools.start(transport.bus)
+    const cluster = transport.capabilities.sharedByNodes
+      ? await openCluster({ transport, names, environment, roles: resumes ? (options.roles ?? roles) : [] })
+      : undefined
     const transcripts = new Transcripts(transport.journal)
-    const outputs = new Outputs(environment.log)
+    const outputs = new Outputs(environment.log, cluster && othersOn(transport.bus, names, cluster.me, environment.log))
     let draining: RuntimeError | undefined
     const admit = () => {
       if (draining) throw draining
@@ -100,12 +113,19 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     }
     const conversation = registerSession({ environment, models, transcripts, agent: agentOf })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
-    const publish = publishOutputs(transport.bus, names, environment.log)
+    const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
     const host = new Host({
       journal: transport.journal,
       environment,
       registrations,
       ...(options.limits ? { limits: options.limits } : {}),
+      ...(cluster ? { placement: cluster.placement } : {}),
+      others: {
+        create: (address, input) => services.directory.create(address, input),
+        send: (address, event, how) => services.directory.send(address, event, how),
+        read: (address) => services.directory.read(address),
+        nextCommit: (address, timeoutMs) => services.directory.nextCommit(address, timeoutMs),
+      },
       events: {
         committed: (root, commit, emitted, redo) => {
           // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
@@ -135,24 +155,29 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       },
     })
     services.host = host
-    const resumes = options.resume !== false
+    services.directory = cluster?.directory(host) ?? localDirectory(host)
     if (resumes) await host.start()
     const session = (key: string, which: { agent?: string } = {}) =>
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
-    const stopInbox = resumes ? consumeInbox({ services, names, session }) : async () => undefined
+    const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
+    const stopInbox = resumes && !cluster ? consume() : async () => undefined
+    cluster?.join(host, consume, () => void drain())
 
     const stopRetention = resumes && options.retention ? keepRetention({ services }, checkRetention(options.retention)) : () => undefined
 
     let closed: Promise<void> | undefined
+    const ended = Promise.withResolvers<void>()
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
         await door?.stop()
         await stopInbox()
         await host.close()
+        serviceTools.stop()
+        await cluster?.stop()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))
         if (own !== undefined) await transport.close()
-      })()
+      })().finally(ended.resolve)
       return closed
     }
     const drain = async (timeoutMs = 30_000): Promise<void> => {
@@ -162,8 +187,10 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       })
       const held = environment.failPoints.hit('K20')
       if (held) await held
+      // Others answer now, if there are any.
+      if (runtime.nodes().length > 1) await door?.stop()
       await stopInbox()
-      await host.settled(timeoutMs)
+      await (cluster ? cluster.drain(timeoutMs) : host.settled(timeoutMs))
       await close()
     }
     const runtime = {
@@ -187,7 +214,20 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ready: health.writable && closed === undefined && draining === undefined,
           liveActors: host.liveCount,
           transport: transport.name,
+          ...(cluster?.me === undefined ? {} : { node: cluster.me }),
         }
+      },
+      /** Resolves when this runtime has closed, for whatever reason. */
+      ended: ended.promise,
+      /** The nodes that share this transport; none where it is of one process. */
+      nodes: (): NodeRow[] => cluster?.nodes() ?? [],
+      /** Asks a node to give away what it has, and to end. @throws RuntimeError not_found, unsupported */
+      async drainNode(id: string): Promise<void> {
+        if (!cluster)
+          throw new RuntimeError('unsupported', 'this runtime shares its actors with no other node', {
+            hint: 'stop its process: it drains by itself',
+          })
+        await cluster.drainNode(id)
       },
       /** Takes no new work, lets turns that run end within `timeoutMs`, then closes; what has not ended goes on at the next start. */
       drain,
@@ -199,6 +239,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(runtime, names) : undefined
     return runtime
   } catch (error) {
+    serviceTools.stop()
     if (own !== undefined) await transport.close()
     throw error
   }
@@ -212,14 +253,15 @@ const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
     return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })
   })
 
-const agentTable = (given: readonly Agent[], workspace: string, environment: Environment): Services['agents'] => {
-  const { clock, failPoints } = environment
+const agentTable = (given: readonly Agent[], workspace: string, environment: Environment, directory: ServiceDirectory): Services['agents'] => {
+  const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const table: Services['agents'] = new Map()
   for (const agent of list) {
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
-    table.set(agent.name, { agent, tools: createTools(agent.tools, { clock, failPoints }) })
+    const services = agent.services ? directory.toolsFor(agent.services) : undefined
+    table.set(agent.name, { agent, tools: createTools(agent.tools, { clock, failPoints, services, log }) })
   }
   return table
 }
@@ -229,6 +271,7 @@ const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
     name: 'main',
     instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
     tools: builtInTools({ workspace, clock }),
+    services: true,
   })
 
 const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 
 const folder = fileURLToPath(new URL('../examples', import.meta.url))
-const examples = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() ? [entry.name] : []))
+const examples = readdirSync(folder, { withFileTypes: true }).flatMap((entry) => (entry.isDirectory() && /^\d/.test(entry.name) ? [entry.name] : []))
 const textOf = (...path: string[]) => readFileSync(join(folder, ...path), 'utf8')
 
 /** Such as a model key, which would make an example talk to the world. */

@@ -56,7 +56,7 @@ export class Committer {
     const head = state.head(outputs, extra)
     const began = instantOf(host.environment.clock)
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
-    const patient = (root.begun && state.present().effects.size > 0) || inputs.some((input) => 'from' in input)
+    const patient = (root.begun && effects.running) || inputs.some((input) => 'from' in input)
     await appendCommit({
       journal: host.journal,
       clock: host.environment.clock,

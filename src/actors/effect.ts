@@ -1,7 +1,10 @@
 /** What an effect may know of itself: its idempotency key, its attempt, and a way to say something without a commit of its own. */
 import type { AnyActorRef, PromiseActorLogic } from 'xstate'
 import { fromPromise } from 'xstate'
+import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
+import type { Address } from '../contracts/subjects.ts'
+import type { RootView } from './view.ts'
 
 export type EffectInfo = {
   /** The address and path of this effect: the same in every attempt, never used for another. */
@@ -27,6 +30,24 @@ export const describeEffect = (self: AnyActorRef, info: EffectInfo): void => voi
 /** For use inside an effect: `fromPromise(({ input, self }) => charge(input, { idempotencyKey: effect(self).key }))`. Outside of a host, a plain first attempt. */
 export const effect = (self: AnyActorRef): EffectInfo =>
   infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, tell: () => undefined }
+
+/** Other actors, wherever they are, for effects that stand for one. */
+export type Others = {
+  create(address: Address, input?: unknown): Promise<void>
+  send(address: Address, event: AnyEvent, options: { id: string }): Promise<unknown>
+  read(address: Address): Promise<RootView>
+  nextCommit(address: Address, timeoutMs: number): Promise<void>
+}
+const others = new WeakMap<AnyActorRef, Others>()
+export const introduce = (self: AnyActorRef, known: Others): void => void others.set(self, known)
+/** @throws RuntimeError unsupported outside of a runtime */
+export const othersOf = (self: AnyActorRef): Others => {
+  const known = others.get(self)
+  if (known) return known
+  throw new RuntimeError('unsupported', 'an actor of another kind is only reached from within a runtime', {
+    hint: 'register this machine with createRuntime({ machines }), and the other one too',
+  })
+}
 
 /** Ends when `signal` aborts, whatever the work does; used to keep an unwilling effect from holding up its machine. */
 export type TaskScope<Input> = {

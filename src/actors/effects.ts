@@ -2,12 +2,13 @@
 import { type Environment, type Instant, instantOf } from '../contracts/environment.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { type Effect, effectFailure, lasting, type Output } from './edges.ts'
-import { describeEffect } from './effect.ts'
+import { describeEffect, introduce, type Others } from './effect.ts'
 import type { Replica } from './replica.ts'
 
 export type EffectsHost = {
   name: string
   environment: Environment
+  others: Others | undefined
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
   /** Rejects when somebody else may have taken over since a time. */
@@ -38,6 +39,10 @@ export class Effects {
   /** The commits that cannot be said to have been carried out, since something that they let out has not ended well yet. */
   get owed(): number[] {
     return [...new Set(this.#owed.values())].sort((a, b) => a - b)
+  }
+
+  get running(): boolean {
+    return this.#launched.size > 0
   }
 
   get owing(): boolean {
@@ -144,6 +149,7 @@ export class Effects {
         if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
       },
     })
+    if (this.#host.others) introduce(ref, this.#host.others)
     this.#guard(path, effect.launch)
     for (const event of sent) this.#guard(path, () => effect.deliver(event))
   }

@@ -1,44 +1,21 @@
 /** Many roots in one process: finds them by address, wakes them in time, lets them sleep, keeps one's trouble from the others. */
-import { type Environment, pause } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Head, Journal } from '../contracts/transport.ts'
+import type { Receipt } from '../contracts/journal.ts'
+import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
+import type { Head } from '../contracts/transport.ts'
 import { checkEvent, checkMessageId } from './boundary.ts'
-import type { Emitted } from './edges.ts'
+import type { HostOptions, SendOptions } from './host.options.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
 import type { Registration } from './registration.ts'
 import { Removals } from './removals.ts'
 import { Resting } from './resting.ts'
 import { Root } from './root.ts'
-import type { Moment, RootHost } from './root-host.ts'
+import type { RootHost } from './root-host.ts'
+import { settled, vacated } from './settling.ts'
 import { noSuchError } from './supervision.ts'
 import { dueSoon, type RootView, viewOf } from './view.ts'
+import { Waking } from './waking.ts'
 import { Watchers } from './watchers.ts'
-
-export type HostEvents = {
-  committed?(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
-  live?(root: Root, path: ActorPath, event: AnyEvent): void
-  moment?(root: Root, moment: Moment, commit: Commit): void | Promise<void>
-  released?(root: Root): void
-  /** It is gone from the journal; nobody has begun it anew yet. */
-  forgotten?(address: Address): void
-}
-
-/** @property renews the id under which the same message was refused before @property input for a root that is created by this message */
-export type SendOptions = { id?: string; renews?: string; cause?: string; input?: unknown; mustExist?: boolean }
-
-export type HostOptions = {
-  journal: Journal
-  environment: Environment
-  registrations: Registration[]
-  limits?: Partial<HostLimits>
-  events?: HostEvents
-}
-
-/** How often roots that sleep are looked through for one that is due. */
-const pollMs = 1000
-const wakeBatch = 1000
 
 export class Host {
   readonly #options: HostOptions
@@ -49,8 +26,8 @@ export class Host {
   readonly #resting = new Resting()
   readonly #removals: Removals
   readonly #watchers: Watchers
+  readonly #waking: Waking
   readonly #rootHost: RootHost
-  #poll: unknown
   #closing: RuntimeError | undefined
 
   constructor(options: HostOptions) {
@@ -63,11 +40,17 @@ export class Host {
       this.#resting.end(formatAddress(address))
       events.forgotten?.(address)
     })
+    this.#waking = new Waking(journal, environment, {
+      may: (address, now) => this.#mayWake(address, now),
+      wake: (address, now) => this.#wakeOne(address, now),
+      after: (now) => this.#letSleep(now),
+    })
     this.#rootHost = {
       journal,
       environment,
       writer: environment.ids.next('host'),
       limits: this.#limits,
+      others: options.others ?? this,
       committed: (root, ...args) => {
         this.#watchers.committed(root.name)
         events.committed?.(root, ...args)
@@ -76,29 +59,37 @@ export class Host {
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
-        if (reason.code === 'fenced') this.#resting.forGood(root.name)
+        if (reason.code === 'fenced') this.#restFenced(root.name, reason)
         events.released?.(root)
       },
     }
   }
 
-  /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when the first round is open. */
-  async start(): Promise<void> {
-    await this.#wake()
-    this.#pollSoon()
+  /** Whoever wrote has it. Where nodes share the actors it may be ours again, by a seat that is given back or a writer that dies. */
+  #restFenced(name: string, reason: RuntimeError): void {
+    if (this.#options.placement === undefined) this.#resting.forGood(name)
+    else this.#resting.after(name, new RuntimeError(reason.code, reason.message, { retryable: true }), this.#options.environment.clock.now())
   }
 
-  #pollSoon(): void {
-    if (this.#closing) return
-    this.#poll = this.#options.environment.clock.setTimeout(() => {
-      // One root that is slow to open must not keep the others asleep: the next round does not wait for this one.
-      void this.#wake()
-      this.#pollSoon()
-    }, pollMs)
+  /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when the first round is open. */
+  async start(): Promise<void> {
+    await this.#waking.start()
   }
 
   get liveCount(): number {
     return this.#live.size
+  }
+  /** It shuts down, or has. */
+  get closed(): boolean {
+    return this.#closing !== undefined
+  }
+  /** Whether a root may be woken here. */
+  mayHave(address: Address): boolean {
+    return this.#options.placement?.has(address) ?? true
+  }
+  /** Whether a root is in memory, or on its way there or out. */
+  holds(address: Address): boolean {
+    return this.#live.has(formatAddress(address))
   }
   /** In alphabetical order. */
   get kinds(): string[] {
@@ -153,6 +144,11 @@ export class Host {
     }
   }
 
+  /** Begins a root with nothing said to it; one that is there already stays as it is. @throws RuntimeError as {@link send} does */
+  async create(address: Address, input?: unknown): Promise<void> {
+    await this.#trying(address, (root) => root.create(), input)
+  }
+
   /**
    * What a root is, at a moment when all of it is durable; woken if need be. The copy is the caller's own.
    * @throws RuntimeError drift, corrupt_at, closed …
@@ -166,11 +162,16 @@ export class Host {
     return this.#look(address, (root) => root.seqOf(id))
   }
 
-  async #look<T>(address: Address, see: (root: Root) => T): Promise<T> {
+  #look<T>(address: Address, see: (root: Root) => T): Promise<T> {
+    return this.#trying(address, (root) => root.look(see))
+  }
+
+  /** It may fall asleep between our finding it and our asking. */
+  async #trying<T>(address: Address, ask: (root: Root) => Promise<T>, input?: unknown): Promise<T> {
     for (let attempt = 1; ; attempt++) {
-      const root = await this.get(address)
+      const root = await this.get(address, input)
       try {
-        return await root.look(see)
+        return await ask(root)
       } catch (error) {
         if (attempt < 3 && isRuntimeError(error) && error.retryable && !this.#closing) continue
         throw error
@@ -195,8 +196,8 @@ export class Host {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
     // Here rather than in front of it, so that whoever waits for a removal gets the root in the order in which they came.
-    const removal = this.#removals.underWay(name)
-    const opening = removal ? removal.then(() => root.begin(input)) : root.begin(input)
+    const before = this.#beforeOpening(name, address)
+    const opening = before ? before.then(() => root.begin(input)) : root.begin(input)
     this.#roots.set(name, opening)
     opening.then(
       () => this.#resting.end(name),
@@ -208,22 +209,15 @@ export class Host {
     return opening
   }
 
-  async #wake(): Promise<void> {
-    const { journal, environment } = this.#options
-    const now = environment.clock.now()
-    try {
-      // Before the next round, so that a timer is armed in time. Those awake or resting may be due as well, and must not crowd out the others.
-      const due = await journal.due(now + pollMs, wakeBatch + this.#live.size + this.#resting.size)
-      const asleep = due.map(({ address }) => address).filter((address) => this.#mayWake(address, now))
-      await Promise.all([...asleep.map((address) => this.#wakeOne(address, now)), this.#letSleep(now)])
-    } catch (error) {
-      if (!this.#closing) environment.log.error({ error: errorBody(error) }, 'the journal could not be looked through for work')
-    }
+  #beforeOpening(name: string, address: Address): Promise<void> | undefined {
+    const removal = this.#removals.underWay(name)
+    const { placement } = this.#options
+    return placement ? Promise.resolve(removal).then(() => placement.admit(address)) : removal
   }
 
   #mayWake(address: Address, now: number): boolean {
     const name = formatAddress(address)
-    return this.#registrations.has(address.kind) && !this.#live.has(name) && !this.#resting.has(name, now)
+    return this.mayHave(address) && this.#registrations.has(address.kind) && !this.#live.has(name) && !this.#resting.has(name, now)
   }
 
   async #wakeOne(address: Address, now: number): Promise<void> {
@@ -233,6 +227,8 @@ export class Host {
       if (this.#closing) return
       const name = formatAddress(address)
       this.#resting.after(name, error, now)
+      // Another node is in the middle of it.
+      if (this.#options.placement && isRuntimeError(error) && error.code === 'fenced') return
       this.#options.environment.log.error({ actor: name, error: errorBody(error) }, 'an actor with unfinished work could not be woken')
     }
   }
@@ -253,10 +249,27 @@ export class Host {
     if (this.#roots.get(root.name) === known) this.#roots.delete(root.name)
   }
 
+  /** Has come to have these: whatever kept them from being woken was somebody else's. */
+  wakeNow(mine: (address: Address) => boolean): void {
+    this.#resting.endAll((name) => mine(parseAddress(name)))
+    void this.#waking.round()
+  }
+
+  /** Lets go of each of these as soon as it has nothing to do; resolves when none is left. */
+  vacate(these: (address: Address) => boolean, signal: AbortSignal): Promise<void> {
+    const left = () => (signal.aborted || this.#closing ? [] : [...this.#live.values()].filter(({ address }) => these(address)))
+    return vacated(left, (root) => this.#dismiss(root), this.#options.environment.clock)
+  }
+
+  /** Lets go of these at once, without another write: somebody else has them. */
+  drop(these: (address: Address) => boolean): void {
+    for (const root of this.#live.values()) if (these(root.address)) root.abandon()
+  }
+
   /** Writes what is in memory to the journal and lets go of it. New messages are refused from the first moment. */
   async close(): Promise<void> {
     this.#closing ??= new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
-    this.#options.environment.clock.clearTimeout(this.#poll)
+    this.#waking.stop()
     await Promise.allSettled(this.#roots.values())
     await Promise.all([...this.#live.values()].map((root) => root.close()))
     this.#roots.clear()
@@ -265,7 +278,7 @@ export class Host {
   /** Lets go of everything without another write, as a kill would; for tests and the simulator. */
   abandon(): void {
     this.#closing ??= new RuntimeError('closed', 'this runtime was abandoned', { retryable: true })
-    this.#options.environment.clock.clearTimeout(this.#poll)
+    this.#waking.stop()
     for (const root of this.#live.values()) root.abandon()
     this.#roots.clear()
   }
@@ -276,13 +289,7 @@ export class Host {
   }
 
   /** Resolves when no root has anything to do, or after `timeoutMs`. */
-  async settled(timeoutMs: number): Promise<boolean> {
-    const { clock } = this.#options.environment
-    const until = clock.now() + timeoutMs
-    while ([...this.#live.values()].some((root) => root.busy)) {
-      if (clock.now() >= until) return false
-      await pause(clock, 20)
-    }
-    return true
+  settled(timeoutMs: number): Promise<boolean> {
+    return settled(() => this.#live.values(), timeoutMs, this.#options.environment.clock)
   }
 }

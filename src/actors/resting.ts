@@ -27,4 +27,7 @@ export class Resting {
   end(name: string): void {
     this.#rests.delete(name)
   }
+  endAll(these: (name: string) => boolean): void {
+    for (const name of this.#rests.keys()) if (these(name)) this.#rests.delete(name)
+  }
 }

@@ -4,6 +4,7 @@ import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Journal } from '../contracts/transport.ts'
 import type { Emitted } from './edges.ts'
+import type { Others } from './effect.ts'
 import type { Root } from './root.ts'
 
 export type RootLimits = {
@@ -29,6 +30,8 @@ export type RootHost = {
   /** Names this host in every commit that it writes. */
   writer: string
   limits: RootLimits
+  /** How effects reach actors of other roots. */
+  others?: Others | undefined
   /** The commit is durable; its outputs are about to run. `redo` when they may have run before. */
   committed(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
   /** Live output of an effect, at most once and stored nowhere. */

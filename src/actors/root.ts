@@ -5,6 +5,7 @@
 import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { settleAccounts } from './accounts.ts'
 import { Committer } from './committer.ts'
 import { lasting, type Output, type Outside } from './edges.ts'
 import { Effects, type FailedAction } from './effects.ts'
@@ -58,6 +59,7 @@ export class Root {
     this.#effects = new Effects({
       name: this.name,
       environment,
+      others: host.others,
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
       confirm: (since) =>
         this.#committer.confirm(since).catch((error: unknown) => {
@@ -73,9 +75,8 @@ export class Root {
   get quarantine(): ErrorBody | undefined {
     return this.#state.ledger.quarantine
   }
-  /** Its effects may be running here. */
   get begun(): boolean {
-    return this.#phase !== 'opening'
+    return this.#phase !== 'opening' // its effects may be running here
   }
   get seq(): number {
     return this.#state.ledger.seq
@@ -108,8 +109,6 @@ export class Root {
   idleMs(now: number): number {
     return this.busy ? 0 : Math.max(0, now - this.#lastActive)
   }
-
-  // ---- beginning
 
   /**
    * Brings the root to where its journal says it is and lets it go on from there. One without a journal is created by its first input.
@@ -150,8 +149,6 @@ export class Root {
     this.#effects.arm(replica, this.#state.ledger.at)
   }
 
-  // ---- intake
-
   /**
    * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
    * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
@@ -168,6 +165,22 @@ export class Root {
     })
   }
 
+  /** Begins, if it has not yet, with nothing said to it. @throws RuntimeError bad_request when its machine cannot begin, and what {@link send} throws */
+  async create(): Promise<void> {
+    let unborn: RuntimeError | undefined
+    await this.#pump.alone(async () => {
+      if (this.seq > 0 || this.leaving || this.#gone) return
+      unborn = this.#state.unborn()
+      if (unborn) return
+      this.#tide.rise()
+      const commit = await this.#committer.note({})
+      this.#tide.fall()
+      await this.#letOut(commit, [], [], false)
+    })
+    if (unborn) throw unborn
+    this.#alive()
+  }
+
   #enqueue(waiting: Omit<Waiting, 'size'>): void {
     if (this.#gone) waiting.reject(this.#gone)
     else {
@@ -175,8 +188,6 @@ export class Root {
       this.#pump.start()
     }
   }
-
-  // ---- one commit: apply, append, let out
 
   async #cycle(): Promise<void> {
     const batch = this.#intake.take()
@@ -202,8 +213,7 @@ export class Root {
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
   async #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> {
-    // The snapshot of a root that leaves may share a transaction with this commit, and be told first.
-    this.#alive()
+    this.#alive() // the snapshot of a root that leaves may share a transaction with this commit, and be told first
     const { environment, limits } = this.#host
     const replica = this.#state.present()
     this.#lastActive = environment.clock.now()
@@ -219,8 +229,6 @@ export class Root {
     // A snapshot says that everything before it has been done.
     if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.owing) await this.#state.save(environment.log)
   }
-
-  // ---- supervision
 
   /** After a crash: effects run again after a pause, and the actions that failed, unless it was one crash too many. */
   async #restart(crash: ErrorBody, failed: FailedAction[]): Promise<void> {
@@ -262,14 +270,8 @@ export class Root {
     this.#pause.end()
     await this.#pump.idle()
     // Alone: what an effect says meanwhile must not get into the snapshot without a commit.
-    await this.#pump.alone(async () => {
-      const done = !this.#gone && !this.#effects.owing
-      const running = (this.replica?.effects.size ?? 0) > 0
-      // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
-      const note = running ? this.#state.ledger.takeovers > 0 && { released: true as const } : this.#committer.wakeAt === 0 && {}
-      if (note && done && !this.quarantine) await this.#committer.note(note).catch(() => undefined)
-      if (done && !this.#gone) await this.#state.save(this.#host.environment.log)
-    })
+    const parts = { state: this.#state, effects: this.#effects, committer: this.#committer, log: this.#host.environment.log }
+    await this.#pump.alone(() => settleAccounts(parts, () => this.#gone === undefined))
     this.#release(notHereError(this.name))
   }
 

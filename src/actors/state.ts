@@ -124,15 +124,20 @@ export class State {
     return true
   }
 
-  /** A machine that fails, or ends, in its initial transition: the one is not created, the other takes no message. */
   #answerUnborn(waiting: Waiting): boolean {
+    const error = this.unborn()
+    if (error) waiting.reject(error)
+    return error !== undefined
+  }
+
+  /** Why it cannot begin: a machine that fails, or ends, in its initial transition is not created, and takes no message. */
+  unborn(): RuntimeError | undefined {
     const { failure } = this.present()
-    if (!failure || this.ledger.seq > 0) return false
-    waiting.reject(birthError(this.#name, errorBody(failure.error)))
+    if (!failure || this.ledger.seq > 0) return undefined
     this.replica = undefined
     this.birth = []
     this.#createInput = undefined
-    return true
+    return birthError(this.#name, errorBody(failure.error))
   }
 
   /** @returns why it failed; then the tree is broken */

@@ -51,7 +51,11 @@ const callModel =
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
-      const [messages, model] = await Promise.all([transcripts.read({ kind: 'session', id: session }, upTo), services.models.get(profile.model)])
+      const [messages, model] = await Promise.all([
+        transcripts.read({ kind: 'session', id: session }, upTo),
+        services.models.get(profile.model),
+        tools.discover?.(),
+      ])
       return model.call(
         { instructions: agent.instructions, messages, tools: tools.describe(), settings: agent.settings, limits: agent.limits },
         {
@@ -71,6 +75,7 @@ const callModel =
           retryable: true,
           hint: 'it is asked again; a model of your own says `partial` only when its signal aborts',
         })
+      if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
       const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))

@@ -17,7 +17,7 @@ export const folderOf = (url: string): string | undefined => {
   return folder === undefined ? undefined : resolve(folder)
 }
 
-const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
+export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
 const patienceMs = 3000

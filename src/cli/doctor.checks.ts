@@ -9,10 +9,11 @@ import { tokenFile } from '../gateway/token.ts'
 import type { Health, RuntimeOptions } from '../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes } from '../transport/embedded/free-space.ts'
 import { readOwner } from '../transport/embedded/lock.ts'
-import { connect, defaultUrl, folderOf, type Globals, nodeOf } from './connect.ts'
+import { connect, defaultUrl, folderOf, type Globals, isNats, nodeOf } from './connect.ts'
 import { actors } from './doctor.actors.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
 import { models } from './doctor.models.ts'
+import { nats } from './doctor.nats.ts'
 import { loadApp } from './load-app.ts'
 
 export type DoctorOptions = Globals & { offline?: boolean }
@@ -42,6 +43,10 @@ const node = (): Finding => {
 async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Finding> {
   const url = globals.url ?? process.env.STATECAST_URL ?? (typeof app.transport === 'string' ? app.transport : defaultUrl)
   const folder = folderOf(url)
+  if (isNats(url)) {
+    yield* nats(globals, url, app)
+    return
+  }
   if (folder === undefined) {
     yield /^(memory:|https?:)/.test(url)
       ? ok('data', url.split(':')[0] ?? '')

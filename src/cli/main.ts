@@ -42,7 +42,10 @@ const commandLine = (action: Action): Command => {
   const program = new Command('statecast')
     .description('Conversations with agents and tools that survive kill -9.')
     .version(version, '-V, --version', 'print the version')
-    .option('--url <url>', 'where the data is: embedded:<folder>, memory:, or http://… of a node (env STATECAST_URL; default embedded:./.statecast)')
+    .option(
+      '--url <url>',
+      'where the data is: embedded:<folder>, nats://host:port, or http://… of a node (env STATECAST_URL; default embedded:./.statecast)',
+    )
     .option('--app <file>', 'your agents, tools and machines (default statecast.config.ts, .js, .mjs or .json if present)')
     .option('--json', 'one JSON object a line on stdout')
     .helpOption('-h, --help', 'print this help')
@@ -113,6 +116,16 @@ const commandLine = (action: Action): Command => {
     .option('--to <seq>', 'stop after this commit', wholeNumber(1))
     .option('--against <file>', 'use the machines of another app module, such as an edited copy, and report the first difference')
     .action(action(async (options, key) => (await import('./replay.ts')).replay(options, key)))
+  add('export', 'write the journal of a conversation or actor to stdout, to be imported elsewhere')
+    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .action(action(async (options, key) => (await import('./transfer.ts')).exportJournal(options, key)))
+  add('import', 'take up what export wrote; what it was in the middle of goes on')
+    .argument('<file>', 'the file; - reads stdin')
+    .action(action(async (options, file) => (await import('./transfer.ts')).importJournal(options, file)))
+  add('nodes', 'list the nodes that share the work on a NATS').action(action(async (options) => (await import('./nodes.ts')).nodes(options)))
+  add('drain', 'ask a node to give away what it has, and to stop')
+    .argument('<node>', 'its id, as statecast nodes says')
+    .action(action(async (options, node) => (await import('./nodes.ts')).drain(options, node)))
   add('machines', 'list or draw the statecharts')
     .argument('[name]', 'one of them')
     .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json']))
@@ -120,6 +133,10 @@ const commandLine = (action: Action): Command => {
   add('doctor', 'look for what could keep Statecast from working, models included: they get one tiny request')
     .option('--offline', 'ask no model')
     .action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
+  add('permissions', 'print users for the configuration of nats-server, with what each role needs')
+    .addOption(new Option('--role <role>', 'only this one').choices(['node', 'gateway', 'tool', 'viewer']))
+    .option('--prefix <prefix>', 'first tokens of all subjects, as in your app', 'statecast')
+    .action(action(async (options) => (await import('./permissions.ts')).permissions(options)))
   return program
 }
 

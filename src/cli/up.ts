@@ -2,6 +2,7 @@
 import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type Role, roles } from '../contracts/placement.ts'
 import { checkExposure, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
@@ -12,11 +13,9 @@ import { exitCodes, note, print, printJson } from './output.ts'
 
 export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string; retainDays?: number; resume?: boolean }
 
-const roles = ['gateway', 'session', 'turn', 'tool']
 const drainMs = 30_000
 
 export const up = async (options: UpOptions): Promise<number> => {
-  checkRoles(options.roles)
   const ownToken = process.env.STATECAST_TOKEN
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
@@ -26,12 +25,14 @@ export const up = async (options: UpOptions): Promise<number> => {
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
+  const roles = rolesIn(options.roles, folder !== undefined)
   const stopping = shutdownAsked()
   // `starting` tells other commands that it is worth waiting for the address.
   const runtime = await createRuntime({
     ...app,
     transport,
     owner: { starting: 'yes' },
+    roles,
     resume: options.resume !== false,
     ...(options.retainDays === undefined ? {} : { retention: { idleDays: options.retainDays } }),
   }).catch((error: unknown) => {
@@ -48,7 +49,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     else print(`statecast is up at ${gateway.url}  (data in ${dataFolder}, token in ${tokenFile(dataFolder)})`)
 
     if (options.resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
-    await stopping
+    await Promise.race([stopping, runtime.ended])
     note('draining: turns that run may end, then the node stops; a second signal stops it at once')
     gateway.drain()
     await runtime.drain(drainMs)
@@ -81,14 +82,17 @@ const keepGoing = ({ services }: Runtime): void => {
   }
 }
 
-const checkRoles = (text: string): void => {
+/** @param alone nobody else can have what this node does not do */
+const rolesIn = (text: string, alone: boolean): Role[] => {
   const given = text.split(',').map((role) => role.trim())
-  const unknown = given.find((role) => !roles.includes(role))
+  const unknown = given.find((role) => !roles.some((known) => known === role))
   if (unknown !== undefined)
     throw new RuntimeError('bad_request', `there is no role '${unknown.slice(0, 40)}'`, { field: 'roles', hint: `there are: ${roles.join(', ')}` })
-  if (roles.some((role) => !given.includes(role)))
+  const chosen = roles.filter((role) => given.includes(role))
+  if (alone && chosen.length < roles.length)
     throw new RuntimeError('unsupported', 'a node with an embedded store has all roles', {
       field: 'roles',
-      hint: 'leave --roles out; nodes that share their work come with the NATS backend',
+      hint: 'leave --roles out; nodes on NATS share the work: --url nats://…',
     })
+  return chosen
 }

@@ -9,6 +9,8 @@ export type Agent = {
   readonly model?: string
   readonly instructions: string
   readonly tools: readonly Tool[]
+  /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
+  readonly services: boolean | readonly string[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>

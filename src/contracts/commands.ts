@@ -59,6 +59,14 @@ export const commands = {
   'trace.frames': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
     .describe('the journal as it is stored, commits in base64: for whoever folds it with machines of their own'),
+  'trace.import': z
+    .strictObject({
+      kind: Kind.optional(),
+      id: SessionKey,
+      frames: z.array(z.strictObject({ seq: Seq, bytes: z.base64() })).min(1),
+      wakeAt: z.number().nullable().optional().describe('with the last commits: when it goes on, ms since the epoch; 0 at once, null never'),
+    })
+    .describe('takes up commits that trace.frames gave elsewhere, in order and from the first'),
   'trace.replay': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
@@ -85,6 +93,10 @@ export const commands = {
   'models.list': z.strictObject({}).describe('models that can be named here'),
   'tools.list': z.strictObject({}).describe('tools by agent'),
   'agents.list': z.strictObject({}).describe('agents of the app'),
+  'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and how many of the 64 partitions they have'),
+  'nodes.drain': z
+    .strictObject({ node: z.string().min(1).max(200).describe('its id, as nodes.list says') })
+    .describe('asks a node to give away what it has, and to end'),
   health: z.strictObject({}).describe('whether this node can do its work'),
 } as const satisfies Record<string, z.ZodType>
 

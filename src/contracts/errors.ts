@@ -39,6 +39,7 @@ export const errorCodes = {
   tool_denied: 'a person refused the tool call',
   tool_skipped: 'the tool call was overtaken by a newer message',
   tool_output: 'the tool returned something that cannot be stored',
+  tool_lost: 'whoever ran the tool is gone, before it answered',
   tool_in_doubt: 'it is not known whether the tool ran',
   budget_steps: 'the turn used all its steps',
   budget_tokens: 'the turn used all its tokens',

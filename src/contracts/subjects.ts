@@ -81,6 +81,8 @@ export const subjects = (prefix = 'statecast') => {
     journal: (address: Address) => of('journal', address),
     api: (command: string) => `${prefix}.api.${command.split('.').map(escapeToken).join('.')}`,
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
+    /** What nodes ask each other; not for anybody else. @param question one token, `*` for all */
+    node: (node: string, question: string) => `${prefix}.node.${escapeToken(node)}.${question}`,
     everyApi: () => `${prefix}.api.>`,
     everyIn: () => `${prefix}.in.>`,
     everyOut: (address: Address) => `${of('out', address)}.>`,

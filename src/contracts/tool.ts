@@ -28,6 +28,8 @@ export type Tool<Input = unknown, Output = unknown> = {
   readonly description: string
   /** The zod schema of the input; its JSON Schema is what the model sees. */
   readonly input: z.ZodType<Input>
+  /** What the model sees where it is not made from `input`: the JSON Schema of an object. */
+  readonly inputSchema?: Record<string, unknown>
   readonly execute: (input: Input, context: ToolContext) => Output | Promise<Output>
   /** Default `once`: the safe side for a tool of which nothing else is known. */
   readonly onCrash: CrashPolicy
@@ -70,9 +72,15 @@ export type ToolOutcome = {
   status: 'completed' | 'failed' | 'cancelled' | 'denied' | 'skipped' | 'in_doubt'
 }
 
-/** The tools of a runtime, by name. */
+/** The tools of one agent, by name. With services among them they come and go: each method answers for the moment in which it is asked. */
 export interface Tools {
   readonly names: readonly string[]
+  /**
+   * Looks for tools that have come up; left out where none can. Without names it waits only until the first look is over; with names it looks
+   * again if one of them is not there. Never throws.
+   */
+  discover?(names?: readonly string[]): Promise<void>
+  get(name: string): Tool | undefined
   /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
   describe(names?: readonly string[]): ToolDescription[]
   /**
@@ -82,7 +90,8 @@ export interface Tools {
   plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
   /**
    * One attempt of one call. @param confirm asked right before the tool acts; what it rejects with ends the attempt @returns plain JSON
-   * @throws RuntimeError tool_unknown, tool_input, tool_failed (`retryable` as the tool said), tool_timeout, tool_output, cancelled
+   * @throws RuntimeError tool_unknown (retryable, if it may come up again), tool_input, tool_failed (`retryable` as the tool said), tool_timeout,
+   * tool_output, tool_lost, cancelled
    */
   run(planned: PlannedCall, context: ToolContext, confirm?: () => Promise<void>): Promise<unknown>
 }

@@ -39,8 +39,8 @@ export interface Journal {
   head(address: Address): Promise<Head | undefined>
   /** Roots of one kind, or of all, in address order. */
   list(options?: { kind?: string; after?: Address; limit?: number }): Promise<Head[]>
-  /** Heads with `wakeAt <= until`, earliest first. */
-  due(until: number, limit: number): Promise<Head[]>
+  /** Heads with `wakeAt <= until`, earliest first. @param wanted those of others are left out, and do not count */
+  due(until: number, limit: number, wanted?: (address: Address) => boolean): Promise<Head[]>
   /** The newest snapshot taken at `seq`; older ones are replaced. Losing one costs time only, so no promise of durability is made. */
   saveSnapshot(address: Address, seq: number, bytes: Uint8Array): Promise<void>
   /** The newest readable snapshot; a damaged one is as good as none. */
@@ -63,6 +63,16 @@ export interface Bus {
   subscribe(pattern: string, listener: (message: BusMessage) => void, options?: { queue?: string }): () => void
   /** @throws RuntimeError not_found at once when nobody listens; timeout */
   request(subject: string, data: Uint8Array, options: { timeoutMs: number; headers?: Record<string, string> }): Promise<BusMessage>
+  /**
+   * One question with any number of answers, in the order in which they come; asked when the loop over it begins. Ends when the loop is left, when `signal`
+   * aborts, or after `timeoutMs`, and takes no answer after that. Nobody can guess where the answers go.
+   * @throws RuntimeError not_found at once when nobody listens; overloaded when 10,000 answers wait to be read
+   */
+  requestMany(
+    subject: string,
+    data: Uint8Array,
+    options: { timeoutMs: number; headers?: Record<string, string>; signal?: AbortSignal },
+  ): AsyncIterable<BusMessage>
 }
 
 export type Delivery = {
@@ -83,8 +93,11 @@ export type Delivery = {
 export interface Inbox {
   /** A repeated id within the de-duplication window (2 minutes at least) is dropped and answered `duplicate`. @throws RuntimeError overloaded, log_full */
   put(subject: string, id: string, data: Uint8Array): Promise<{ duplicate: boolean }>
-  /** One consumer per backend instance; deliveries of one subject come in order, one in flight per subject. Returns the stopper. */
-  consume(pattern: string, handler: (delivery: Delivery) => Promise<void>): () => Promise<void>
+  /**
+   * Deliveries of one subject come in order, one in flight per subject. One consumer per backend instance, or one per partition where nodes share the
+   * work: a backend that is not shared takes no notice of it. Returns the stopper; what was not settled goes to whoever consumes next.
+   */
+  consume(pattern: string, handler: (delivery: Delivery) => Promise<void>, options?: { partition?: number }): () => Promise<void>
   deadLetters(options?: { limit?: number }): Promise<{ subject: string; id: string; data: Uint8Array; reason: string; at: number }[]>
 }
 
@@ -96,8 +109,10 @@ export interface Registry {
   delete(key: string, options?: { expected?: number }): Promise<boolean>
   list(prefix: string): Promise<{ key: string; value: string; revision: number }[]>
   /** Calls back for every later change, also for an expiry (value undefined). */
-  watch(prefix: string, listener: (change: { key: string; value: string | undefined }) => void): () => void
+  watch(prefix: string, listener: (change: RegistryChange) => void): () => void
 }
+/** `revision` of what was put; undefined where it was deleted. */
+export type RegistryChange = { key: string; value: string | undefined; revision: number | undefined }
 
 /** Bytes by the hex SHA-256 of their content. */
 export interface Blobs {

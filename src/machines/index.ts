@@ -1,8 +1,17 @@
 /** The list that the docs, the command line and the inspector draw. */
 import type { AnyStateMachine } from 'xstate'
+import { nodeMachine } from './node.machine.ts'
+import { partitionMachine } from './partition.machine.ts'
 import { sessionMachine } from './session.machine.ts'
 import { streamMachine } from './stream.machine.ts'
 import { toolMachine } from './tool.machine.ts'
 import { turnMachine } from './turn.machine.ts'
 
-export const machines: Record<string, AnyStateMachine> = { session: sessionMachine, turn: turnMachine, tool: toolMachine, stream: streamMachine }
+export const machines: Record<string, AnyStateMachine> = {
+  session: sessionMachine,
+  turn: turnMachine,
+  tool: toolMachine,
+  stream: streamMachine,
+  node: nodeMachine,
+  partition: partitionMachine,
+}

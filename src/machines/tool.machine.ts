@@ -3,7 +3,11 @@ import { type ErrorBody, errorBody } from '../contracts/errors.ts'
 import type { Approval, SessionOutput, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../contracts/session.ts'
 import type { ToolOutcome } from '../contracts/tool.ts'
 
-type Context = ToolInput & { attempt: number; error: ErrorBody | null }
+/** `attemptMax` is the tool's own, until a worker is lost. */
+type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
+
+/** Attempts in all, once a worker was lost: with the pauses between them half a minute for another one to come up. */
+const attemptMaxOfLost = 8
 
 export type ToolEvent =
   | {
@@ -53,6 +57,8 @@ const failure = ({ error }: Context) => {
  * | awaiting-input | approve        | denied          | denied            |                                  |
  * | running        | execute done   |                 | completed         |                                  |
  * | running        | execute error  | ranPerhaps      | in-doubt          | never runs it again by itself    |
+ * | running        | execute error  | lostOnce        | in-doubt          | likewise: its worker is gone     |
+ * | running        | execute error  | lost            | retrying          | a worker may come up for it      |
  * | running        | execute error  | mayRetry        | retrying          |                                  |
  * | running        | execute error  |                 | failed            |                                  |
  * | running        | after timeout  |                 | failed            | the effect is stopped            |
@@ -80,7 +86,9 @@ export const toolMachine = setup({
     deniedInDoubt: ({ context, event }) => decides(context, event, 'deny') && isInDoubt(context),
     denied: ({ context, event }) => decides(context, event, 'deny'),
     ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code === 'tool_in_doubt',
-    mayRetry: ({ context }, { error }: { error: unknown }) => errorBody(error).retryable && context.attempt < context.call.attemptMax,
+    lostOnce: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'tool_lost' && context.call.onCrash === 'once',
+    lost: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'tool_lost' && context.attempt < attemptMaxOfLost,
+    mayRetry: ({ context }, { error }: { error: unknown }) => errorBody(error).retryable && context.attempt < context.attemptMax,
     asksPerson: ({ context }) => context.inDoubt === 'ask',
   },
   delays: {
@@ -96,6 +104,15 @@ export const toolMachine = setup({
       }),
     }),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error, 'tool_failed') }),
+    rememberDoubt: assign({
+      error: (_, { error }: { error: unknown }): ErrorBody => ({
+        code: 'tool_in_doubt',
+        message: `${errorBody(error).message}; it may or may not have done its work`,
+        retryable: false,
+        hint: 'look at what it should have changed, then approve a repetition or deny it',
+      }),
+    }),
+    allowMoreAttempts: assign({ attemptMax: ({ context }) => Math.max(context.attemptMax, attemptMaxOfLost) }),
     rememberTimeout: assign({
       error: ({ context }): ErrorBody => ({
         code: 'tool_timeout',
@@ -142,7 +159,7 @@ export const toolMachine = setup({
 }).createMachine({
   id: 'tool',
   description: 'One tool call, from the wish of the model to its result.',
-  context: ({ input }) => ({ ...input, attempt: 1, error: null }),
+  context: ({ input }) => ({ ...input, attempt: 1, attemptMax: input.call.attemptMax, error: null }),
   initial: 'admission',
   on: { cancel: { target: '.cancelled', description: 'somebody pressed stop' } },
   states: {
@@ -182,6 +199,12 @@ export const toolMachine = setup({
             target: 'in-doubt',
             actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) },
           },
+          {
+            guard: { type: 'lostOnce', params: ({ event }) => ({ error: event.error }) },
+            target: 'in-doubt',
+            actions: { type: 'rememberDoubt', params: ({ event }) => ({ error: event.error }) },
+          },
+          { guard: { type: 'lost', params: ({ event }) => ({ error: event.error }) }, target: 'retrying', actions: 'allowMoreAttempts' },
           { guard: { type: 'mayRetry', params: ({ event }) => ({ error: event.error }) }, target: 'retrying' },
           { target: 'failed', actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) } },
         ],
@@ -193,7 +216,7 @@ export const toolMachine = setup({
       after: { backoff: { target: 'running', actions: 'countAttempt' } },
     },
     'in-doubt': {
-      description: 'A crash hit in the middle of a call that must not run twice.',
+      description: 'A crash, here or of its worker, hit in the middle of a call that must not run twice.',
       always: [{ guard: 'asksPerson', target: 'awaiting-input' }, { target: 'reported-in-doubt' }],
     },
     completed: { type: 'final' },

@@ -30,12 +30,12 @@ export class Actor {
   /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
   async send(event: AnyEvent, options: { id?: string } = {}): Promise<Receipt> {
     this.#services.admit()
-    return this.#services.host.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
+    return this.#services.directory.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
   }
 
   /** @throws RuntimeError not_found, quarantined, drift, corrupt_at */
   async snapshot(): Promise<ActorSnapshot> {
-    const { quarantine, snapshot, seq, epoch } = await this.#services.host.read(this.address)
+    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address)
     const name = formatAddress(this.address)
     if (quarantine)
       throw new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${quarantine.message}`, {
@@ -49,7 +49,7 @@ export class Actor {
   /** Takes it into service again after it was quarantined, from where its journal ends; else it does nothing. @throws RuntimeError drift, corrupt_at … */
   async revive(): Promise<void> {
     this.#services.admit()
-    await (await this.#services.host.get(this.address)).revive()
+    await this.#services.directory.revive(this.address)
   }
 
   /** Emitted events from now on. */
@@ -59,14 +59,14 @@ export class Actor {
 
   /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined */
   async output(timeoutMs = 600_000): Promise<unknown> {
-    const { host, environment } = this.#services
+    const { directory, environment } = this.#services
     const until = environment.clock.now() + timeoutMs
     for (;;) {
       const { status, output } = await this.snapshot()
       if (status === 'done') return output
       if (environment.clock.now() >= until)
         throw new RuntimeError('timeout', `${formatAddress(this.address)} has not ended within ${timeoutMs} ms`, { retryable: true })
-      await host.nextCommit(this.address, Math.min(1000, until - environment.clock.now()))
+      await directory.nextCommit(this.address, Math.min(1000, until - environment.clock.now()))
     }
   }
 }

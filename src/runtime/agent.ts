@@ -13,15 +13,28 @@ export type AgentDefinition = {
   model?: string
   instructions?: string
   tools?: readonly Tool[]
+  /** Tools of micro services on the bus: `true` for all that there are, or their names, in which `*` stands for anything. Default: none. */
+  services?: boolean | readonly string[]
   settings?: ModelSettings
   /** Bounds of one model call. */
   limits?: Partial<ModelLimits>
 } & Partial<Omit<Profile, 'agent' | 'model'>>
 
+const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
+
 const bounds = Profile.omit({ agent: true, model: true }).partial()
 
 /** @throws RuntimeError bad_request, naming the field */
-export const agent = ({ name, model, instructions = '', tools = [], settings = {}, limits = {}, ...profile }: AgentDefinition): Agent => {
+export const agent = ({
+  name,
+  model,
+  instructions = '',
+  tools = [],
+  services = false,
+  settings = {},
+  limits = {},
+  ...profile
+}: AgentDefinition): Agent => {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
     throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is no name for an agent`, {
       field: 'name',
@@ -29,11 +42,17 @@ export const agent = ({ name, model, instructions = '', tools = [], settings = {
     })
   if (model !== undefined && !/^[^/\s]+\/.+$/.test(model))
     throw new RuntimeError('bad_request', `'${model}' is no model reference`, { field: 'model', hint: 'write provider/model-id' })
+  if (typeof services !== 'boolean' && !(Array.isArray(services) && services.every(isNamePattern)))
+    throw new RuntimeError('bad_request', `'${String(services).slice(0, 80)}' does not say which services`, {
+      field: 'services',
+      hint: "write true, or names of tools such as ['weather', 'crm_*']",
+    })
   return Object.freeze({
     name,
     ...(model === undefined ? {} : { model }),
     instructions,
     tools,
+    services,
     settings,
     limits: { ...defaultModelLimits, ...limits },
     profile: parseInput(bounds, profile),

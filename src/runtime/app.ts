@@ -1,6 +1,7 @@
 /** `defineApp()`: the default export of an app file, checked where it is written. */
 import { StateMachine } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
+import { type Role, roles } from '../contracts/placement.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
 
@@ -19,6 +20,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   prefix: [(value) => typeof value === 'string', 'the first token of all subjects'],
   owner: [isRecord, 'texts by name'],
   resume: [(value) => typeof value === 'boolean', 'true or false'],
+  roles: [(value) => Array.isArray(value) && value.every((role) => roles.includes(role as Role)), `some of ${roles.join(', ')}`],
 }
 
 /**

@@ -12,6 +12,7 @@ import { allApprovals, approvalsOf, listActors } from './peek.ts'
 import type { Session } from './session.ts'
 import { deleteSession, listSessions } from './sessions.ts'
 import { readFrames, readTrace } from './trace.ts'
+import { importFrames } from './transfer.ts'
 
 type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
 
@@ -84,6 +85,10 @@ const handlers: Handlers = {
   },
   'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
   'trace.frames': (runtime, { kind = 'session', id, from, limit }) => readFrames(runtime, { kind, id }, from, limit),
+  'trace.import': (runtime, { kind = 'session', id, frames, wakeAt }) => {
+    registered(runtime, kind)
+    return importFrames(runtime, { kind, id }, frames, wakeAt)
+  },
   'trace.replay': async (runtime, { kind = 'session', id, to }) => {
     registered(runtime, kind)
     await existingActor(runtime, { kind, id })
@@ -106,7 +111,7 @@ const handlers: Handlers = {
     registered(runtime, kind)
     const actor = runtime.actor(kind, id)
     await existingActor(runtime, actor.address)
-    const { quarantine } = await runtime.services.host.read(actor.address)
+    const { quarantine } = await runtime.services.directory.read(actor.address)
     await actor.revive()
     return { revived: quarantine !== undefined }
   },
@@ -116,7 +121,7 @@ const handlers: Handlers = {
     agents: [...runtime.services.agents.values()].map(({ agent, tools }) => ({
       agent: agent.name,
       tools: tools.describe().map((described) => {
-        const tool = agent.tools.find(({ name }) => name === described.name)
+        const tool = tools.get(described.name)
         return {
           ...described,
           onCrash: tool?.onCrash,
@@ -126,13 +131,18 @@ const handlers: Handlers = {
     })),
   }),
   'agents.list': (runtime) => ({
-    agents: [...runtime.services.agents.values()].map(({ agent }, index) => ({
+    agents: [...runtime.services.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,
       model: agent.model ?? runtime.services.models.defaultRef,
-      tools: agent.tools.map(({ name }) => name),
+      tools: tools.names,
       default: index === 0,
     })),
   }),
+  'nodes.list': (runtime) => ({ nodes: runtime.nodes() }),
+  'nodes.drain': async (runtime, { node }) => {
+    await runtime.drainNode(node)
+    return { draining: node }
+  },
   health: (runtime) => runtime.health(),
 }
 

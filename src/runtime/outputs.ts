@@ -11,13 +11,20 @@ export type SaidListener = (said: Said) => void
 /** Called once when nothing more can come, with the reason. */
 export type EndListener = (reason: RuntimeError) => void
 
+/** Listens to what a root says on other nodes. @returns the unsubscriber */
+export type Others = (name: string, hear: SaidListener) => () => void
+
 export class Outputs {
   readonly #listeners = new Map<string, Set<SaidListener>>()
   readonly #endings = new Map<SaidListener, EndListener>()
+  readonly #elsewhere = new Map<string, () => void>()
   readonly #log: Logger
+  readonly #others: Others | undefined
 
-  constructor(log: Logger) {
+  /** @param others where nodes share the actors */
+  constructor(log: Logger, others?: Others) {
     this.#log = log
+    this.#others = others
   }
 
   /** @param name address of a root, as text @returns the unsubscriber */
@@ -26,10 +33,18 @@ export class Outputs {
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners)
     listeners.add(listener)
+    if (this.#others && !this.#elsewhere.has(name))
+      this.#elsewhere.set(
+        name,
+        this.#others(name, (said) => this.say(name, said)),
+      )
     return () => {
       listeners.delete(listener)
       this.#endings.delete(listener)
-      if (listeners.size === 0 && this.#listeners.get(name) === listeners) this.#listeners.delete(name)
+      if (listeners.size > 0 || this.#listeners.get(name) !== listeners) return
+      this.#listeners.delete(name)
+      this.#elsewhere.get(name)?.()
+      this.#elsewhere.delete(name)
     }
   }
 

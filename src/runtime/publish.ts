@@ -1,12 +1,13 @@
 /** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/nats.md. */
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
-import type { Commit } from '../contracts/journal.ts'
-import type { Address, Subjects } from '../contracts/subjects.ts'
+import type { AnyEvent, Commit } from '../contracts/journal.ts'
+import { type Address, parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
-import type { Said } from './outputs.ts'
+import type { Others, Said } from './outputs.ts'
 
 const encoder = new TextEncoder()
+const decoder = new TextDecoder()
 
 /** What is short of an event, marked. */
 const withoutContent = (body: object): object => ({
@@ -14,14 +15,44 @@ const withoutContent = (body: object): object => ({
   tooLarge: true,
 })
 
-/** Encoding is for listeners: a bus that knows that there are none is not given anything. */
-export const publishOutputs = (bus: Bus, names: Subjects, log: Logger) => {
+/** Names the node that says something: what it said itself it has heard already. */
+const nodeHeader = 'Statecast-Node'
+
+/** What other nodes say of a root. */
+export const othersOn =
+  (bus: Bus, names: Subjects, me: string | undefined, log: Logger): Others =>
+  (name, hear) =>
+    bus.subscribe(names.everyOut(parseAddress(name)), ({ subject, data, headers }) => {
+      if (headers?.[nodeHeader] === undefined || headers[nodeHeader] === me) return
+      try {
+        const { path, seq, part, at, ...event } = JSON.parse(decoder.decode(data)) as AnyEvent & {
+          path: string
+          seq?: number
+          part?: number
+          at?: number
+        }
+        if (event.type === 'state') return
+        hear({
+          path,
+          event,
+          ...(seq === undefined ? {} : { seq }),
+          ...(part === undefined ? {} : { index: part }),
+          ...(at === undefined ? {} : { at }),
+        })
+      } catch (error) {
+        log.warn({ subject, error: errorBody(error) }, 'an event of another node cannot be read')
+      }
+    })
+
+/** Encoding is for listeners: a bus that knows that there are none is not given anything. @param me the node that this is */
+export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: string) => {
+  const headers = { 'Content-Type': 'application/json', ...(me === undefined ? {} : { [nodeHeader]: me }) }
   const send = (address: Address, type: string, body: () => object): void => {
     // Most of the time nobody listens at all, and then not even the subject has to be made.
     if (!bus.wanted()) return
     const subject = names.out(address, type)
     if (!bus.wanted(subject)) return
-    const say = (content: object) => bus.publish(subject, encoder.encode(JSON.stringify(content)), { 'Content-Type': 'application/json' })
+    const say = (content: object) => bus.publish(subject, encoder.encode(JSON.stringify(content)), headers)
     try {
       say(body())
     } catch (error) {

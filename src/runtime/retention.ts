@@ -56,7 +56,7 @@ const forgetIdle = async (runtime: Pick<Runtime, 'services'>, before: number, st
     for (const head of heads) {
       if (stopped()) return forgotten
       // The host looks again: the page may be old by now.
-      if (mayForget(head, before) && (await host.forget(head.address, head))) forgotten++
+      if (mayForget(head, before) && host.mayHave(head.address) && (await host.forget(head.address, head))) forgotten++
     }
     after = heads.at(-1)?.address
     if (heads.length < pageSize) return forgotten

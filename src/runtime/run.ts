@@ -37,7 +37,7 @@ export class Run {
 
   /** Takes what the session says; keeps what is about this message. */
   hear({ event, seq }: Said): void {
-    const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string }
+    const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string; tooLarge?: boolean }
     if (said.type === 'transcript') return
     if (said.type === 'accepted' && said.id === this.id) {
       this.status = said.status as Run['status']
@@ -46,7 +46,8 @@ export class Run {
     if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
     if (said.runId !== this.runId && !said.ids?.includes(this.id) && said.id !== this.id) return
     this.#queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
-    if (endings.has(said.type) && said.ids?.includes(this.id)) this.#settle(event as unknown as TurnOutput)
+    // An outcome that did not fit into a message of the bus is read where it stands.
+    if (endings.has(said.type) && said.ids?.includes(this.id) && !said.tooLarge) this.#settle(event as unknown as TurnOutput)
   }
 
   /** The outcome is known from elsewhere: the session gave it before anybody listened. */

@@ -7,12 +7,16 @@ import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { Transport } from '../contracts/transport.ts'
+import type { Directory } from './directory.ts'
 import type { Outputs } from './outputs.ts'
 
 export type Services = {
   environment: Environment
   transport: Transport
+  /** The actors of this process. */
   host: Host
+  /** All actors, wherever they are. */
+  directory: Directory
   outputs: Outputs
   transcripts: Transcripts
   models: Models

@@ -1,5 +1,6 @@
 /** A session as its users hold it. */
 import type { Agent } from '../contracts/agent.ts'
+import type { Clock } from '../contracts/environment.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
@@ -50,7 +51,7 @@ export class Session {
    * @throws RuntimeError bad_request, overloaded, quarantined, log_full …; nothing was accepted then
    */
   async send(text: string, options: SendOptions = {}): Promise<Run> {
-    const { outputs, environment, admit } = this.#services
+    const { environment, admit } = this.#services
     admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
     const command = parseInput(SessionCommand, {
@@ -60,14 +61,7 @@ export class Session {
       ...(options.queueMode ? { queueMode: options.queueMode } : {}),
       ...(options.model ? { model: options.model } : {}),
     })
-    const run = new Run(id)
-    run.follow(
-      outputs.listen(
-        formatAddress(this.address),
-        (said) => run.hear(said),
-        (reason) => run.fail(reason),
-      ),
-    )
+    const run = this.#follow(id)
     try {
       const receipt = await this.#deliver(command)
       run.seq = receipt.seq
@@ -78,6 +72,29 @@ export class Session {
       run.fail(error)
       throw error
     }
+  }
+
+  /** A run that hears what is said about its message until it has an outcome. */
+  #follow(id: string): Run {
+    const { outputs, environment, transport } = this.#services
+    const run = new Run(id)
+    const stop = outputs.listen(
+      formatAddress(this.address),
+      (said) => run.hear(said),
+      (reason) => run.fail(reason),
+    )
+    // What another node says may be lost on the way, its last word too.
+    const stopLooking = transport.capabilities.sharedByNodes ? repeat(environment.clock, lookMs, () => this.#look(run)) : () => undefined
+    run.follow(() => {
+      stop()
+      stopLooking()
+    })
+    return run
+  }
+
+  async #look(run: Run): Promise<void> {
+    const output = await this.#ended(run.id).catch(() => undefined)
+    if (output) run.end(output)
   }
 
   /** Sends any command of {@link SessionCommand}, as a service does over the bus. */
@@ -92,13 +109,13 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { host } = this.#services
+    const { directory } = this.#services
     const event = this.#fill(command)
     // Only a message begins a conversation.
-    if (command.type !== 'message') return host.send(this.address, event, { mustExist: true })
-    if (command.id === undefined) return host.send(this.address, event)
+    if (command.type !== 'message') return directory.send(this.address, event, { mustExist: true })
+    if (command.id === undefined) return directory.send(this.address, event)
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
-      const receipt = await host.send(this.address, event, names)
+      const receipt = await directory.send(this.address, event, names)
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: whoever sends it again means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
@@ -137,34 +154,29 @@ export class Session {
   async #rejoin(run: Run): Promise<void> {
     run.status = 'duplicate'
     const context = await this.#context()
-    if (context?.run?.ids.includes(run.id)) {
-      run.runId = context.run.runId
-      return
-    }
-    if (context?.queue.some(({ id }) => id === run.id)) return
-    run.end(await this.outcome(run.id))
+    if (context?.run?.ids.includes(run.id)) run.runId = context.run.runId
+    else if (!context?.queue.some(({ id }) => id === run.id)) run.end(await this.outcome(run.id))
+  }
+
+  /** The outcome of a message, unless it is being answered or waits. @throws RuntimeError not_found */
+  async #ended(id: string): Promise<TurnOutput | undefined> {
+    const context = await this.#context()
+    return context?.run?.ids.includes(id) || context?.queue.some((waiting) => waiting.id === id) ? undefined : this.outcome(id)
   }
 
   /** How a message was answered, however long ago. @throws RuntimeError not_found for one that was never accepted, or has no answer yet */
   async outcome(id: string): Promise<TurnOutput> {
-    const { transcripts, host } = this.#services
+    const { transcripts, directory } = this.#services
     const context = await this.#context()
-    const known = await transcripts.recall(this.address, id, await host.seqOf(this.address, id))
+    const known = await transcripts.recall(this.address, id, await directory.seqOf(this.address, id))
     if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
     return { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }
   }
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
   async wait(id: string, timeoutMs = 600_000): Promise<TurnOutput> {
-    const { outputs, environment } = this.#services
-    const run = new Run(id)
-    run.follow(
-      outputs.listen(
-        formatAddress(this.address),
-        (said) => run.hear(said),
-        (reason) => run.fail(reason),
-      ),
-    )
+    const { environment } = this.#services
+    const run = this.#follow(id)
     const timer = environment.clock.setTimeout(
       () => run.fail(new RuntimeError('timeout', `the run did not end within ${timeoutMs} ms`, { retryable: true, hint: 'it goes on; wait again' })),
       timeoutMs,
@@ -198,8 +210,7 @@ export class Session {
 
   /** Begins the conversation anew, also one that was quarantined. */
   async reset(reason?: string): Promise<Receipt> {
-    const root = await this.#services.host.get(this.address)
-    if (root.quarantine) await root.revive()
+    await this.#services.directory.revive(this.address)
     return this.command({ type: 'reset', ...(reason ? { reason } : {}) })
   }
 
@@ -216,12 +227,12 @@ export class Session {
   }
 
   async #context(): Promise<SessionContext | undefined> {
-    return (await this.#services.host.read(this.address)).snapshot?.context as SessionContext | undefined
+    return (await this.#services.directory.read(this.address)).snapshot?.context as SessionContext | undefined
   }
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    const { snapshot, seq, epoch, quarantine } = await this.#services.host.read(this.address)
+    const { snapshot, seq, epoch, quarantine } = await this.#services.directory.read(this.address)
     if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
     const { run, queue, approvals, transcriptLength } = snapshot.context as SessionContext
     return {
@@ -235,6 +246,25 @@ export class Session {
       epoch,
       ...(quarantine ? { quarantine } : {}),
     }
+  }
+}
+
+/** First pause before a run looks for itself whether it has ended, in ms; each next one is twice as long. */
+const lookMs = 5_000
+const lookMsMax = 60_000
+
+/** @returns the stopper */
+const repeat = (clock: Clock, ms: number, work: () => Promise<void>): (() => void) => {
+  let stop = (): void => clock.clearTimeout(timer)
+  let stopped = false
+  const timer = clock.setTimeout(() => {
+    void work().then(() => {
+      if (!stopped) stop = repeat(clock, Math.min(ms * 2, lookMsMax), work)
+    })
+  }, ms)
+  return () => {
+    stopped = true
+    stop()
   }
 }
 

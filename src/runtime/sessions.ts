@@ -1,6 +1,7 @@
 /** All sessions of a journal, and how one is deleted. */
 import { decodeCommit } from '../actors/codec.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Head, Journal } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
@@ -52,14 +53,18 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
 }
 
 /** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
-export const deleteSession = async ({ services: { host } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
-  const root = await host.read(address).catch((error: unknown) => {
+export const deleteSession = async ({ services: { directory } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
+  const root = await directory.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted.
     if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
     throw error
   })
   if (root && !root.quarantine && root.snapshot?.status === 'active') {
-    const { emitted } = await host.send(address, { type: 'close' })
+    // Where there is no room for its last word, forgetting it makes some.
+    const { emitted } = await directory.send(address, { type: 'close' }).catch((error: unknown) => {
+      if (isRuntimeError(error) && error.code === 'log_full') return { emitted: [] as AnyEvent[] }
+      throw error
+    })
     const refused = emitted.find(({ type }) => type === 'refused')
     if (refused)
       throw new RuntimeError('session_busy', `the session '${address.id.slice(0, 80)}' has a turn running`, {
@@ -67,5 +72,5 @@ export const deleteSession = async ({ services: { host } }: Pick<Runtime, 'servi
         retryable: true,
       })
   }
-  await host.forget(address)
+  await directory.forget(address)
 }

@@ -28,15 +28,19 @@ export const readTrace = async (runtime: Services, address: Address, from = 1, l
   return { entries, next: next <= head.seq ? next : null, seq: head.seq }
 }
 
-/** Commits as they are stored, in base64. `next` is where to read on; null at the present end of the journal. */
-export type FramePage = { frames: { seq: number; bytes: string }[]; next: number | null }
+/** A commit as it is stored, in base64. */
+export type StoredFrame = { seq: number; bytes: string }
+/** `next` is where to read on; null at the present end of the journal, which is what `head` says. */
+export type FramePage = { frames: StoredFrame[]; next: number | null; head: Pick<Head, 'seq' | 'at' | 'wakeAt'> }
 
-/** One answer holds this much and one frame: a commit may be large. */
+/** One answer holds this much and one frame: a commit may be large. Over a bus that nodes share it is one message. */
 const answerBytesMax = 8 * 1024 * 1024
+const sharedBytesMax = 256 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at */
 export const readFrames = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
-  const head = await headOf(runtime, address)
+  const { seq: last, at, wakeAt } = await headOf(runtime, address)
+  const bytesMax = runtime.services.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
   const frames: FramePage['frames'] = []
   let next = from
   let size = 0
@@ -44,9 +48,9 @@ export const readFrames = async (runtime: Services, address: Address, from = 1, 
     frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
     next = seq + 1
     size += bytes.length
-    if (next > head.seq || frames.length >= limit || size >= answerBytesMax) break
+    if (next > last || frames.length >= limit || size >= bytesMax) break
   }
-  return { frames, next: next <= head.seq ? next : null }
+  return { frames, next: next <= last ? next : null, head: { seq: last, at, wakeAt } }
 }
 
 /** All commits to the present end. @throws RuntimeError not_found, corrupt_at */

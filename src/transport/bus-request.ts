@@ -1,7 +1,15 @@
+import { randomBytes } from 'node:crypto'
 import type { Clock } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
+import { type AnswerQueue, collectAnswers } from './answers.ts'
 import type { LocalBus } from './local-bus.ts'
+
+export const nobodyListens = (subject: string): RuntimeError =>
+  new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
+
+/** 128 bits: who does not get the question cannot answer it. */
+export const secretToken = (): string => randomBytes(16).toString('hex')
 
 /** Request and reply over a bus: one subscription takes all answers, so that asking leaves the routes of others alone. */
 export const requester = ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscribe'>, clock: Clock, replyPrefix: string): Bus['request'] => {
@@ -40,7 +48,23 @@ export const requester = ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscrib
       } finally {
         if (reached === 0) settle()
       }
-      if (reached === 0)
-        throw new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
+      if (reached === 0) throw nobodyListens(subject)
     })
 }
+
+/** The same with many answers: each question has a subscription of its own. */
+export const manyRequester =
+  ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscribe'>, clock: Clock, replyPrefix: string): Bus['requestMany'] =>
+  (subject, data, { headers, ...until }) =>
+    collectAnswers(clock, until, ({ push }: AnswerQueue) => {
+      const reply = `${replyPrefix}.${secretToken()}`
+      const stop = subscribe(reply, push)
+      let reached = 0
+      try {
+        reached = send({ subject, data, reply, ...(headers === undefined ? {} : { headers }) })
+      } finally {
+        if (reached === 0) stop()
+      }
+      if (reached === 0) throw nobodyListens(subject)
+      return stop
+    })

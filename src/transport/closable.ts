@@ -1,6 +1,6 @@
 /** The one place where a closed transport refuses, so that the parts behind it need not know. */
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Bus, Transport } from '../contracts/transport.ts'
+import type { Bus, BusMessage, Transport } from '../contracts/transport.ts'
 
 export const closedError = (): RuntimeError => new RuntimeError('closed', 'this transport is closed', { hint: 'open it again' })
 
@@ -49,8 +49,28 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
         .finally(() => cleanups.delete(giveUp))
     })
 
+  async function* requestMany(...[subject, data, options]: Parameters<Bus['requestMany']>): AsyncGenerator<BusMessage, void, void> {
+    if (closing !== undefined) throw closedError()
+    const closed = new AbortController()
+    const giveUp = (): void => closed.abort()
+    cleanups.add(giveUp)
+    const signal = options.signal === undefined ? closed.signal : AbortSignal.any([options.signal, closed.signal])
+    try {
+      yield* bus.requestMany(subject, data, { ...options, signal })
+    } finally {
+      cleanups.delete(giveUp)
+    }
+    if (closed.signal.aborted) throw closedError()
+  }
+
   const { journal, bus, inbox, registry, blobs } = parts
-  const guardedBus: Bus = { publish: synchronous(bus.publish), wanted: synchronous(bus.wanted), subscribe: listening(bus.subscribe), request }
+  const guardedBus: Bus = {
+    publish: synchronous(bus.publish),
+    wanted: synchronous(bus.wanted),
+    subscribe: listening(bus.subscribe),
+    request,
+    requestMany,
+  }
 
   return {
     name: parts.name,

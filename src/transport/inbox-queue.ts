@@ -30,8 +30,8 @@ export type InboxQueue = {
   offer(message: StoredMessage): void
   /** For such a store: whatever waits was given back. */
   forget(): void
-  /** @param owner whoever asks; one consumer each. @throws RuntimeError conflict */
-  consume(pattern: string, handler: (delivery: Delivery) => Promise<void>, owner: unknown): () => Promise<void>
+  /** @param owner whoever asks; one consumer each @param takes which of the subjects that fit the pattern; all, unless given. @throws RuntimeError conflict */
+  consume(pattern: string, handler: (delivery: Delivery) => Promise<void>, owner: unknown, takes?: (subject: string) => boolean): () => Promise<void>
   /** Takes the owner's consumer away and gives what it had in flight to others. One that is `dead` can settle nothing any more; a zombie can. */
   abandon(owner: unknown, dead: boolean): void
 }
@@ -224,8 +224,9 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
       undelivered = 0
     },
 
-    consume(pattern, handler, owner) {
-      const matches = subjectMatcher(pattern)
+    consume(pattern, handler, owner, takes = () => true) {
+      const fits = subjectMatcher(pattern)
+      const matches = (subject: string): boolean => fits(subject) && takes(subject)
       if (consumers.some((consumer) => consumer.owner === owner))
         throw new RuntimeError('conflict', 'this inbox has a consumer', { hint: 'stop it first; one consumer takes all subjects by a wildcard' })
       const consumer: Consumer = { pattern, matches, handler, running: new Set(), owner, dead: false }

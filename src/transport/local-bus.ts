@@ -9,7 +9,7 @@
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
-import { requester } from './bus-request.ts'
+import { manyRequester, requester } from './bus-request.ts'
 import { checkName } from './limits.ts'
 import { checkPattern, checkSubject } from './subject.ts'
 import { subjectTrie } from './subject-trie.ts'
@@ -147,5 +147,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
     },
     subscribe,
     request: requester({ send, subscribe }, environment.clock, `_INBOX.${prefix}`),
+    // A name of its own: what the single requests listen to has nothing to do with it.
+    requestMany: manyRequester({ send, subscribe }, environment.clock, `_INBOX.${prefix}.many`),
   }
 }

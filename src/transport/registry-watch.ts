@@ -27,11 +27,11 @@ export const watchedRegistry = (store: RegistryStore, environment: () => Pick<En
   const expired = new Map<string, number>()
   const watchers = new Set<Watcher>()
 
-  const tell = (key: string, value: string | undefined): void => {
+  const tell = (key: string, value?: string, revision?: number): void => {
     for (const { prefix, listener } of watchers) {
       if (!key.startsWith(prefix)) continue
       try {
-        listener({ key, value })
+        listener({ key, value, revision })
       } catch (error) {
         environment().log.error({ key, error }, 'a registry watcher threw')
       }
@@ -50,11 +50,11 @@ export const watchedRegistry = (store: RegistryStore, environment: () => Pick<En
     expired.set(key, revision)
     try {
       // Somebody may have renewed it in the same moment: the revision decides.
-      if (await store.delete(key, revision)) tell(key, undefined)
+      if (await store.delete(key, revision)) tell(key)
       if (expired.get(key) === revision) expired.delete(key)
     } catch (error) {
       environment().log.warn({ key, error }, 'an expired registry key could not be deleted; it is not shown any more')
-      tell(key, undefined)
+      tell(key)
     }
   }
 
@@ -88,14 +88,14 @@ export const watchedRegistry = (store: RegistryStore, environment: () => Pick<En
       if (revision === undefined) return undefined
       if (ttlMs === undefined) disarm(key)
       else arm(key, revision, ttlMs)
-      tell(key, value)
+      tell(key, value, revision)
       return revision
     },
     async delete(key, { expected } = {}) {
       const deleted = await store.delete(checkName(key, 'key'), expected ?? null)
       if (!deleted) return false
       disarm(key)
-      tell(key, undefined)
+      tell(key)
       return true
     },
     list: async (prefix) => store.list(prefix).filter(alive).map(shown),

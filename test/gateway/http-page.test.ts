@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { commands } from '../../src/contracts/commands.ts'
+import type { ErrorBody } from '../../src/contracts/errors.ts'
 import { gatewayApp } from '../../src/gateway/app.ts'
 import { createRuntime } from '../../src/index.ts'
+import { statusOf } from '../../src/runtime/status.ts'
 import { aFolder, aNode, type Node } from '../cli/run.ts'
 import { repository } from '../tidy/sources.ts'
 
@@ -85,7 +87,8 @@ test('every example can be sent as it stands, one after another, and is answered
     const response = await send(example)
     const real = await response.json()
 
-    const status = Object.hasOwn(example.answer ?? {}, 'error') ? 400 : 200
+    const { error } = (example.answer ?? {}) as { error?: ErrorBody }
+    const status = error ? statusOf(error) : 200
     if (response.status !== status) wrong.push([example.line, response.status, real])
     else if (example.answer !== undefined) wrong.push(...differences(example.answer, real).map((difference) => [example.line, difference]))
   }

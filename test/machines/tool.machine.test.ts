@@ -30,6 +30,7 @@ const approve = (decision: 'approve' | 'deny', inputHash = hash, attempt = 1) =>
 })
 const doubt = new RuntimeError('tool_in_doubt', 'nobody knows')
 const busy = new RuntimeError('tool_failed', 'busy', { retryable: true })
+const gone = new RuntimeError('tool_lost', 'its worker is gone', { retryable: true })
 const finished = (status: string, code: string) => ({
   type: 'tool.finished',
   callId: 's/r:1:1',
@@ -116,6 +117,45 @@ test('in doubt: a person may have it repeated, as another attempt', async () => 
 
   expect(walk.send(approve('approve', hash, 2)).state).toBe('running')
   expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
+test('once, its worker lost: in doubt, never repeated without a person', async () => {
+  const walk = await start({ attemptMax: 5 }).reject('execute', gone)
+  expect(walk.state).toBe('awaiting-input')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'tool.waiting', approval: { why: 'in_doubt', attempt: 2 } })
+
+  walk.send(approve('approve', hash, 2))
+  await walk.reject('execute', gone)
+  expect(walk.state).toBe('awaiting-input')
+  walk.send(approve('deny', hash, 3))
+
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2])
+  expect(walk.heard().at(-1)).toEqual(finished('in_doubt', 'tool_in_doubt'))
+})
+
+test.each(['retry', 'idempotent'] as const)('%s, its worker lost: tried again until another one is there', async (onCrash) => {
+  const walk = await start({ onCrash }).reject('execute', gone)
+  expect(walk.state).toBe('retrying')
+  walk.pass(250)
+  await walk.reject('execute', busy)
+  expect(walk.pass(500).state).toBe('running')
+
+  await walk.resolve('execute', { kind: 'tool', id: 's/r:1:1', callId: 'c1', name: 'pay', output: 'paid' })
+
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+  expect(walk.state).toBe('completed')
+})
+
+test('a call that loses each of its workers ends', async () => {
+  const walk = start({ onCrash: 'retry' })
+  for (let attempt = 1; attempt < 8; attempt++) {
+    await walk.reject('execute', gone)
+    expect(walk.pass(30_000).state).toBe('running')
+  }
+  await walk.reject('execute', gone)
+
+  expect(walk.state).toBe('failed')
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_lost'))
 })
 
 test.each(['ask', 'report'] as const)('in doubt, with %s: the model is told that nobody knows', async (inDoubt) => {

@@ -15,6 +15,7 @@ export type Walk = {
   send(event: { type: string; [key: string]: unknown }): Walk
   /** Sends to a child of the machine. */
   tell(child: string, event: Heard): Walk
+  child(id: string): AnyActorRef
   /** Ends the effect that was started last under this name, or the nth one. */
   resolve(effect: string, output: unknown, nth?: number): Promise<Walk>
   reject(effect: string, error: unknown): Promise<Walk>
@@ -86,6 +87,7 @@ export const walker = (machine: AnyStateMachine, effects: string[], children: (f
         it?.getSnapshot().children[child].send(event)
         return walk
       },
+      child: (id) => it?.getSnapshot().children[id],
       resolve(name, output, nth) {
         effect(name, nth).end.resolve(output)
         return settle()

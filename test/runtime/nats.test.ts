@@ -78,10 +78,3 @@ test('a turn that its node left behind goes on at the next one', { timeout: 40_0
   expect(new Set(paid).size).toBe(1)
   expect(await second.replay({ kind: 'session', id: 'main' })).toMatchObject({ verdict: 'identical' })
 })
-
-test('a second node is refused while the first is there, and told by whom', { timeout: 40_000 }, async () => {
-  await using runtime = await open('sole')
-  expect(runtime.services.transport.capabilities.sharedByNodes).toBe(true)
-
-  await expect(open('sole')).rejects.toMatchObject({ code: 'locked', message: expect.stringContaining(String(process.pid)) })
-})

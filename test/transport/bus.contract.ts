@@ -191,6 +191,82 @@ export const busContract = ({ claim, open }: Suite): void => {
     await expect(bus.request('silent', nothing, { timeoutMs: 5 })).rejects.toMatchObject({ code: 'timeout', retryable: true })
   })
 
+  claim('a question to many gets every answer of everybody, in order', async () => {
+    const { bus } = await open()
+    for (const name of ['ann', 'bob'])
+      bus.subscribe('roll-call', ({ reply, data, headers }) => {
+        bus.publish(reply!, bytesOf(`${name} 1`), { heard: `${textOf(data)} ${headers?.why}` })
+        bus.publish(reply!, bytesOf(`${name} 2`))
+      })
+
+    const answers: BusMessage[] = []
+    for await (const answer of bus.requestMany('roll-call', bytesOf('who?'), { timeoutMs: 60_000, headers: { why: 'test' } }))
+      if (answers.push(answer) === 4) break
+
+    const texts = answers.map(({ data }) => textOf(data))
+    expect(texts.toSorted()).toEqual(['ann 1', 'ann 2', 'bob 1', 'bob 2'])
+    expect(texts.indexOf('ann 1')).toBeLessThan(texts.indexOf('ann 2'))
+    expect(texts.indexOf('bob 1')).toBeLessThan(texts.indexOf('bob 2'))
+    expect(answers.flatMap(({ headers }) => headers?.heard ?? [])).toEqual(['who? test', 'who? test'])
+  })
+
+  claim('a question to many ends quietly when its time is up', async () => {
+    const { bus } = await open()
+    bus.subscribe('silent', () => undefined)
+
+    const answers: BusMessage[] = []
+    for await (const answer of bus.requestMany('silent', nothing, { timeoutMs: 5 })) answers.push(answer)
+
+    expect(answers).toEqual([])
+  })
+
+  claim('who has left a question to many, or aborted it, is told nothing more', async () => {
+    const { bus } = await open()
+    const replies: string[] = []
+    bus.subscribe('news-of', ({ reply }) => {
+      replies.push(reply!)
+      bus.publish(reply!, bytesOf('first'))
+    })
+    const abort = new AbortController()
+    const heard: string[] = []
+
+    for await (const { data } of bus.requestMany('news-of', nothing, { timeoutMs: 60_000 })) {
+      heard.push(textOf(data))
+      break
+    }
+    for await (const { data } of bus.requestMany('news-of', nothing, { timeoutMs: 60_000, signal: abort.signal })) {
+      heard.push(textOf(data))
+      abort.abort()
+      bus.publish(replies.at(-1)!, bytesOf('late'))
+    }
+    for await (const { data } of bus.requestMany('news-of', nothing, { timeoutMs: 60_000, signal: abort.signal })) heard.push(textOf(data))
+
+    expect(heard).toEqual(['first', 'first'])
+    expect(replies).toHaveLength(2)
+  })
+
+  claim('a question to many that nobody listens to fails at once with not_found', async () => {
+    const { bus } = await open()
+    const asked = bus.requestMany('nobody', nothing, { timeoutMs: 60_000 })[Symbol.asyncIterator]()
+
+    await expect(asked.next()).rejects.toMatchObject({ code: 'not_found', retryable: true })
+  })
+
+  claim('where the answers to many go cannot be guessed', async () => {
+    const { bus } = await open()
+    const replies: string[] = []
+    bus.subscribe('ask', ({ reply }) => {
+      replies.push(reply!)
+      bus.publish(reply!, nothing)
+    })
+
+    for (let index = 0; index < 20; index += 1) for await (const _ of bus.requestMany('ask', nothing, { timeoutMs: 60_000 })) break
+
+    const tails = replies.map((reply) => reply.slice(-32))
+    expect(tails.every((tail) => /^[0-9a-f]{32}$/.test(tail))).toBe(true)
+    expect(new Set(tails.map((tail) => tail.slice(0, 8))).size).toBe(20)
+  })
+
   claim('what is no subject cannot be published, requested or subscribed to', async () => {
     const { bus } = await open()
     const bad = ['', '.', 'a.', '.a', 'a..b', 'a b', 'a\tb', 'a\u0000', 'a\r\nPUB x 0', 'a'.repeat(5_000)]
@@ -200,5 +276,7 @@ export const busContract = ({ claim, open }: Suite): void => {
     for (const pattern of [...bad, 'a.>.b', '>.a', 'a*'])
       expect(() => bus.subscribe(pattern, () => undefined), JSON.stringify(pattern)).toThrow(expect.objectContaining({ code: 'bad_request' }))
     await expect(bus.request('a.*', nothing, { timeoutMs: 5 })).rejects.toMatchObject({ code: 'bad_request' })
+    const asked = bus.requestMany('a.*', nothing, { timeoutMs: 5 })[Symbol.asyncIterator]()
+    await expect(asked.next()).rejects.toMatchObject({ code: 'bad_request' })
   })
 }

@@ -166,6 +166,8 @@ export const journalContract = ({ claim, open, reopen }: Suite): void => {
     expect((await journal.due(100, 10)).map(({ address }) => address.id)).toEqual(['now', 'soon'])
     expect((await journal.due(1_000, 2)).map(({ address }) => address.id)).toEqual(['now', 'soon'])
     expect(await journal.due(-1, 10)).toEqual([])
+    // Those that nobody wants crowd nobody out.
+    expect((await journal.due(1_000, 1, ({ id }) => id !== 'now')).map(({ address }) => address.id)).toEqual(['soon'])
   })
 
   claim('roots are listed in address order, by kind and page by page', async () => {

@@ -30,6 +30,7 @@ export const lifecycleContract = ({ claim, open, reopen }: Suite): void => {
       journal.due(0, 1),
       journal.saveSnapshot(aSession(), 1, nothing),
       bus.request('a', nothing, { timeoutMs: 5 }),
+      bus.requestMany('a', nothing, { timeoutMs: 5 })[Symbol.asyncIterator]().next(),
       inbox.put('a', '1', nothing),
       inbox.deadLetters(),
       registry.get('a'),
@@ -51,11 +52,14 @@ export const lifecycleContract = ({ claim, open, reopen }: Suite): void => {
   claim('a request that waits when its transport closes ends with closed', async () => {
     const transport = await open()
     transport.bus.subscribe('silent', () => undefined)
-    const asked = transport.bus.request('silent', nothing, { timeoutMs: 200 })
+    const asked = [
+      transport.bus.request('silent', nothing, { timeoutMs: 60_000 }),
+      transport.bus.requestMany('silent', nothing, { timeoutMs: 60_000 })[Symbol.asyncIterator]().next(),
+    ]
 
-    const [answer] = await Promise.allSettled([asked, transport.close()])
+    const answers = await Promise.allSettled([...asked, transport.close()])
 
-    expect(answer).toMatchObject({ reason: { code: 'closed' } })
+    for (const answer of answers.slice(0, 2)) expect(answer).toMatchObject({ reason: { code: 'closed' } })
   })
 
   claim('an open transport tells its health and its durability', async () => {

@@ -94,3 +94,18 @@ test('a server without JetStream is refused, and so is a stream of another make'
   await nc.close()
   await expect(open(server.url)).rejects.toMatchObject({ code: 'conflict', message: expect.stringContaining('STATECAST_JOURNAL') })
 })
+
+test.each([
+  ['nats://ann:p%ZZ@127.0.0.1:1', 'password', '%25'],
+  ['nats://%E0%A4%A:pw@127.0.0.1:1', 'user', '%25'],
+  ['nats://%@127.0.0.1:1', 'token', '%25'],
+  ['nats://127.0.0.1:1?tls_ca=x', 'tls_ca', 'inbox_prefix'],
+  ['nats://127.0.0.1:1?inbox_prefix=a%20b', 'inbox_prefix', 'inbox_prefix'],
+])('%s is bad_request for the field url, and names the %s', async (url, what, hint) => {
+  await expect(open(url)).rejects.toMatchObject({
+    code: 'bad_request',
+    field: 'url',
+    message: expect.stringContaining(what),
+    hint: expect.stringContaining(hint),
+  })
+})

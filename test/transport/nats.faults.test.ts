@@ -4,10 +4,15 @@ import { connect } from '@nats-io/transport-node'
 import { afterEach, expect, test, vi } from 'vitest'
 import { appendCommit } from '../../src/actors/append.ts'
 import type { Journal, Transport } from '../../src/contracts/transport.ts'
+import { natsBlobs } from '../../src/transport/nats/blobs.ts'
+import { natsJournal } from '../../src/transport/nats/journal.ts'
+import { type Link, openLink } from '../../src/transport/nats/link.ts'
+import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
+import { openWakes } from '../../src/transport/nats/wakes.ts'
 import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
+import { aHastyClock, anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
 const server = natsForAll()
 
@@ -114,37 +119,6 @@ test('a stream that was deleted behind our back is an error that says so, and no
   })
 })
 
-test('a server that stands still for longer than the lease lasts: its node goes on, and another one is still refused', {
-  timeout: 60_000,
-}, async () => {
-  const prefix = `fault-${++count}`
-  const first = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix, owner: { pid: '1' } }))
-  await append(first.journal, 1)
-
-  server.freeze()
-  await new Promise((resolve) => setTimeout(resolve, 9_000))
-  server.thaw()
-  await append(first.journal, 2)
-  await new Promise((resolve) => setTimeout(resolve, 3_000))
-
-  await expect(openNats({ url: server.url, environment: anEnvironment(), prefix, owner: { pid: '2' } })).rejects.toMatchObject({ code: 'locked' })
-  expect((await first.health()).writable).toBe(true)
-})
-
-test('a node whose place another one has taken stops: it writes nothing, and says that it is not ready', { timeout: 60_000 }, async () => {
-  const prefix = `fault-${++count}`
-  const environment = anEnvironment()
-  const first = kept(await openNats({ url: server.url, environment, prefix, owner: { pid: '1' } }))
-  await append(first.journal, 1)
-  // As another node would after a freeze of this one.
-  await first.registry.put('_backend/node', '{"pid":"2"}')
-
-  await vi.waitFor(async () => expect((await first.health()).writable).toBe(false), { timeout: 10_000 })
-
-  await expect(append(first.journal, 2, 'late', 0)).rejects.toMatchObject({ code: expect.stringMatching(/^(closed|log_unavailable)$/) })
-  expect(environment.lines.some(({ message }) => message?.includes('another node took over'))).toBe(true)
-})
-
 test('a dead letter that does not fit into a message with its reason is kept all the same', { timeout: 30_000 }, async () => {
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix: `fault-${++count}` }))
   const nc = await connect({ servers: server.url })
@@ -181,4 +155,33 @@ test('messages without an id are told apart, also when their stream was made ane
 
   expect(new Set(ids).size).toBe(2)
   for (const id of ids) expect(id).toMatch(/^in-\d{19}-\d+$/)
+})
+
+test('a replica that stays behind is worth another try; what the leader lacks as well is corrupt', { timeout: 30_000 }, async () => {
+  const prefix = `fault-${++count}`
+  const environment = anEnvironment({ clock: aHastyClock() })
+  const first = kept(await openNats({ url: server.url, environment, prefix }))
+  for (const seq of [1, 2, 3]) await append(first.journal, seq)
+  const nc = await connect({ servers: server.url })
+  const names = namesOf(prefix)
+  const link = await openLink(nc, systemClock)
+  kept(link)
+  const wakes = await openWakes(link, names, environment)
+  kept({ close: () => wakes.stop() })
+  /** As a replica answers that has only the first frame. */
+  const behind: Link = {
+    ...link,
+    batch: async (stream, question) => (await link.batch(stream, question)).slice(0, 'seq' in question && question.seq === 1 ? 1 : 0),
+  }
+  const journal = natsJournal({ link: behind, names, wakes, blobs: natsBlobs(link, names), environment })
+
+  await expect(journal.read(aSession(), 1)).rejects.toMatchObject({
+    code: 'log_unavailable',
+    retryable: true,
+    message: expect.stringContaining('behind'),
+  })
+
+  const lost = { ...behind, next: async () => undefined }
+  const really = natsJournal({ link: lost, names, wakes, blobs: natsBlobs(link, names), environment })
+  await expect(really.read(aSession(), 1)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 2 } })
 })

@@ -63,7 +63,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     const heard: unknown[] = []
     const stop = registry.watch('node/', (change) => void heard.push(change))
 
-    await registry.put('node/1', 'up')
+    const revision = await registry.put('node/1', 'up')
     await registry.put('lease/1', 'elsewhere')
     await registry.put('node/1', 'refused', { expected: 0 })
     await registry.delete('node/1')
@@ -72,8 +72,8 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     await registry.put('node/2', 'unheard')
 
     expect(heard).toEqual([
-      { key: 'node/1', value: 'up' },
-      { key: 'node/1', value: undefined },
+      { key: 'node/1', value: 'up', revision },
+      { key: 'node/1', value: undefined, revision: undefined },
     ])
   })
 
@@ -97,12 +97,12 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     const heard: unknown[] = []
     registry.watch('lease/', (change) => void heard.push(change))
 
-    await registry.put('lease/1', 'mine', { ttlMs: 20 })
+    const revision = await registry.put('lease/1', 'mine', { ttlMs: 20 })
     await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 5_000 })
 
     expect(heard).toEqual([
-      { key: 'lease/1', value: 'mine' },
-      { key: 'lease/1', value: undefined },
+      { key: 'lease/1', value: 'mine', revision },
+      { key: 'lease/1', value: undefined, revision: undefined },
     ])
     expect(await registry.get('lease/1')).toBeUndefined()
     expect(await registry.list('lease/')).toEqual([])

@@ -24,7 +24,7 @@ export const journalReads = (database: DatabaseSync) => {
   const selectHead = database.prepare(`SELECT ${headColumns} FROM roots WHERE kind = ? AND id = ?`)
   const selectHeads = database.prepare(`SELECT ${headColumns} FROM roots WHERE (kind, id) > (?, ?) ORDER BY kind, id LIMIT ?`)
   const selectHeadsOfKind = database.prepare(`SELECT ${headColumns} FROM roots WHERE kind = ? AND id > ? ORDER BY id LIMIT ?`)
-  const selectDue = database.prepare(`SELECT ${headColumns} FROM roots WHERE wake_at <= ? ORDER BY wake_at, kind, id LIMIT ?`)
+  const selectDue = database.prepare(`SELECT ${headColumns} FROM roots WHERE wake_at <= ? ORDER BY wake_at, kind, id`)
   const selectSnapshot = database.prepare(
     `SELECT snapshots.seq AS seq, snapshots.checksum AS checksum, snapshots.bytes AS bytes FROM roots JOIN snapshots ON snapshots.root = roots.root
      WHERE roots.kind = ? AND roots.id = ? AND snapshots.seq <= roots.seq`,
@@ -53,7 +53,15 @@ export const journalReads = (database: DatabaseSync) => {
       return (selectHeadsOfKind.all(kind, after?.kind === kind ? after.id : '', limit) as HeadRow[]).map(headOf)
     },
 
-    due: (until: number, limit: number): Head[] => (selectDue.all(until, limit) as HeadRow[]).map(headOf),
+    due: (until: number, limit: number, wanted: (address: Address) => boolean = () => true): Head[] => {
+      const heads: Head[] = []
+      for (const row of selectDue.iterate(until)) {
+        if (heads.length >= limit) break
+        const head = headOf(row as HeadRow)
+        if (wanted(head.address)) heads.push(head)
+      }
+      return heads
+    },
 
     snapshot(address: Address): Frame | undefined {
       const row = selectSnapshot.get(address.kind, address.id) as { seq: number; checksum: number; bytes: Uint8Array } | undefined

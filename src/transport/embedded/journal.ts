@@ -55,8 +55,8 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
     async list(options = {}) {
       return query(() => reads.list(options))
     },
-    async due(until, limit) {
-      return query(() => reads.due(until, limit))
+    async due(until, limit, wanted) {
+      return query(() => reads.due(until, limit, wanted))
     },
     async saveSnapshot(address, seq, bytes) {
       addressKey(address)

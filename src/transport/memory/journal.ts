@@ -102,8 +102,8 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       }
       return heads
     },
-    async due(until, limit) {
-      const due = [...sleepers].filter(({ wakeAt }) => wakeAt !== null && wakeAt <= until)
+    async due(until, limit, wanted = () => true) {
+      const due = [...sleepers].filter(({ address, wakeAt }) => wakeAt !== null && wakeAt <= until && wanted(address))
       due.sort((left, right) => Number(left.wakeAt) - Number(right.wakeAt) || compareAddresses(left.address, right.address))
       return due.slice(0, limit).map(headOf)
     },

@@ -1,6 +1,8 @@
 /** A transport without a disk, for tests, benchmarks and trying things out. What is "durable" lives as long as its store object. */
 import type { Environment } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { partitionOf } from '../../contracts/placement.ts'
+import { type Address, unescapeToken } from '../../contracts/subjects.ts'
 import type { Transport } from '../../contracts/transport.ts'
 import { closable, closedError } from '../closable.ts'
 import { type InboxQueue, inboxQueue } from '../inbox-queue.ts'
@@ -75,6 +77,12 @@ const goLive = (store: Store, environment: MemoryEnvironment, inboxMax: number |
   return { bus: localBus(moving), inbox: inboxQueue(store.inbox, current, inboxMax), registry: watchedRegistry(store.entries, current) }
 }
 
+/** `<prefix>.in.<kind>.<id>`, the prefix being of any length. */
+const addressIn = (subject: string): Address => {
+  const [kind = '', id = ''] = subject.split('.').slice(-2)
+  return { kind, id: unescapeToken(id) }
+}
+
 /** @throws RuntimeError locked */
 export const openMemory = async ({ environment, store: given = createMemoryStore(), steal, shared, inboxMax }: MemoryOptions): Promise<Transport> => {
   const store = given as Store
@@ -86,20 +94,25 @@ export const openMemory = async ({ environment, store: given = createMemoryStore
   store.live ??= goLive(store, environment, inboxMax)
   const { live } = store
   const holder: Holder = { close: () => transport.close() }
+  /** One consumer by partition. */
+  const owners: Record<number, object> = {}
   if (steal === true && store.owner !== undefined) live.inbox.abandon(store.owner, false)
   if (steal === true || store.owner === undefined) store.owner = holder
   store.holders.add(holder)
 
   const transport = closable({
     name: 'memory',
-    capabilities: { durable: false, sharedByNodes: true },
+    capabilities: { durable: false, sharedByNodes: shared === true },
     journal: memoryJournal(store.roots, environment.failPoints),
     bus: live.bus,
     inbox: {
       put: live.inbox.put,
-      consume: (pattern, handler) => {
+      consume: (pattern, handler, { partition } = {}) => {
         if (!store.holders.has(holder)) throw closedError()
-        return live.inbox.consume(pattern, handler, holder)
+        if (partition === undefined) return live.inbox.consume(pattern, handler, holder)
+        const owner = owners[partition] ?? {}
+        owners[partition] = owner
+        return live.inbox.consume(pattern, handler, owner, (subject) => partitionOf(addressIn(subject)) === partition)
       },
       deadLetters: store.inbox.dead,
     },
@@ -107,7 +120,7 @@ export const openMemory = async ({ environment, store: given = createMemoryStore
     blobs: store.blobs,
     health: async () => ({ writable: true, freeBytes: undefined, durability: 'none: everything is lost with the process' }),
     async close() {
-      live.inbox.abandon(holder, true)
+      for (const owner of [holder, ...Object.values(owners)]) live.inbox.abandon(owner, true)
       store.holders.delete(holder)
       if (store.owner === holder) store.owner = undefined
       if (store.holders.size > 0) return

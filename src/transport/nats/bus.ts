@@ -1,8 +1,10 @@
 /** Live traffic over core NATS. */
-import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { createInbox, errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Bus, BusMessage } from '../../contracts/transport.ts'
+import { collectAnswers } from '../answers.ts'
+import { nobodyListens, secretToken } from '../bus-request.ts'
 import { checkName } from '../limits.ts'
 import { checkPattern, checkSubject } from '../subject.ts'
 import { fromNats } from './errors.ts'
@@ -14,6 +16,14 @@ const plainHeaders = ({ headers }: Msg): Record<string, string> | undefined =>
 const messageOf = (message: Msg): BusMessage => {
   const headers = plainHeaders(message)
   return { subject: message.subject, data: message.data, ...(headers ? { headers } : {}), ...(message.reply ? { reply: message.reply } : {}) }
+}
+
+/** An empty message of the server itself. */
+const saysNobodyListens = ({ headers, data }: Msg): boolean => headers?.code === 503 && data.length === 0
+
+const realClock = {
+  setTimeout: (callback: () => void, ms: number) => setTimeout(callback, ms),
+  clearTimeout: (timer: unknown) => clearTimeout(timer as NodeJS.Timeout),
 }
 
 const natsHeaders = (record: Record<string, string> | undefined) => (record === undefined ? {} : { headers: headersOf(record) })
@@ -29,6 +39,8 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
         data: { sizeBytes: data.length, sizeBytesMax: bytesMax },
       })
   }
+
+  const { inboxPrefix } = (nc as unknown as { options?: { inboxPrefix?: string } }).options ?? {}
 
   return {
     publish(subject, data, headers) {
@@ -63,7 +75,7 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
         return messageOf(await nc.request(subject, data, { timeout: timeoutMs, ...natsHeaders(headers) }))
       } catch (error) {
         if (error instanceof errors.NoRespondersError || (error instanceof errors.RequestError && error.isNoResponders()))
-          throw new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
+          throw nobodyListens(subject)
         if (error instanceof errors.TimeoutError)
           throw new RuntimeError('timeout', `'${subject}' gave no answer within ${timeoutMs} ms`, {
             retryable: true,
@@ -72,5 +84,28 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
         throw fromNats(error, `asking '${subject}'`)
       }
     },
+    requestMany: (subject, data, { headers, ...until }) =>
+      collectAnswers(realClock, until, ({ push, fail }) => {
+        check(subject, data)
+        // The client's own names are counted on from one to the next.
+        const reply = `${createInbox(inboxPrefix)}${secretToken()}`
+        let stop: () => void = () => undefined
+        try {
+          const subscription = nc.subscribe(reply, {
+            callback: (error, message) => {
+              if (error) fail(fromNats(error, `asking '${subject}'`))
+              else if (saysNobodyListens(message)) fail(nobodyListens(subject))
+              else push(messageOf(message))
+            },
+          })
+          stop = () => subscription.unsubscribe()
+          void subscription.closed.then(() => fail(new RuntimeError('closed', 'the connection was closed', { retryable: true })))
+          nc.publish(subject, data, { reply, ...natsHeaders(headers) })
+          return stop
+        } catch (error) {
+          stop()
+          throw fromNats(error, `asking '${subject}'`)
+        }
+      }),
   }
 }

@@ -1,9 +1,13 @@
 /** The connection itself: whom it goes to, how soon a dead one is noticed, and what the server must be able to do. */
+import { AsyncLocalStorage } from 'node:async_hooks'
+import { subscribe } from 'node:diagnostics_channel'
+import type { Socket } from 'node:net'
 import { type ConnectionOptions, connect, type NatsConnection } from '@nats-io/transport-node'
 import type { Environment } from '../../contracts/environment.ts'
 import { errorBody, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { natsBus } from './bus.ts'
 import { connectionTo, shown } from './credentials.ts'
+import { endConnection } from './end-connection.ts'
 
 /** Below it, batches of direct gets and message TTLs are missing. */
 const serverFloor = [2, 11] as const
@@ -11,25 +15,28 @@ const serverFloor = [2, 11] as const
 /** A connection without streams, for whoever only talks to nodes. @throws RuntimeError as {@link connectTo} does */
 export const connectBus = async (url: string, log: Environment['log'], connection: ConnectionOptions = {}) => {
   const nc = await connectTo(url, connection)
-  return { bus: natsBus(nc, log), flush: () => nc.flush(), close: () => nc.drain() }
+  return { nc, bus: natsBus(nc, log), flush: () => nc.flush(), close: () => endConnection(nc) }
 }
+
+/**
+ * The client leaves the socket open on which a server never said a word (@nats-io/transport-node 3.4), and with it the process. Sockets that are made
+ * in the course of a `connect` are found by it.
+ */
+const dials = new AsyncLocalStorage<{ sockets: Socket[] | undefined }>()
+subscribe('net.client.socket', (message) => {
+  dials.getStore()?.sockets?.push((message as { socket: Socket }).socket)
+})
 
 /** @throws RuntimeError log_unavailable, unauthorised, bad_request */
 export const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsConnection> => {
-  const whom = connectionTo(url)
+  // A dead link is noticed within ten seconds rather than minutes, and never given up.
+  const patient = { timeout: 5_000, pingInterval: 5_000, maxPingOut: 2, maxReconnectAttempts: -1, reconnectTimeWait: 500 }
+  const all = { name: 'statecast', ...patient, ...connectionTo(url), ...options }
+  const dial: { sockets: Socket[] | undefined } = { sockets: [] }
   try {
-    // A dead link is noticed within ten seconds rather than minutes, and never given up.
-    return await connect({
-      name: 'statecast',
-      timeout: 5_000,
-      pingInterval: 5_000,
-      maxPingOut: 2,
-      maxReconnectAttempts: -1,
-      reconnectTimeWait: 500,
-      ...whom,
-      ...options,
-    })
+    return await dials.run(dial, () => connect(all))
   } catch (cause) {
+    for (const socket of dial.sockets ?? []) socket.destroy()
     const message = messageOf(cause)
     if (/authoriz|authentic|user auth|permission/i.test(`${(cause as Error).name} ${message}`))
       throw new RuntimeError('unauthorised', `${shown(url)} refuses these credentials`, {
@@ -37,12 +44,20 @@ export const connectTo = async (url: string, options: ConnectionOptions): Promis
         field: 'url',
         hint: 'check user and password, token, or creds file of this connection',
       })
+    if (/certificate|CERT_|ERR_TLS|SSL/.test(`${(cause as { code?: string }).code} ${message}`))
+      throw new RuntimeError('log_unavailable', `${shown(url)} and this program do not trust each other's certificates: ${message}`, {
+        cause,
+        field: 'url',
+        hint: 'name the CA, and your own certificate where the server wants one: `ca`, `cert` and `key` of a NATS context, or `nats: { tls: { caFile, … } }` of the app',
+      })
     throw new RuntimeError('log_unavailable', `no NATS server answers at ${shown(url)}: ${message}`, {
       cause,
       retryable: true,
       field: 'url',
       hint: 'start one (nats-server -js), or check host and port; embedded:./folder needs none',
     })
+  } finally {
+    dial.sockets = undefined
   }
 }
 

@@ -9,25 +9,60 @@ import { RuntimeError } from '../../contracts/errors.ts'
 type Context = Partial<Record<'url' | 'user' | 'password' | 'token' | 'creds' | 'nkey' | 'ca' | 'cert' | 'key' | 'inbox_prefix', string>>
 
 /** Without what may be a password in it. */
-export const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//')
+export const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//').replace(/\?.*/s, '')
 
 const contextScheme = 'nats-context:'
 
 /**
- * @param url `nats://[user:password@|token@]host:port`, `tls://…`, several of these separated by commas, or `nats-context:NAME`
+ * @param url `nats://[user:password@|token@]host:port[?inbox_prefix=_INBOX_node]`, `tls://…`, several of these separated by commas, or
+ * `nats-context:NAME`
  * @throws RuntimeError bad_request, naming what cannot be read
  */
 export const connectionTo = (url: string): ConnectionOptions & { servers: string[] } => {
   if (url.startsWith(contextScheme)) return fromContext(url.slice(contextScheme.length))
-  const servers = url.split(',').map((one) => one.trim())
-  return { ...inAddress(servers[0] ?? ''), ...(servers.some((one) => one.startsWith('tls:')) ? { tls: {} } : {}), servers: servers.map(shown) }
+  const [addresses = '', query] = url.split('?')
+  const servers = addresses.split(',').map((one) => one.trim())
+  return {
+    ...inAddress(servers[0] ?? ''),
+    ...inQuery(query),
+    ...(servers.some((one) => one.startsWith('tls:')) ? { tls: {} } : {}),
+    servers: servers.map((one) => shown(one).replace(/\/$/, '')),
+  }
 }
 
 /** User and password, or a token. */
 const inAddress = (url: string): ConnectionOptions => {
   const [, user, , pass] = /\/\/([^:@/]*)(:([^@/]*))?@/.exec(url) ?? []
   if (user === undefined) return {}
-  return pass === undefined ? { token: decodeURIComponent(user) } : { user: decodeURIComponent(user), pass: decodeURIComponent(pass) }
+  return pass === undefined ? { token: decoded(user, 'token') } : { user: decoded(user, 'user'), pass: decoded(pass, 'password') }
+}
+
+const decoded = (text: string, what: string): string => {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    // Not with the text: it may be a password.
+    throw new RuntimeError('bad_request', `the ${what} in the NATS address is not percent-encoded: a '%' is not followed by two hex digits`, {
+      field: 'url',
+      hint: "write '%' itself as %25, and other reserved characters as %XX",
+    })
+  }
+}
+
+const inQuery = (query: string | undefined): ConnectionOptions => {
+  if (query === undefined) return {}
+  const { inbox_prefix: inboxPrefix, ...unknown } = Object.fromEntries(new URLSearchParams(query))
+  const [other] = Object.keys(unknown)
+  if (other !== undefined || !inboxPrefix || /[^A-Za-z0-9_.-]/.test(inboxPrefix))
+    throw new RuntimeError(
+      'bad_request',
+      other === undefined ? 'inbox_prefix is no subject' : `'${other.slice(0, 40)}' is unknown in a NATS address`,
+      {
+        field: 'url',
+        hint: 'only ?inbox_prefix=_INBOX_node is known there; certificates and creds files come from a context: nats-context:NAME',
+      },
+    )
+  return { inboxPrefix }
 }
 
 const fromContext = (name: string): ConnectionOptions & { servers: string[] } => {

@@ -7,7 +7,7 @@ import { addressKey, compareAddresses } from '../address.ts'
 import { corruptAt } from '../checksum.ts'
 import { gateOf } from '../fail-gate.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
-import { apiCodeOf, apiCodes, fromNats, isWrongSequence } from './errors.ts'
+import { apiCodeOf, apiCodes, fromNats, isFull, isWrongSequence, noRoom, violationIn } from './errors.ts'
 import { Known } from './known.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
@@ -104,8 +104,9 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
       return { outcome: 'ok' }
     } catch (error) {
       if (isWrongSequence(error)) return fenced(address, bytes, expected)
-      const code = apiCodeOf(error)
-      if (code === apiCodes.noStorage || code === apiCodes.noResources) throw fromNats(error, `writing to ${formatAddress(address)}`)
+      // Surely nothing was written, and no retry would mend it. A journal that may hold no more frames is full; only an inbox is overloaded.
+      if (apiCodeOf(error) === apiCodes.streamLimit) throw noRoom(`writing to ${formatAddress(address)}`, error)
+      if (isFull(error) || violationIn(error) !== undefined) throw fromNats(error, `writing to ${formatAddress(address)}`)
       tips.delete(addressKey(address))
       return { outcome: 'unknown', cause: fromNats(error, `writing to ${formatAddress(address)}`) }
     }
@@ -119,6 +120,15 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
     const frame = await frameOf(found)
     return frame.seq === expected + 1 && Buffer.compare(frame.bytes, bytes) === 0 ? { outcome: 'ok' } : { outcome: 'fenced', last: frame.seq }
   }
+
+  /** Only the leader knows what really is not there. */
+  const missing = async (address: Address, seq: number, place: number): Promise<RuntimeError> =>
+    (await link.next(stream, names.journal(address), place)) === undefined
+      ? corruptAt(address, seq, 'the frame is missing')
+      : new RuntimeError('log_unavailable', `the replica that answers for ${formatAddress(address)} is behind: frame ${seq} has not come there yet`, {
+          retryable: true,
+          hint: 'try again; if it stays so, see `nats stream info` for a replica that does not catch up',
+        })
 
   /** Frames of a root from a place of the stream on, up to one that is known to be there. */
   async function* frames(address: Address, from: number, last: Place): AsyncGenerator<Frame> {
@@ -138,7 +148,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
         if (seq >= last.seq) return
       }
       if (found.length > 0) continue
-      if (waited >= lagMs) throw corruptAt(address, expected ?? from, 'the frame is missing')
+      if (waited >= lagMs) throw await missing(address, expected ?? from, next)
       waited += lagStepMs
       await pause(environment.clock, lagStepMs)
     }
@@ -192,11 +202,11 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
           .slice(0, limit)
         return (await headsOf(addresses)).sort((one, other) => compareAddresses(one.address, other.address))
       }),
-    due: (until, limit) =>
+    due: (until, limit, wanted = () => true) =>
       asked(undefined, 'looking for work', async () => {
         await wakes.ready
         const due: Head[] = []
-        const candidates = wakes.before(until)
+        const candidates = wakes.before(until).filter(wanted)
         for (let at = 0; at < candidates.length && due.length < limit; at += headsAtOnce) {
           const some = candidates.slice(at, at + headsAtOnce)
           const heads = await headsOf(some)

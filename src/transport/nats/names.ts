@@ -30,7 +30,7 @@ export const namesOf = (prefix: string) => {
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
     blob: (hash: string) => `${prefix}.blob.${hash}`,
     /** What a pattern of `<prefix>.in.` is in the inbox, where the server has put the partition into each subject. */
-    inbox: (pattern: string) => `${prefix}.inbox.*.${pattern.split('.').slice(depth).join('.')}`,
+    inbox: (pattern: string, partition?: number) => `${prefix}.inbox.${partition ?? '*'}.${pattern.split('.').slice(depth).join('.')}`,
     /** The subject of a message in the inbox as it was published. */
     publishedAs: (subject: string) =>
       `${prefix}.in.${subject

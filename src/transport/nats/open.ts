@@ -8,12 +8,14 @@ import { natsBus } from './bus.ts'
 import { connectTo, reportStatus, requireServer } from './connect.ts'
 import { shown } from './credentials.ts'
 import { fromNats } from './errors.ts'
+import { natsHealth } from './health.ts'
 import { natsInbox } from './inbox.ts'
 import { natsJournal } from './journal.ts'
 import { openLink } from './link.ts'
 import { namesOf } from './names.ts'
-import { onlyNode } from './only-node.ts'
+import { requirePermissions } from './permissions.ts'
 import { natsRegistry } from './registry.ts'
+import { withStrays } from './strays.ts'
 import { ensureStreams, patiently } from './streams.ts'
 import { openWakes } from './wakes.ts'
 
@@ -24,8 +26,6 @@ export type NatsOptions = {
   prefix?: string | undefined
   replicas?: number | undefined
   inboxMax?: number | undefined
-  /** Given by a node, which is to be the only one; what others may learn of it. */
-  owner?: Record<string, string> | undefined
   /** Whatever else the client takes, such as an authenticator or certificates; it wins over what the address says. */
   connection?: ConnectionOptions | undefined
 }
@@ -37,7 +37,6 @@ export const openNats = async ({
   prefix = 'statecast',
   replicas = 1,
   inboxMax,
-  owner,
   connection = {},
 }: NatsOptions): Promise<Transport> => {
   const { log } = environment
@@ -46,22 +45,15 @@ export const openNats = async ({
     requireServer(nc, url)
     reportStatus(nc, log)
     const names = namesOf(prefix)
-    const link = await openLink(nc).catch((error: unknown) => {
+    await requirePermissions(nc, names)
+    const link = await openLink(nc, environment.clock).catch((error: unknown) => {
       throw fromNats(error, `opening ${shown(url)}`)
     })
     const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))
-    await ensureStreams(link.jsm, names, registry, environment.clock, { replicas, inboxMax })
+    await ensureStreams(link.jsm, names, registry, environment, { replicas, inboxMax })
     const wakes = await openWakes(link, names, environment)
-    let lost = false
-    const lease =
-      owner &&
-      (await onlyNode(registry, environment, owner, () => {
-        lost = true
-        // Whatever it still begins ends here: nothing more is taken in, and nothing gets out.
-        void nc.close()
-      }))
     const blobs = natsBlobs(link, names)
-    const inbox = natsInbox(link, names, blobs, environment)
+    const inbox = withStrays(natsInbox(link, names, blobs, environment), { link, names, blobs, environment })
     const journal = natsJournal({ link, names, wakes, blobs, environment })
     return closable({
       name: shown(url),
@@ -71,18 +63,9 @@ export const openNats = async ({
       inbox,
       registry,
       blobs,
-      health: async () => {
-        if (lost) return { writable: false, freeBytes: undefined, durability: 'JetStream', detail: 'another node took over' }
-        try {
-          await Promise.all([names.streams.journal, names.streams.inbox].map((stream) => link.jsm.streams.info(stream)))
-          return { writable: true, freeBytes: undefined, durability: `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}` }
-        } catch (error) {
-          return { writable: false, freeBytes: undefined, durability: 'JetStream', detail: fromNats(error, 'asking JetStream').message }
-        }
-      },
+      health: () => natsHealth(link, names, replicas),
       async close() {
         await Promise.all([inbox.stop(), journal.idle()])
-        await lease?.release()
         await Promise.all([wakes.stop(), registry.stop()])
         await link.close()
       },

@@ -4,7 +4,7 @@ import { type KV, Kvm } from '@nats-io/kv'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import { escapeBytes, unescapeBytes } from '../../contracts/subjects.ts'
-import type { Registry } from '../../contracts/transport.ts'
+import type { Registry, RegistryChange } from '../../contracts/transport.ts'
 import { checkName, registryValueCharactersMax } from '../limits.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
@@ -38,7 +38,7 @@ export const natsRegistry = async (
   const { streamInfo } = await kv.status()
   const stream = streamInfo.config.name
   /** What was there when one began to watch is no change, though word of it may still be on its way. */
-  const watchers = new Set<{ prefix: string; since: number; listener: (change: { key: string; value: string | undefined }) => void }>()
+  const watchers = new Set<{ prefix: string; since: number; listener: (change: RegistryChange) => void }>()
   let written = 0
 
   // A key of ours may hold what a key of a bucket may not.
@@ -55,7 +55,12 @@ export const natsRegistry = async (
   }
 
   const heard = (message: JsMsg): void => {
-    const change = { key: keyOf(message.subject), value: isGone(message.headers) ? undefined : decoder.decode(message.data) }
+    const gone = isGone(message.headers)
+    const change = {
+      key: keyOf(message.subject),
+      value: gone ? undefined : decoder.decode(message.data),
+      revision: gone ? undefined : message.seq,
+    }
     for (const { prefix, since, listener } of watchers) {
       if (!change.key.startsWith(prefix) || message.seq <= since) continue
       try {

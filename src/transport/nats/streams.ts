@@ -1,11 +1,12 @@
 /** The streams that a prefix needs: made when they are missing, checked when they are there. */
 import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream'
-import { type Clock, pause } from '../../contracts/environment.ts'
+import { type Clock, type Environment, pause } from '../../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Registry } from '../../contracts/transport.ts'
 import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
 import { type Names, ownKeys } from './names.ts'
+import { compareSettings, inWords } from './stream-settings.ts'
 
 const partitions = 64
 const seconds = 1_000_000_000
@@ -32,7 +33,8 @@ const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamO
       ...common,
       deny_delete: false,
       name: streams.inbox,
-      subjects: [`${prefix}.in.*.*`],
+      // Also what names no actor, so that it is not lost without a word: it stays as it is, see strays.ts.
+      subjects: [`${prefix}.in`, names.every('in')],
       // So that nodes which share their work can each take some partitions.
       subject_transform: {
         src: `${prefix}.in.*.*`,
@@ -48,8 +50,19 @@ const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamO
   ]
 }
 
-/** What must not differ: with other subjects, or another way of keeping messages, the promises of the journal do not hold. */
-const decisive = ['subjects', 'retention', 'storage', 'max_msgs_per_subject', 'discard'] as const
+/** The bucket is made by its own client, and checked like the others. */
+const wantedBucket = ({ bucket }: Names, { replicas }: StreamOptions): Wanted => ({
+  name: `KV_${bucket}`,
+  subjects: [`$KV.${bucket}.>`],
+  discard: DiscardPolicy.New,
+  max_msgs_per_subject: 1,
+  num_replicas: replicas,
+  allow_direct: true,
+  allow_rollup_hdrs: true,
+  allow_msg_ttl: true,
+  // Else an expiry is told to nobody.
+  subject_delete_marker_ttl: seconds,
+})
 
 /** A cluster that has just been started elects leaders first. */
 const patienceMs = 20_000
@@ -69,27 +82,32 @@ export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promis
 /** Which streams were made: one that is missing since would begin every conversation anew without a word. */
 const madeKey = `${ownKeys}streams`
 
+export type StreamEnvironment = Pick<Environment, 'clock' | 'log'>
+
 /** @throws RuntimeError forbidden, conflict when a stream of that name is another's, corrupt_at when one is gone, log_unavailable */
-export const ensureStreams = async (jsm: JetStreamManager, names: Names, registry: Registry, clock: Clock, options: StreamOptions): Promise<void> => {
+export const ensureStreams = async (
+  jsm: JetStreamManager,
+  names: Names,
+  registry: Registry,
+  environment: StreamEnvironment,
+  options: StreamOptions,
+): Promise<void> => {
+  const { clock } = environment
+  await patiently(clock, () => check(jsm, wantedBucket(names, options), environment))
   const made = (await patiently(clock, () => registry.get(madeKey)))?.value.split(' ') ?? []
   const all = wanted(names, options)
-  await Promise.all(all.map((config) => patiently(clock, () => ensure(jsm, config, made.includes(config.name) ? names.bucket : undefined))))
+  await Promise.all(
+    all.map((config) => patiently(clock, () => ensure(jsm, config, environment, made.includes(config.name) ? names.bucket : undefined))),
+  )
   if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
 }
 
 /** @param madeBefore the bucket that knows of it, if one does */
-const ensure = async (jsm: JetStreamManager, config: Wanted, madeBefore: string | undefined): Promise<void> => {
-  const doing = `preparing the stream ${config.name}`
+const ensure = async (jsm: JetStreamManager, config: Wanted, environment: StreamEnvironment, madeBefore: string | undefined): Promise<void> => {
   try {
-    const found = await jsm.streams.info(config.name)
-    const different = decisive.filter((key) => config[key] !== undefined && JSON.stringify(found.config[key]) !== JSON.stringify(config[key]))
-    if (different.length > 0)
-      throw new RuntimeError('conflict', `the stream ${config.name} is there with other settings: ${different.join(', ')}`, {
-        hint: 'give the app another `prefix`, or make the stream what the reference says; nothing was changed',
-        data: { stream: config.name, different },
-      })
+    await check(jsm, config, environment)
   } catch (error) {
-    if (apiCodeOf(error) !== apiCodes.streamNotFound) throw fromNats(error, doing)
+    if (!isMissing(error)) throw error
     if (madeBefore !== undefined)
       throw new RuntimeError('corrupt_at', `the stream ${config.name} was there before, and is gone`, {
         cause: error,
@@ -97,7 +115,41 @@ const ensure = async (jsm: JetStreamManager, config: Wanted, madeBefore: string 
         data: { stream: config.name },
       })
     await jsm.streams.add(config as StreamConfig).catch((cause: unknown) => {
-      throw fromNats(cause, doing)
+      throw fromNats(cause, `preparing the stream ${config.name}`)
     })
   }
 }
+
+const isMissing = (error: unknown): boolean => isRuntimeError(error) && apiCodeOf(error.cause) === apiCodes.streamNotFound
+
+/** @throws RuntimeError conflict, log_unavailable; the error of the server as its cause where the stream is missing */
+const check = async (jsm: JetStreamManager, config: Wanted, { log }: Pick<Environment, 'log'>): Promise<void> => {
+  const found = await jsm.streams.info(config.name).catch((error: unknown) => {
+    throw fromNats(error, `preparing the stream ${config.name}`)
+  })
+  const { broken, noted } = compareSettings(found.config, config)
+  if (broken.length > 0)
+    throw new RuntimeError('conflict', `the stream ${config.name} is there with other settings: ${inWords(broken)}`, {
+      hint: `give the app another 'prefix', or change what is named (nats stream edit ${config.name}); nothing was changed`,
+      data: { stream: config.name, different: broken },
+    })
+  if (noted.length > 0) log.warn({ stream: config.name, different: noted }, `the stream ${config.name} is not as it would be made: ${inWords(noted)}`)
+}
+
+/** What is wrong with the streams and the bucket of a prefix, for whoever only looks. */
+export const examineStreams = async (
+  jsm: JetStreamManager,
+  names: Names,
+): Promise<{ stream: string; missing: boolean; broken: string; noted: string; replicas: number }[]> =>
+  Promise.all(
+    [wantedBucket(names, { replicas: 1 }), ...wanted(names, { replicas: 1 })].map(async (config) => {
+      try {
+        const { config: found } = await jsm.streams.info(config.name)
+        const { broken, noted } = compareSettings(found, { ...config, num_replicas: found.num_replicas, max_msgs: found.max_msgs })
+        return { stream: config.name, missing: false, broken: inWords(broken), noted: inWords(noted), replicas: found.num_replicas }
+      } catch (error) {
+        if (apiCodeOf(error) !== apiCodes.streamNotFound) throw fromNats(error, `looking at the stream ${config.name}`)
+        return { stream: config.name, missing: true, broken: '', noted: '', replicas: 0 }
+      }
+    }),
+  )

@@ -1,0 +1,138 @@
+/** The registry's word on who is alive and who has which seat, mirrored here: whoever routes a message asks no server. */
+import type { Logger } from '../contracts/environment.ts'
+import { errorBody } from '../contracts/errors.ts'
+import { emptySeat, type Members, type NodeRecord, partitionCount, type Seat } from '../contracts/placement.ts'
+import type { Registry, RegistryChange } from '../contracts/transport.ts'
+
+const nodesPrefix = 'nodes/'
+const seatsPrefix = 'seats/'
+/** ms that a node is missed before it counts as gone. */
+export const nodeTtlMs = 3_000
+
+type Kept<T> = { value: T; revision: number }
+
+export class Membership {
+  readonly #registry: Registry
+  readonly #log: Logger
+  readonly #nodes = new Map<string, Kept<NodeRecord>>()
+  readonly #seats: (Kept<Seat> | undefined)[] = []
+  readonly #listeners = new Set<() => void>()
+  #members: Members | undefined
+  #stopWatching: () => void = () => undefined
+
+  constructor(registry: Registry, log: Logger) {
+    this.#registry = registry
+    this.#log = log
+  }
+
+  /** Resolves when all that stands in the registry is known here. @throws RuntimeError log_unavailable … */
+  async open(): Promise<this> {
+    const stops = [nodesPrefix, seatsPrefix].map((prefix) => this.#registry.watch(prefix, (change) => this.#take(change)))
+    this.#stopWatching = () => {
+      for (const stop of stops) stop()
+    }
+    for (const prefix of [nodesPrefix, seatsPrefix]) for (const found of await this.#registry.list(prefix)) this.#take(found)
+    return this
+  }
+
+  get members(): Members {
+    this.#members ??= {
+      nodes: [...this.#nodes.values()].map(({ value }) => value),
+      seats: Array.from({ length: partitionCount }, (_, partition) => this.seat(partition)),
+    }
+    return this.#members
+  }
+  seat(partition: number): Seat {
+    return this.#seats[partition]?.value ?? emptySeat
+  }
+  isAlive(node: string | null): boolean {
+    return node !== null && this.#nodes.has(node)
+  }
+  /** Who has a partition, if whoever it is is alive. */
+  holder(partition: number): string | undefined {
+    const { holder } = this.seat(partition)
+    return holder !== null && this.#nodes.has(holder) ? holder : undefined
+  }
+
+  /** Calls back after every change of who is alive or who has what. @returns the unsubscriber */
+  listen(listener: () => void): () => void {
+    this.#listeners.add(listener)
+    return () => void this.#listeners.delete(listener)
+  }
+
+  /**
+   * Says that a node is here, for {@link nodeTtlMs}. @param known the revision of its last word @returns the new one, or undefined when the
+   * record has another one
+   */
+  async announce(record: NodeRecord, known: number): Promise<number | undefined> {
+    const key = nodesPrefix + record.id
+    const value = JSON.stringify(record)
+    const revision = await this.#registry.put(key, value, { expected: known, ttlMs: nodeTtlMs })
+    if (revision !== undefined) this.#take({ key, value, revision })
+    return revision
+  }
+  /** The revision under which a node stands in the registry; 0 when it does not. */
+  async standing(node: string): Promise<number> {
+    return (await this.#registry.get(nodesPrefix + node))?.revision ?? 0
+  }
+  async withdraw(node: string): Promise<void> {
+    await this.#registry.delete(nodesPrefix + node)
+  }
+
+  /**
+   * Writes a seat as `change` makes it of what stands there; undefined leaves it. @returns what stands there then, whoever wrote it
+   * @throws RuntimeError log_unavailable …
+   */
+  async write(partition: number, change: (seat: Seat) => Seat | undefined): Promise<Seat> {
+    const key = `${seatsPrefix}${partition}`
+    const found = await this.#registry.get(key)
+    if (found !== undefined) this.#take({ key, ...found })
+    const next = change(this.seat(partition))
+    if (next === undefined) return this.seat(partition)
+    const value = JSON.stringify(next)
+    const revision = await this.#registry.put(key, value, { expected: found?.revision ?? 0 })
+    if (revision !== undefined) this.#take({ key, value, revision })
+    else {
+      const other = await this.#registry.get(key)
+      if (other !== undefined) this.#take({ key, ...other })
+    }
+    return this.seat(partition)
+  }
+
+  /** Word of a change may come late, and after what we have written ourselves: the newest revision counts. */
+  #take({ key, value, revision }: RegistryChange): void {
+    try {
+      const changed = key.startsWith(nodesPrefix)
+        ? this.#takeNode(key.slice(nodesPrefix.length), value, revision)
+        : this.#takeSeat(Number(key.slice(seatsPrefix.length)), value, revision)
+      if (!changed) return
+      this.#members = undefined
+      for (const listener of this.#listeners) listener()
+    } catch (error) {
+      this.#log.error({ key, error: errorBody(error) }, 'a record of the cluster cannot be read')
+    }
+  }
+
+  #takeNode(id: string, value: string | undefined, revision: number | undefined): boolean {
+    const before = this.#nodes.get(id)
+    if (value === undefined || revision === undefined) return this.#nodes.delete(id)
+    if (before !== undefined && revision <= before.revision) return false
+    const record = JSON.parse(value) as NodeRecord
+    this.#nodes.set(id, { value: record, revision })
+    // Its renewal changes nothing.
+    return before === undefined || before.value.draining !== record.draining
+  }
+
+  #takeSeat(partition: number, value: string | undefined, revision: number | undefined): boolean {
+    if (!(partition >= 0 && partition < partitionCount) || value === undefined || revision === undefined) return false
+    const before = this.#seats[partition]
+    if (before !== undefined && revision <= before.revision) return false
+    this.#seats[partition] = { value: JSON.parse(value) as Seat, revision }
+    return true
+  }
+
+  close(): void {
+    this.#stopWatching()
+    this.#listeners.clear()
+  }
+}

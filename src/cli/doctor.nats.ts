@@ -1,0 +1,136 @@
+/** A NATS server: who we are to it, what it can do, and what of ours it holds. Nothing is made or changed. */
+import { errorBody } from '../contracts/errors.ts'
+import { stderrLogger } from '../environment.ts'
+import type { Health, RuntimeOptions } from '../runtime.ts'
+import type { Globals } from './connect.ts'
+import { actors } from './doctor.actors.ts'
+import { bad, type Finding, ok, warn } from './doctor.finding.ts'
+
+/** Timers and recorded times follow the node's clock, leases and schedules the server's. */
+const clockDifferenceMaxMs = 2_000
+const mebibyte = 1024 ** 2
+
+export async function* nats(globals: Globals, url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'>): AsyncGenerator<Finding> {
+  let check = 'nats'
+  const { connectBus, requireServer } = await import('../transport/nats/connect.ts')
+  let running = false
+  try {
+    const connection = await connectBus(url, stderrLogger(), app.nats)
+    try {
+      const { nc } = connection
+      yield ok('nats', `connected to ${nc.getServer()}${nc.info?.tls_required ? ', encrypted' : ''}`)
+      check = 'server'
+      requireServer(nc, url)
+      yield ok('server', `nats-server ${nc.info?.version}, with JetStream`)
+      for await (const step of look(connection, app.prefix)) {
+        if (typeof step === 'string') check = step
+        else yield step
+      }
+    } finally {
+      await connection.close()
+    }
+    check = 'node'
+    const health = await nodeHealth(url, app)
+    running = health !== undefined
+    if (health === undefined) yield ok('node', 'none answers there')
+    else yield health.ready ? ok('node', `one answers; ${health.durability}`) : bad('node', health.detail ?? 'not ready', 'see the log of the node')
+  } catch (error) {
+    const { code, message, hint = 'see the log of the server' } = errorBody(error)
+    yield bad(check, `${message} [${code}]`, hint)
+    return
+  }
+  if (running) yield* actors(globals, new Set())
+}
+
+const nodeHealth = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'>): Promise<Health | undefined> => {
+  const { natsClient } = await import('./nats-client.ts')
+  const client = await natsClient(url, app)
+  try {
+    return await client?.command<Health>('health', {})
+  } finally {
+    await client?.close()
+  }
+}
+
+type Connection = Awaited<ReturnType<typeof import('../transport/nats/connect.ts').connectBus>>
+
+/** Findings, and before each step the name of the check that it belongs to when it throws. */
+async function* look({ nc }: Connection, prefix?: string): AsyncGenerator<Finding | string> {
+  const [{ jetstreamManager }, { grantedTo, missingTo }, { examineStreams }, { freeBytesOf }, { namesOf }, { fromNats }] = await Promise.all([
+    import('@nats-io/jetstream'),
+    import('../transport/nats/permissions.ts'),
+    import('../transport/nats/streams.ts'),
+    import('../transport/nats/health.ts'),
+    import('../transport/nats/names.ts'),
+    import('../transport/nats/errors.ts'),
+  ])
+  const names = namesOf(prefix ?? 'statecast')
+  yield 'permissions'
+  const before = Date.now()
+  const granted = await grantedTo(nc)
+  const after = Date.now()
+  const hint = 'see `statecast permissions --role node`'
+  if (granted === undefined) yield warn('permissions', 'this user may not ask the server what it may do', hint)
+  else {
+    const { publish, subscribe } = missingTo(granted, names)
+    const missing = [...publish.map((one) => `publish to ${one}`), ...subscribe.map((one) => `subscribe to ${one}`)]
+    const who = granted.user ? `the user '${granted.user}'` : 'this user'
+    yield missing.length === 0
+      ? ok('permissions', `${who} may do what a node does`)
+      : bad('permissions', `${who} may not ${missing.join(', nor ')}`, `${hint}; a gateway or viewer needs less`)
+    if (granted.serverTime) yield clock(Date.parse(granted.serverTime), before, after)
+    // Without these the rest only fails in other words.
+    if (missing.length > 0) return
+  }
+
+  yield 'streams'
+  const jsm = await jetstreamManager(nc, { timeout: 5_000 }).catch((error: unknown) => {
+    throw fromNats(error, 'asking JetStream')
+  })
+  const streams = await examineStreams(jsm, names)
+  const there = streams.filter(({ missing }) => !missing)
+  yield* settings(streams)
+
+  yield 'space'
+  const infos = await Promise.all(there.map(({ stream }) => jsm.streams.info(stream)))
+  const account = await jsm.getAccountInfo()
+  const free = freeBytesOf(account, infos, there[0]?.replicas ?? 1)
+  const used = `${Math.ceil(account.storage / mebibyte)} MiB used`
+  const room = 'delete sessions, or raise the limit of the account or stream'
+  if (free === undefined) yield ok('space', `${used}; no limit on this account or its streams, so only the server knows what is left`)
+  else {
+    const text = `${used}, ${Math.floor(free / mebibyte)} MiB free`
+    yield free < mebibyte ? bad('space', text, room) : free < 64 * mebibyte ? warn('space', text, room) : ok('space', text)
+  }
+  const dead = infos.find(({ config }) => config.name === names.streams.dead)?.state.messages ?? 0
+  if (dead > 0) yield warn('inbox', `${dead} messages could not be delivered`, `nats stream view ${names.streams.dead} shows them with their reasons`)
+}
+
+function* settings(streams: Awaited<ReturnType<typeof import('../transport/nats/streams.ts').examineStreams>>): Generator<Finding> {
+  const missing = streams.filter((one) => one.missing)
+  for (const { stream, broken, noted } of streams) {
+    if (broken) yield bad('streams', `${stream}: ${broken}`, `change it (nats stream edit ${stream}), or give the app another 'prefix'`)
+    if (noted) yield warn('streams', `${stream}: ${noted}`, `if that is not on purpose: nats stream edit ${stream}`)
+  }
+  if (missing.length === streams.length) yield ok('streams', 'none yet; they are made at the first start')
+  else if (missing.length > 0)
+    yield bad('streams', `${missing.map(({ stream }) => stream).join(', ')} missing, while others are there`, 'restore them from a backup')
+  else {
+    const least = Math.min(...streams.map(({ replicas }) => replicas))
+    yield ok('streams', `all ${streams.length} are there`)
+    // When it syncs, a server tells its administrator alone.
+    yield ok(
+      'durability',
+      `${least === 1 ? 'one copy' : `${least} copies`} of each stream; set sync_interval: always on the server where a power cut must lose nothing`,
+    )
+  }
+}
+
+/** The server answered between the two moments. */
+const clock = (server: number, before: number, after: number): Finding => {
+  const differenceMs = server < before ? before - server : Math.max(0, server - after)
+  const text = `the server's differs from this machine's by ${(differenceMs / 1000).toFixed(1)} s`
+  return differenceMs > clockDifferenceMaxMs
+    ? warn('clocks', text, 'set both by NTP: timers and recorded times follow the one, leases the other')
+    : ok('clocks', text)
+}

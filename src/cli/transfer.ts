@@ -1,0 +1,123 @@
+/** `statecast export` and `statecast import`: a conversation or actor travels as a file, in the middle of a turn too. */
+import { createHash } from 'node:crypto'
+import { readFileSync, writeSync } from 'node:fs'
+import { z } from 'zod'
+import { RuntimeError } from '../contracts/errors.ts'
+import { formatAddress, parseAddress } from '../contracts/subjects.ts'
+import type { FramePage } from '../runtime/trace.ts'
+import type { Imported } from '../runtime/transfer.ts'
+import { withAddress } from './address.ts'
+import { connect, type Globals } from './connect.ts'
+import { exitCodes, note, print, printable, printJson } from './output.ts'
+
+/** The first line says what it is, the last one that it is whole; between them stands one commit a line. */
+const Begin = z.strictObject({ statecast: z.literal('journal'), version: z.literal(1), address: z.string() })
+const Line = z.strictObject({ seq: z.number().int().min(1), bytes: z.base64() })
+const End = z.strictObject({ commits: z.number().int().min(1), wakeAt: z.number().nullable(), sha256: z.string() })
+
+const stdout = 1
+const write = (line: object): void => {
+  for (let rest = Buffer.from(`${JSON.stringify(line)}\n`); rest.length > 0; ) rest = rest.subarray(writeSync(stdout, rest))
+}
+
+export const exportJournal = async (options: Globals, key: string): Promise<number> => {
+  const client = await connect(options, { look: true })
+  try {
+    return await withAddress(key, async (address) => {
+      const hash = createHash('sha256')
+      let head: FramePage['head'] = { seq: 0, at: 0, wakeAt: null }
+      for (let from: number | null = 1; from !== null; ) {
+        const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
+        if (from === 1) write({ statecast: 'journal', version: 1, address: formatAddress(address) })
+        for (const frame of page.frames) {
+          hash.update(frame.bytes)
+          write(frame)
+        }
+        from = page.next
+        head = page.head
+      }
+      const { seq, wakeAt } = head
+      write({ commits: seq, wakeAt, sha256: hash.digest('hex') })
+      note(`exported ${seq} commits of ${printable(formatAddress(address))}`)
+      if (wakeAt === 0 && client.url !== undefined)
+        note('it is in the middle of its work, and goes on here too: stop the node before you import it elsewhere')
+      return exitCodes.fine
+    })
+  } finally {
+    await client.close()
+  }
+}
+
+/** Small enough for one message of a NATS server with its default settings. */
+const requestBytesMax = 256 * 1024
+
+export const importJournal = async (options: Globals, file: string): Promise<number> => {
+  const { address, frames, wakeAt } = parse(read(file), file)
+  const client = await connect(options)
+  try {
+    let imported: Imported = { seq: 0, known: 0 }
+    let known = 0
+    for (let at = 0; at < frames.length; ) {
+      const some = page(frames, at)
+      at += some.length
+      imported = await client.command<Imported>('trace.import', { ...address, frames: some, ...(at < frames.length ? {} : { wakeAt }) })
+      known += imported.known
+    }
+    if (options.json) printJson({ address: formatAddress(address), seq: imported.seq, known })
+    else
+      print(
+        `${printable(formatAddress(address))} has ${imported.seq} commits${known > 0 ? `, ${known} of them from before` : ''}${wakeAt === 0 ? ', and goes on with its work' : ''}`,
+      )
+    return exitCodes.fine
+  } finally {
+    await client.close()
+  }
+}
+
+const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: number): Frame[] => {
+  let size = 0
+  const some: Frame[] = []
+  for (const frame of frames.slice(at)) {
+    size += frame.bytes.length
+    if (some.length > 0 && size > requestBytesMax) break
+    some.push(frame)
+  }
+  return some
+}
+
+const read = (file: string): string => {
+  try {
+    return readFileSync(file === '-' ? 0 : file, 'utf8')
+  } catch (cause) {
+    throw new RuntimeError('bad_request', `${file} cannot be read`, {
+      cause,
+      field: 'file',
+      hint: 'give a file that `statecast export` wrote, or - for stdin',
+    })
+  }
+}
+
+const parse = (text: string, file: string) => {
+  const broken = (problem: string, cause?: unknown): RuntimeError =>
+    new RuntimeError('bad_request', `${file} is no whole export: ${problem}`, {
+      cause,
+      field: 'file',
+      hint: 'export it again: statecast export KEY > file',
+    })
+  const lines = text.split('\n').filter((line) => line !== '')
+  const as = <Schema extends z.ZodType>(schema: Schema, line: string | undefined, what: string): z.output<Schema> => {
+    try {
+      return schema.parse(JSON.parse(line ?? ''))
+    } catch (cause) {
+      throw broken(what, cause)
+    }
+  }
+  const { address } = as(Begin, lines[0], 'its first line does not say what it is')
+  const { commits, wakeAt, sha256 } = as(End, lines.at(-1), 'its last line is missing')
+  const frames = lines.slice(1, -1).map((line, index) => as(Line, line, `line ${index + 2} is no commit`))
+  const hash = createHash('sha256')
+  for (const { bytes } of frames) hash.update(bytes)
+  if (frames.length !== commits || hash.digest('hex') !== sha256)
+    throw broken(`it has ${frames.length} commits, ${commits} were written, or some differ`)
+  return { address: parseAddress(address), frames, wakeAt }
+}

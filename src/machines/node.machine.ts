@@ -1,0 +1,110 @@
+import { assign, type EventObject, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
+import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
+import { partitionMachine } from './partition.machine.ts'
+
+export type NodeEvent =
+  /** Who is alive, and who has which seat. */
+  | { type: 'members'; members: Members }
+  /** Give everything away, then leave. */
+  | { type: 'drain' }
+
+export type NodeContext = { me: string; members: Members; draining: boolean }
+
+/** What its renewal is told. */
+export type RenewEvent = { type: 'drain' }
+
+const notProvided = () => Promise.reject(new Error('not provided'))
+const partitions = Array.from({ length: partitionCount }, (_, index) => index)
+const childOf = (partition: number): string => `partition-${partition}`
+
+/**
+ * One node of a cluster: it says that it is there, takes its share of the partitions, gives them away when others come, and all of them when it drains.
+ *
+ * | state           | on                        | next            |
+ * | --------------- | ------------------------- | --------------- |
+ * | joining         | its record is written     | member.serving  |
+ * | member.serving  | drain                     | member.draining |
+ * | member.draining | it has no seat any more   | leaving         |
+ * | leaving         | its record is taken back  | left            |
+ */
+export const nodeMachine = setup({
+  types: {
+    input: {} as { me: string; members: Members },
+    context: {} as NodeContext,
+    events: {} as NodeEvent,
+  },
+  actors: {
+    partition: partitionMachine,
+    /** Writes the record of the node. */
+    join: fromPromise<void, NodeContext>(notProvided),
+    /** Renews the record, and writes it again where it has expired. */
+    renew: fromCallback<RenewEvent & EventObject, NodeContext>(() => undefined),
+    /** Takes the record back. */
+    leave: fromPromise<void, NodeContext>(notProvided),
+  },
+  guards: {
+    hasNoSeat: ({ context: { me, members } }) => members.seats.every(({ holder, previous }) => holder !== me && previous !== me),
+  },
+  actions: {
+    keepMembers: assign(({ event }) => (event.type === 'members' ? { members: event.members } : {})),
+    spawnPartitions: enqueueActions(({ context: { me }, enqueue }) => {
+      for (const partition of partitions) enqueue.spawnChild('partition', { id: childOf(partition), input: { partition, me } })
+    }),
+    /** Each partition decides for itself what follows. Who is gone holds nothing. */
+    lookAll: enqueueActions(({ context: { me, members, draining }, enqueue }) => {
+      const alive = new Set(members.nodes.map(({ id }) => id))
+      const may = holders(members).filter((id) => id !== me || !draining)
+      const present = (id: string | null) => (id !== null && alive.has(id) ? id : null)
+      for (const partition of partitions) {
+        const { holder, previous } = members.seats[partition] ?? emptySeat
+        enqueue.sendTo(childOf(partition), {
+          type: 'look',
+          holder: present(holder),
+          previous: present(previous),
+          wanted: rendezvous(partition, may),
+        })
+      }
+    }),
+    stopPartitions: enqueueActions(({ enqueue }) => {
+      for (const partition of partitions) enqueue.stopChild(childOf(partition))
+    }),
+    beginDraining: assign({ draining: true }),
+    tellRenewal: sendTo('renew', { type: 'drain' }),
+  },
+  delays: { again: 1000 },
+}).createMachine({
+  id: 'node',
+  description: 'One node of a cluster: it says that it is there, takes its share of the partitions, and gives them away when it drains.',
+  context: ({ input }) => ({ ...input, draining: false }),
+  on: { members: { actions: 'keepMembers' } },
+  initial: 'joining',
+  states: {
+    joining: {
+      invoke: { src: 'join', input: ({ context }) => context, onDone: 'member', onError: 'waiting' },
+      on: { drain: 'leaving' },
+    },
+    waiting: {
+      description: 'The registry does not answer.',
+      after: { again: 'joining' },
+      on: { drain: 'leaving' },
+    },
+    member: {
+      entry: ['spawnPartitions', 'lookAll'],
+      exit: 'stopPartitions',
+      invoke: { id: 'renew', src: 'renew', input: ({ context }) => context },
+      on: { members: { actions: ['keepMembers', 'lookAll'] } },
+      initial: 'serving',
+      states: {
+        serving: { on: { drain: { target: 'draining', actions: ['beginDraining', 'tellRenewal', 'lookAll'] } } },
+        draining: {
+          description: 'Each seat goes to whoever is next; actors in the middle of their work end it here.',
+          always: { guard: 'hasNoSeat', target: '#node.leaving' },
+        },
+      },
+    },
+    leaving: {
+      invoke: { src: 'leave', input: ({ context }) => context, onDone: 'left', onError: 'left' },
+    },
+    left: { type: 'final' },
+  },
+})

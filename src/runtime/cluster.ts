@@ -1,0 +1,99 @@
+/** This runtime as one of many on a shared transport: a node that has partitions, or a bystander who talks to those that have. */
+import { hostname } from 'node:os'
+import type { Host } from '../actors/host.ts'
+import { Membership } from '../actors/membership.ts'
+import { type RunningNode, runNode } from '../actors/node.actor.ts'
+import type { Environment } from '../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { type NodeRecord, type Placement, partitionOf, type Role } from '../contracts/placement.ts'
+import type { Address, Subjects } from '../contracts/subjects.ts'
+import type { Transport } from '../contracts/transport.ts'
+import { version } from '../version.ts'
+import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
+import { openNodeDoor } from './node-door.ts'
+
+export type NodeRow = NodeRecord & {
+  /** How many of the 64 partitions it has. */
+  partitions: number
+}
+
+export type Cluster = {
+  /** The name of this node; undefined for a bystander. */
+  me: string | undefined
+  placement: Placement
+  directory(host: Host): Directory
+  /** Joins. @param consume takes the stored messages of a partition in, and returns the stopper @param drained when an operator has asked it to go */
+  join(host: Host, consume: (partition: number) => () => Promise<void>, drained: () => void): void
+  nodes(): NodeRow[]
+  /** @throws RuntimeError not_found */
+  drainNode(id: string): Promise<void>
+  drain(timeoutMs: number): Promise<void>
+  /** Takes nothing more in. What it has it keeps, until {@link close} says that it is gone. */
+  stop(): Promise<void>
+  close(): Promise<void>
+}
+
+type ClusterParts = { transport: Transport; names: Subjects; environment: Environment; roles: readonly Role[] }
+
+/** @param roles none for a bystander, who takes no actors for as long as a node is there */
+export const openCluster = async ({ transport, names, environment, roles }: ClusterParts): Promise<Cluster> => {
+  const { bus, registry } = transport
+  const membership = await new Membership(registry, environment.log).open()
+  const me = roles.length === 0 ? undefined : environment.ids.next('node')
+  const record: NodeRecord = {
+    id: me ?? '',
+    roles,
+    host: hostname(),
+    pid: process.pid,
+    version,
+    since: environment.clock.now(),
+    draining: false,
+  }
+  let node: RunningNode | undefined
+  let closeDoor: () => void = () => undefined
+
+  const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
+
+  /** Whoever had the partition before us ends what it is in the middle of. */
+  const admit = async (address: Address): Promise<void> => {
+    const partition = partitionOf(address)
+    const { previous } = membership.seat(partition)
+    if (me === undefined ? membership.members.nodes.length > 0 : !has(address)) throw elsewhereError(address, membership.holder(partition))
+    if (previous === null || previous === me || !membership.isAlive(previous)) return
+    const holds = await askNode({ bus, names, membership }, previous, 'holds', address).catch((error: unknown) => {
+      if (isRuntimeError(error) && error.code === 'closed' && !membership.isAlive(previous)) return false
+      throw error
+    })
+    if (holds === true) throw elsewhereError(address, previous)
+  }
+
+  return {
+    me,
+    placement: { has, admit },
+    directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me }),
+    join(host, consume, drained) {
+      if (me === undefined) return
+      closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
+      node = runNode({ membership, record, host, environment, consume })
+    },
+    nodes() {
+      const { nodes, seats } = membership.members
+      return nodes.map((one) => ({ ...one, partitions: seats.filter(({ holder }) => holder === one.id).length }))
+    },
+    async drainNode(id) {
+      if (!membership.isAlive(id))
+        throw new RuntimeError('not_found', `there is no node '${id.slice(0, 80)}'`, {
+          hint: `there are: ${membership.members.nodes.map((one) => one.id).join(', ') || 'none'}`,
+        })
+      await bus.request(names.node(id, 'drain'), new Uint8Array(), { timeoutMs: 5_000 })
+    },
+    drain: async (timeoutMs) => node?.drain(timeoutMs),
+    stop: async () => node?.stop(),
+    async close() {
+      closeDoor()
+      membership.close()
+      // Whoever is next need not wait until our word has expired.
+      if (node) await membership.withdraw(record.id).catch(() => undefined)
+    },
+  }
+}

@@ -1,0 +1,67 @@
+/** Journals that travel: taken up as they were written elsewhere, with whatever they are in the middle of. */
+import { checksum, decodeCommit } from '../actors/codec.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Frame } from '../contracts/transport.ts'
+import type { Runtime } from '../runtime.ts'
+import type { StoredFrame } from './trace.ts'
+
+export type Imported = {
+  /** The last commit that is there now. */
+  seq: number
+  /** Commits that were there already, from an earlier attempt. */
+  known: number
+}
+
+/**
+ * Appends commits that were exported elsewhere. Repeating it changes nothing.
+ * @param wakeAt given with the last ones: when the actor goes on by itself; until then nobody wakes it
+ * @throws RuntimeError bad_request (not commits of this actor, or not in order), conflict (another journal stands there), log_full …
+ */
+export const importFrames = async (
+  runtime: Pick<Runtime, 'services'>,
+  address: Address,
+  given: readonly StoredFrame[],
+  wakeAt: number | null | undefined,
+): Promise<Imported> => {
+  const { journal } = runtime.services.transport
+  const frames = given.map(({ seq, bytes }) => ({ seq, bytes: new Uint8Array(Buffer.from(bytes, 'base64')) }))
+  const first = frames[0]?.seq ?? 1
+  let before = first === 1 ? undefined : (await journal.read(address, first - 1, { limit: 1 }))[0]
+  let known = 0
+  for (const [index, frame] of frames.entries()) {
+    const commit = commitOf(frame, address)
+    if (first > 1 && before === undefined) throw refused(address, `commit ${first - 1} is not there yet`, 'send the commits in order, from the first')
+    if (frame.seq !== (before?.seq ?? 0) + 1 || commit.prev !== (before === undefined ? 0 : checksum(before.bytes)))
+      throw refused(address, `commit ${frame.seq} does not follow the one before it`, 'export it again: the file is damaged')
+    const last = index === frames.length - 1
+    const head = { at: commit.at, wakeAt: last && wakeAt !== undefined ? wakeAt : null }
+    const appended = await journal.append(address, frame.seq - 1, frame.bytes, head)
+    if (appended.outcome === 'unknown')
+      throw new RuntimeError('log_unavailable', 'the store did not answer', { cause: appended.cause, retryable: true, hint: 'import it again' })
+    if (appended.outcome === 'fenced') {
+      const [there] = await journal.read(address, frame.seq, { limit: 1 })
+      if (there === undefined || Buffer.compare(there.bytes, frame.bytes) !== 0) throw taken(address)
+      known++
+    }
+    before = frame
+  }
+  return { seq: before?.seq ?? 0, known }
+}
+
+const commitOf = (frame: Frame, address: Address): Commit => {
+  try {
+    return decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq })
+  } catch (cause) {
+    throw refused(address, `what stands as commit ${frame.seq} is none`, 'export it again: the file is damaged', cause)
+  }
+}
+
+const refused = (address: Address, problem: string, hint: string, cause?: unknown): RuntimeError =>
+  new RuntimeError('bad_request', `${formatAddress(address)} cannot be imported: ${problem}`, { field: 'frames', hint, ...(cause ? { cause } : {}) })
+
+const taken = (address: Address): RuntimeError =>
+  new RuntimeError('conflict', `there is another ${formatAddress(address)}`, {
+    hint: 'delete it first, or import into another prefix or folder; what stands there was not changed',
+  })

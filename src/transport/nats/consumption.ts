@@ -1,0 +1,144 @@
+/** One durable consumer of the inbox: the server delivers in the order of the stream, and whose turn it is the queue says, as in every backend. */
+import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream'
+import type { Environment } from '../../contracts/environment.ts'
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Delivery } from '../../contracts/transport.ts'
+import { inboxQueue } from '../inbox-queue.ts'
+import type { InboxStore } from '../inbox-store.ts'
+import { deadLetterHeaders, idOf } from './dead-letters.ts'
+import { type Link, pulling } from './link.ts'
+import type { Names } from './names.ts'
+import type { payloads } from './payload.ts'
+
+/** After this long without a sign of life of its consumer a message goes to another one. */
+const ackWaitMs = 4_000
+const signOfLifeMs = ackWaitMs / 3
+/** Messages that one consumer holds, delivered or waiting for their subject's turn. */
+const heldMax = 2_048
+const nanos = 1_000_000
+/** A node has 64 of these, and each asks again and again. */
+const pullingPartition = { expires: 6_000, idle_heartbeat: 1_500 } as const
+
+export type ConsumptionParts = {
+  link: Link
+  names: Names
+  content: ReturnType<typeof payloads>
+  environment: Pick<Environment, 'clock' | 'log'>
+  pattern: string
+  partition: number | undefined
+}
+
+export type Consumption = {
+  /** Lets handlers end what they have begun, and gives the rest to whoever is next. */
+  stop(): Promise<void>
+  /** Whoever is still at work can settle nothing any more. */
+  abandon(): Promise<void>
+}
+
+export const consumption = (parts: ConsumptionParts, handler: (delivery: Delivery) => Promise<void>): Consumption => {
+  const { link, names, content, environment, pattern, partition } = parts
+  const { clock, log } = environment
+  const held = new Map<number, JsMsg>()
+  let sign: unknown
+
+  const heldAt = (row: number): JsMsg => {
+    const message = held.get(row)
+    if (message === undefined) throw new RuntimeError('closed', 'this message went to another consumer meanwhile', { retryable: true })
+    return message
+  }
+
+  const store: InboxStore = {
+    put: () => Promise.reject(new TypeError('the server delivers what is put')),
+    async done(row) {
+      // Asked back, since a message whose acknowledgement is lost comes again.
+      if (!(await heldAt(row).ackAck())) throw new RuntimeError('log_unavailable', 'an acknowledgement did not reach the server', { retryable: true })
+      held.delete(row)
+    },
+    async postpone(row) {
+      heldAt(row).working()
+    },
+    async bury(row, reason, at) {
+      const message = heldAt(row)
+      // With its reason it may not fit where it did without.
+      const kept = await content.write(new Uint8Array(message.data), reason.length)
+      const { subject, headers } = deadLetterHeaders(names, message, reason, at)
+      await link.publish(subject, kept.data, {
+        headers: { ...headers, ...kept.headers },
+        id: `dead ${message.info.timestampNanos} ${message.seq}`,
+      })
+      message.term(reason.slice(0, 100).replace(/[\r\n]/g, ' '))
+      held.delete(row)
+    },
+    waiting: () => [],
+    data: (row) => new Uint8Array(heldAt(row).data),
+    dead: () => Promise.resolve([]),
+  }
+  const queue = inboxQueue(store, () => environment)
+
+  const signLater = (): void => {
+    sign ??= clock.setTimeout(() => {
+      sign = undefined
+      for (const message of held.values()) message.working()
+      if (held.size > 0) signLater()
+    }, signOfLifeMs)
+  }
+
+  const take = (message: JsMsg): void => {
+    // What comes again though we hold it was not lost: our sign of life was.
+    const again = held.has(message.seq)
+    held.set(message.seq, message)
+    if (again) return
+    signLater()
+    queue.offer({
+      row: message.seq,
+      subject: names.publishedAs(message.subject),
+      id: idOf(message),
+      attempts: message.info.deliveryCount - 1,
+      failures: 0,
+      readyAt: 0,
+      leftOver: false,
+    })
+  }
+
+  const listen = async (): Promise<ConsumerMessages> => {
+    const { streams } = names
+    const filter = names.inbox(pattern, partition)
+    const name = `in-${filter
+      .slice(names.prefix.length + '.inbox.'.length)
+      .replaceAll('>', 'all')
+      .replaceAll('*', 'any')
+      .replace(/[^A-Za-z0-9_-]/g, '-')}`
+    await link.jsm.consumers.add(streams.inbox, {
+      durable_name: name,
+      ack_policy: AckPolicy.Explicit,
+      ack_wait: ackWaitMs * nanos,
+      max_ack_pending: heldMax,
+      filter_subject: filter,
+    })
+    const consumer = await link.js.consumers.get(streams.inbox, name)
+    return consumer.consume({ callback: take, max_messages: 256, ...(partition === undefined ? pulling : pullingPartition) })
+  }
+
+  const stopQueue = queue.consume(pattern, handler, queue)
+  const listening = listen()
+  listening.catch((error: unknown) => log.error({ pattern, partition, error: errorBody(error) }, 'an inbox cannot be consumed'))
+
+  const end = async (handlers: () => Promise<void>): Promise<void> => {
+    const messages = await listening.catch(() => undefined)
+    messages?.stop()
+    await handlers()
+    clock.clearTimeout(sign)
+    // To whoever is next, at once and in their order.
+    for (const [row, message] of [...held].sort(([one], [other]) => other - one)) {
+      message.nak()
+      held.delete(row)
+    }
+    queue.forget()
+    await link.nc.flush().catch(() => undefined)
+  }
+  let ended: Promise<void> | undefined
+  return {
+    stop: () => (ended ??= end(stopQueue)),
+    abandon: () => (ended ??= end(async () => queue.abandon(queue, true))),
+  }
+}

@@ -1,0 +1,62 @@
+/** What could not be processed, with the reason: how it is written down, and read again. */
+import type { JsMsg } from '@nats-io/jetstream'
+import type { Inbox } from '../../contracts/transport.ts'
+import { fromNats } from './errors.ts'
+import type { Link } from './link.ts'
+import type { Names } from './names.ts'
+import type { payloads } from './payload.ts'
+
+export const idHeader = 'Statecast-Id'
+const subjectHeader = 'Statecast-Subject'
+const reasonHeader = 'Statecast-Reason'
+const atHeader = 'Statecast-At'
+
+/**
+ * A publisher names it in our header, or in that of NATS. One who names nothing gets when the stream took it and as which: a stream that was made
+ * anew counts from one again, and nobody shall be taken for somebody of before.
+ */
+export const idOf = ({ headers, seq, info }: JsMsg): string =>
+  headers?.last(idHeader) || headers?.last('Nats-Msg-Id') || `in-${info.timestampNanos}-${seq}`
+
+/** @param reason JSON of an error, or words @param at ms since the epoch */
+export const deadLetterHeaders = (names: Names, message: JsMsg, reason: string, at: number) => ({
+  subject: names.dead(codeIn(reason)),
+  headers: {
+    [subjectHeader]: names.publishedAs(message.subject),
+    // A header is one line of ASCII.
+    [reasonHeader]: encodeURIComponent(reason),
+    [idHeader]: idOf(message),
+    [atHeader]: String(at),
+  },
+})
+
+const codeIn = (reason: string): string => {
+  try {
+    const { code } = JSON.parse(reason) as { code?: unknown }
+    return typeof code === 'string' ? code : 'failed'
+  } catch {
+    return 'failed'
+  }
+}
+
+export const deadLettersOf =
+  (link: Link, names: Names, content: ReturnType<typeof payloads>): Inbox['deadLetters'] =>
+  async ({ limit = 1000 } = {}) => {
+    if (limit < 1) return []
+    try {
+      const { state } = await link.jsm.streams.info(names.streams.dead)
+      if (state.messages === 0) return []
+      const letters = await link.batch(names.streams.dead, { seq: 1, next_by_subj: names.every('dead'), batch: limit })
+      return await Promise.all(
+        letters.map(async (letter) => ({
+          subject: letter.headers.last(subjectHeader),
+          id: letter.headers.last(idHeader),
+          data: await content.read(letter),
+          reason: decodeURIComponent(letter.headers.last(reasonHeader)),
+          at: Number(letter.headers.last(atHeader)),
+        })),
+      )
+    } catch (error) {
+      throw fromNats(error, 'reading dead letters')
+    }
+  }

@@ -1,0 +1,186 @@
+/** What each role needs of a NATS server, as users for its configuration; and what a connection lacks of it. */
+import type { NatsConnection } from '@nats-io/transport-node'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { fromNats, violationIn } from './errors.ts'
+import { type Names, namesOf } from './names.ts'
+
+/** `node` runs sessions and whatever works on journals; `gateway` is a client of nodes; `tool` serves tools; `viewer` listens. */
+export const roles = ['node', 'gateway', 'tool', 'viewer'] as const
+export type Role = (typeof roles)[number]
+
+export type Permissions = {
+  publish: readonly string[]
+  subscribe: readonly string[]
+  /** It answers requests, wherever their answers are wanted. */
+  answers: boolean
+}
+
+/** Nobody reads the answers to another one's requests. */
+export const inboxPrefixOf = (role: Role): string => `_INBOX_${role}`
+
+/** Answered by the server itself: what a user may do. */
+const userInfo = '$SYS.REQ.USER.INFO'
+
+/** Some commands answer when a turn has ended. */
+const answerWithin = '2h'
+
+/** @param prefix of all subjects, as in the app */
+export const permissionsOf = (role: Role, prefix = 'statecast'): Permissions => {
+  const inbox = `${inboxPrefixOf(role)}.>`
+  switch (role) {
+    case 'node': {
+      const { must, may } = neededByNode(namesOf(prefix))
+      return { publish: [...must.publish, ...may.publish, userInfo], subscribe: [...must.subscribe, ...may.subscribe, inbox], answers: true }
+    }
+    case 'gateway':
+      return {
+        publish: [`${prefix}.api.>`, `${prefix}.in.*.*`, ...asked, userInfo],
+        subscribe: [`${prefix}.out.>`, inbox],
+        answers: false,
+      }
+    case 'tool':
+      return { publish: [userInfo], subscribe: [`${prefix}.tool.>`, `${prefix}.tools.>`, `${prefix}.cancel.>`, '$SRV.>', inbox], answers: true }
+    case 'viewer':
+      return { publish: [...asked, userInfo], subscribe: [`${prefix}.out.>`, `${prefix}.inspect.>`, inbox], answers: false }
+  }
+}
+
+/** Which services are there. */
+const asked = ['$SRV.PING', '$SRV.PING.>', '$SRV.INFO', '$SRV.INFO.>', '$SRV.STATS', '$SRV.STATS.>']
+
+type Needed = Record<'publish' | 'subscribe', string[]>
+
+/** @returns what no node runs without, and what only some do: one whose streams are there makes none */
+const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: Needed } => {
+  const registry = `KV_${bucket}`
+  const all = [...Object.values(streams), registry]
+  const consumed = [streams.inbox, streams.wakes, registry]
+  const below = (...parts: string[]) => parts.map((part) => `${prefix}.${part}.>`)
+  return {
+    must: {
+      publish: [
+        ...below('in', 'out', 'journal', 'snapshot', 'wake', 'dead', 'blob', 'node', 'api'),
+        `$KV.${bucket}.>`,
+        '$JS.API.INFO',
+        ...all.flatMap((stream) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`, `$JS.API.DIRECT.GET.${stream}`]),
+        ...[streams.journal, streams.snapshots, streams.wakes].map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
+        ...consumed.flatMap((stream) => [
+          `$JS.API.CONSUMER.CREATE.${stream}.>`,
+          `$JS.API.CONSUMER.INFO.${stream}.>`,
+          `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
+          `$JS.ACK.${stream}.>`,
+        ]),
+      ],
+      subscribe: below('api', 'node'),
+    },
+    may: {
+      publish: [
+        ...below('tool', 'tools', 'cancel', 'inspect'),
+        ...asked,
+        '$JS.API.STREAM.NAMES',
+        ...all.map((stream) => `$JS.API.STREAM.CREATE.${stream}`),
+        ...[streams.inbox, streams.dead, streams.blobs, registry].map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
+        ...consumed.map((stream) => `$JS.API.CONSUMER.DELETE.${stream}.>`),
+      ],
+      subscribe: [...below('out', 'inspect'), '$SRV.>'],
+    },
+  }
+}
+
+/** Users for the configuration of nats-server, one a role. Passwords come from its environment: `STATECAST_NODE_PASSWORD`. */
+export const serverConfig = (which: readonly Role[], prefix?: string): string =>
+  ['authorization {', '  users: [', ...which.flatMap((role) => userConfig(role, permissionsOf(role, prefix))), '  ]', '}', ''].join('\n')
+
+const userConfig = (role: Role, { publish, subscribe, answers }: Permissions): string[] => [
+  '    {',
+  `      user: ${role}`,
+  `      password: $STATECAST_${role.toUpperCase()}_PASSWORD`,
+  '      permissions: {',
+  ...listOf('publish', publish),
+  ...listOf('subscribe', subscribe),
+  ...(answers ? [`        allow_responses: { max: -1, expires: "${answerWithin}" }`] : []),
+  '      }',
+  '    }',
+]
+
+const listOf = (name: string, subjects: readonly string[]): string[] => [
+  `        ${name}: [`,
+  ...subjects.map((subject) => `          "${subject}"`),
+  '        ]',
+]
+
+/** As the server tells it; a list that is missing allows everything. */
+type Rules = { allow?: string[]; deny?: string[] }
+/** `serverTime` as the server answered, ISO 8601. */
+export type Granted = { user?: string; publish?: Rules; subscribe?: Rules; serverTime?: string }
+
+/** @returns undefined where the server does not say @throws RuntimeError forbidden: it may not even be answered */
+export const grantedTo = async (nc: NatsConnection): Promise<Granted | undefined> => {
+  try {
+    const answer = await nc.request(userInfo, '', { timeout: 2_000 })
+    const { data, server } = answer.json<{ data?: { user?: string; permissions?: Granted }; server?: { time?: string } }>()
+    if (data === undefined) return undefined
+    return { ...(data.user ? { user: data.user } : {}), ...data.permissions, ...(server?.time ? { serverTime: server.time } : {}) }
+  } catch (error) {
+    if (violationIn(error)?.operation === 'subscription') throw fromNats(error, 'connecting')
+    return undefined
+  }
+}
+
+/** Subjects, with their wildcards, that a node cannot do without and this user may not use. */
+export const missingTo = (granted: Granted, names: Names): Needed => {
+  const { must } = neededByNode(names)
+  const missing = (needed: string[], rules: Rules = {}) => needed.filter((subject) => !isAllowed(subject, rules))
+  return { publish: missing(must.publish, granted.publish), subscribe: missing(must.subscribe, granted.subscribe) }
+}
+
+/** @throws RuntimeError forbidden, naming what is missing; a server that does not tell refuses later, when it is used */
+export const requirePermissions = async (nc: NatsConnection, names: Names): Promise<void> => {
+  const granted = await grantedTo(nc)
+  if (granted === undefined) return
+  const missing = missingTo(granted, names)
+  if (missing.publish.length + missing.subscribe.length > 0) throw missingError(missing, names, granted)
+}
+
+const shownMax = 3
+
+const missingError = (missing: Needed, { prefix }: Names, { user }: Granted): RuntimeError => {
+  const shown = (['publish', 'subscribe'] as const).flatMap((operation) => {
+    const subjects = missing[operation]
+    if (subjects.length === 0) return []
+    const more = subjects.length > shownMax ? ` and ${subjects.length - shownMax} more` : ''
+    return [`may not ${operation} to ${subjects.slice(0, shownMax).join(', ')}${more}`]
+  })
+  return new RuntimeError('forbidden', `the user${user ? ` '${user}'` : ''} of the NATS server ${shown.join(', and ')}`, {
+    field: 'url',
+    hint: `give it what \`statecast permissions --role node${prefix === 'statecast' ? '' : ` --prefix ${prefix}`}\` prints`,
+    data: { missing },
+  })
+}
+
+const isAllowed = (subject: string, { allow, deny = [] }: Rules): boolean =>
+  (allow === undefined || allow.length === 0 || allow.some((pattern) => covers(pattern, subject))) && !deny.some((pattern) => meet(pattern, subject))
+
+/** Every subject of the one is a subject of the other. A permission for queues ends with the name of its queue. */
+const covers = (pattern: string, subject: string): boolean => {
+  const [wide, narrow] = [tokensOf(pattern), tokensOf(subject)]
+  for (const [index, token] of wide.entries()) {
+    if (token === '>') return narrow.length > index
+    const other = narrow[index]
+    if (other === undefined || other === '>' || (token !== '*' && token !== other)) return false
+  }
+  return wide.length === narrow.length
+}
+
+/** Some subject is one of both. */
+const meet = (pattern: string, subject: string): boolean => {
+  const [one, other] = [tokensOf(pattern), tokensOf(subject)]
+  for (let index = 0; ; index++) {
+    const [left, right] = [one[index], other[index]]
+    if (left === undefined || right === undefined) return left === right
+    if (left === '>' || right === '>') return true
+    if (left !== '*' && right !== '*' && left !== right) return false
+  }
+}
+
+const tokensOf = (subject: string): string[] => (subject.split(' ')[0] as string).split('.')

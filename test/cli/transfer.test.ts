@@ -1,0 +1,68 @@
+/** A conversation travels as a file, from a folder to a cluster, in the middle of a turn. */
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test, vi } from 'vitest'
+import { natsForAll } from '../support/nats.ts'
+import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+
+const server = natsForAll()
+
+/** A session whose node was killed in the middle of a tool call that may be repeated. */
+const inMidTurn = async (how: { folder: string }) => {
+  const node = await aNode(how, '--app', testApp)
+  expect(await statecast(how, 'send', 'trip', 'hello')).toMatchObject({ code: 0 })
+  expect(await statecast(how, 'send', 'trip', 'wait paris', '--no-wait', '--idempotency-key', 'm2')).toMatchObject({ code: 0 })
+  await vi.waitFor(() => expect(existsSync(join(how.folder, 'paris.started'))).toBe(true), { timeout: 10_000 })
+  node.process.kill('SIGKILL')
+  await node.ended
+}
+
+test('a session that was cut off in mid-turn in a folder goes on in a cluster', { timeout: 90_000 }, async () => {
+  const from = { folder: aFolder() }
+  await inMidTurn(from)
+  const exported = await statecast(from, 'export', 'trip')
+  expect(exported).toMatchObject({ code: 0, stderr: expect.stringContaining('commits of session/trip') })
+
+  const to = { folder: aFolder(), env: { STATECAST_URL: server.url } }
+  const nodes = [await aNode(to, '--app', testApp), await aNode(to, '--app', testApp)]
+  writeFileSync(join(to.folder, 'trip.journal'), exported.stdout)
+  const imported = await statecast(to, 'import', 'trip.journal')
+  expect(imported).toMatchObject({ code: 0, stdout: expect.stringMatching(/session\/trip has \d+ commits, and goes on with its work/) })
+  // Again: nothing changes, and nothing is wrong.
+  expect(await statecast(to, 'import', 'trip.journal')).toMatchObject({ code: 0, stdout: expect.stringContaining('from before') })
+  await vi.waitFor(() => expect(existsSync(join(to.folder, 'paris.started'))).toBe(true), { timeout: 10_000 })
+  writeFileSync(join(to.folder, 'paris.go'), '')
+
+  await vi.waitFor(async () => expect((await statecast(to, 'history', 'trip')).stdout).toContain('wait_for_file: {"waited":"paris"}'), {
+    timeout: 20_000,
+    interval: 500,
+  })
+  expect(await statecast(to, 'replay', 'trip')).toMatchObject({ code: 0, stdout: expect.stringContaining('identical') })
+  expect((await statecast(to, 'nodes', '--json')).lines).toHaveLength(2)
+  await Promise.all(nodes.map(stopped))
+})
+
+test('what is no whole export, or would replace something, is refused', { timeout: 60_000 }, async () => {
+  const from = { folder: aFolder() }
+  await statecast(from, 'send', 'a', 'hello', '--app', testApp)
+  const { stdout } = await statecast(from, 'export', 'a', '--app', testApp)
+  const lines = stdout.trimEnd().split('\n')
+  const to = { folder: aFolder() }
+  const given = async (text: string) => {
+    writeFileSync(join(to.folder, 'f'), text)
+    const { code, stderr } = await statecast(to, 'import', 'f', '--app', testApp)
+    return { code, stderr }
+  }
+
+  expect(await given('')).toMatchObject({ code: 2, stderr: expect.stringContaining('no whole export') })
+  expect(await given(lines.slice(0, -1).join('\n'))).toMatchObject({ code: 2, stderr: expect.stringContaining('last line is missing') })
+  expect(await given([lines[0], ...lines.slice(2)].join('\n'))).toMatchObject({ code: 2, stderr: expect.stringContaining('or some differ') })
+  expect(await given('{"statecast":"other"}\n{}\n')).toMatchObject({ code: 2 })
+  expect(await statecast(to, 'import', 'missing.file')).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be read') })
+
+  expect(await statecast(to, 'send', 'a', 'something else', '--app', testApp)).toMatchObject({ code: 0 })
+  const before = readFileSync(join(to.folder, '.statecast', 'statecast.db')).length
+  expect(await given(stdout)).toMatchObject({ code: 1, stderr: expect.stringContaining('another session/a') })
+  expect(readFileSync(join(to.folder, '.statecast', 'statecast.db')).length).toBeGreaterThanOrEqual(before)
+  expect((await statecast(to, 'history', 'a', '--app', testApp)).stdout).toContain('something else')
+})

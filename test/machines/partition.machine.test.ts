@@ -1,0 +1,92 @@
+import { expect, test } from 'vitest'
+import { partitionMachine } from '../../src/machines/partition.machine.ts'
+import { walker } from './walk.ts'
+
+const partition = walker(partitionMachine, ['claim', 'serve', 'handOver', 'settle', 'clear', 'drop'])
+const open = () => partition.start({ partition: 7, me: 'a' })
+const nobody = { type: 'look', holder: null, previous: null, wanted: null }
+const mine = { type: 'look', holder: 'a', previous: null, wanted: 'a' }
+
+test('nobody has it and it is for us: it is claimed, and served while it is ours', async () => {
+  const walk = open().send(nobody)
+  expect(walk.state).toBe('elsewhere')
+
+  walk.send({ ...nobody, wanted: 'a' })
+  expect(walk.state).toBe('claiming')
+  await walk.resolve('claim', { holder: 'a', previous: null })
+
+  expect(walk.state).toBe('held')
+  expect(walk.inputs('serve')).toMatchObject([{ partition: 7 }])
+})
+
+test('another node was first: it stays elsewhere', async () => {
+  const walk = open().send({ ...nobody, wanted: 'a' })
+  await walk.resolve('claim', { holder: 'b', previous: null })
+
+  expect(walk.state).toBe('elsewhere')
+  expect(walk.inputs('claim')).toHaveLength(1)
+})
+
+test('it was handed to us by whoever had it', () => {
+  expect(open().send({ ...mine, previous: 'b' }).state).toBe('held')
+})
+
+test('it is for somebody else: the seat changes at once, its actors end their work here', async () => {
+  const walk = open()
+    .send(mine)
+    .send({ ...mine, wanted: 'b' })
+  expect(walk.state).toBe('handingOver')
+  expect(walk.inputs('handOver')).toMatchObject([{ wanted: 'b' }])
+
+  await walk.resolve('handOver', { holder: 'b', previous: 'a' })
+  expect(walk.state).toBe('lingering')
+  await walk.resolve('settle', undefined)
+  expect(walk.state).toBe('clearing')
+  await walk.resolve('clear', { holder: 'b', previous: null })
+
+  expect(walk.state).toBe('elsewhere')
+})
+
+test('it comes back while its actors still end their work', async () => {
+  const walk = open()
+    .send(mine)
+    .send({ ...mine, wanted: 'b' })
+  await walk.resolve('handOver', { holder: 'b', previous: 'a' })
+
+  expect(walk.send(mine).state).toBe('held')
+})
+
+test('another node took it while we were away: its actors are dropped', async () => {
+  const walk = open()
+    .send(mine)
+    .send({ ...mine, holder: 'b' })
+  expect(walk.state).toBe('taken')
+  await walk.resolve('drop', undefined)
+
+  expect(walk.state).toBe('elsewhere')
+})
+
+test('a registry that does not answer is asked again: what is ours stays so meanwhile', async () => {
+  const claiming = open().send({ ...nobody, wanted: 'a' })
+  await claiming.reject('claim', new Error('no answer'))
+  expect(claiming.state).toBe('pausing')
+  expect(claiming.pass(500).state).toBe('claiming')
+
+  const handing = open()
+    .send(mine)
+    .send({ ...mine, wanted: 'b' })
+  await handing.reject('handOver', new Error('no answer'))
+  expect(handing.send(mine).pass(500).state).toBe('held')
+
+  const clearing = open()
+    .send(mine)
+    .send({ ...mine, wanted: 'b' })
+  await clearing.resolve('handOver', { holder: 'b', previous: 'a' })
+  await clearing.resolve('settle', undefined)
+  await clearing.reject('clear', new Error('no answer'))
+  expect(clearing.pass(500).state).toBe('lingering')
+})
+
+test('every transition of the chart has been taken', () => {
+  expect(partition.missed()).toEqual([])
+})

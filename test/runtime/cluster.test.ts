@@ -1,0 +1,172 @@
+/** Several nodes that share their actors on one NATS server. */
+import { afterEach, expect, test, vi } from 'vitest'
+import { z } from 'zod'
+import { partitionOf } from '../../src/contracts/placement.ts'
+import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { natsForAll } from '../support/nats.ts'
+
+const server = natsForAll()
+
+/** Where each tool call ran, and how often. */
+const paid: { node: string; callId: string }[] = []
+let count = 0
+let prefix = ''
+let running: Runtime[] = []
+afterEach(async () => {
+  await Promise.all(running.map((runtime) => runtime.close()))
+  running = []
+  paid.length = 0
+})
+
+type Named = { name: string; hold?: Promise<void> } & RuntimeOptions
+
+/** A node whose answers and tools say which it is. */
+const node = async ({ name, hold, ...options }: Named): Promise<Runtime> => {
+  if (running.length === 0) prefix = `cluster-${++count}`
+  const pay = tool({
+    name: 'pay',
+    description: 'pays',
+    input: z.object({ amount: z.number() }),
+    execute: async ({ amount }, { callId }) => {
+      paid.push({ node: name, callId })
+      await hold
+      return `${name} paid ${amount}`
+    },
+  })
+  const runtime = await createRuntime({
+    transport: server.url,
+    prefix,
+    agents: [agent({ name: 'main', model: 'test/model', tools: [pay] })],
+    models: {
+      'test/model': async ({ messages }) => {
+        const last = messages.at(-1)
+        if (last?.role === 'user' && last.text.startsWith('pay')) return { calls: [{ name: 'pay', input: { amount: 7 } }] }
+        return { text: `${name}: ${last?.role === 'tool' ? String(last.output) : 'hello'}` }
+      },
+    },
+    ...options,
+  })
+  running.push(runtime)
+  return runtime
+}
+
+const shares = (runtime: Runtime): number[] => runtime.nodes().map(({ partitions }) => partitions)
+const settled = (runtime: Runtime, nodes: number) =>
+  vi.waitFor(
+    () => {
+      expect(shares(runtime)).toHaveLength(nodes)
+      expect(shares(runtime).reduce((sum, share) => sum + share, 0)).toBe(64)
+      expect(Math.min(...shares(runtime))).toBeGreaterThan(64 / nodes / 2)
+    },
+    { timeout: 15_000 },
+  )
+/** Keys of sessions, so many that each node has some. */
+const keys = Array.from({ length: 12 }, (_, index) => `s${index}`)
+
+test('two nodes share the partitions, and each answers for the sessions of both', { timeout: 60_000 }, async () => {
+  const first = await node({ name: 'A' })
+  await settled(first, 1)
+  const second = await node({ name: 'B' })
+  await settled(second, 2)
+  await settled(first, 2)
+
+  const answers = await Promise.all(keys.map(async (key) => (await (await first.session(key).send('hi')).result()).text))
+  const again = await Promise.all(keys.map(async (key) => (await (await second.session(key).send('pay')).result()).text))
+
+  expect(new Set(answers)).toEqual(new Set(['A: hello', 'B: hello']))
+  for (const [index, text] of again.entries()) expect(text).toBe(answers[index]?.startsWith('A') ? 'A: A paid 7' : 'B: B paid 7')
+  expect(new Set(paid.map(({ callId }) => callId)).size).toBe(keys.length)
+  expect((await second.session('s0').history()).map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'tool', 'assistant'])
+})
+
+test('events of a session elsewhere are heard as those of one here: each once, in order', { timeout: 60_000 }, async () => {
+  const first = await node({ name: 'A' })
+  const second = await node({ name: 'B' })
+  await settled(first, 2)
+  await settled(second, 2)
+
+  for (const key of keys) {
+    const run = await second.session(key).send('pay')
+    const types: string[] = []
+    for await (const { type } of run.events()) types.push(type)
+    expect(types.filter((type) => type !== 'delta' && type !== 'usage')).toEqual(['accepted', 'started', 'tool', 'tool', 'final'])
+  }
+})
+
+test('a node that drains in the middle of turns loses none, and repeats no tool', { timeout: 60_000 }, async () => {
+  const gate = Promise.withResolvers<void>()
+  const first = await node({ name: 'A', hold: gate.promise })
+  await settled(first, 1)
+  const runs = await Promise.all(keys.map((key) => first.session(key).send('pay', { idempotencyKey: `m-${key}` })))
+  for (const run of runs) run.result().catch(() => undefined)
+  await vi.waitFor(() => expect(paid).toHaveLength(keys.length))
+
+  const second = await node({ name: 'B' })
+  await vi.waitFor(() => expect(second.nodes()).toHaveLength(2), { timeout: 10_000 })
+  const draining = first.drain(20_000)
+  await vi.waitFor(() => expect(second.nodes().find(({ id }) => id !== undefined && second.nodes().length === 2)?.partitions).toBeDefined())
+  // A message to a session that is still at work over there.
+  const steered = await second.session('s0').send('hurry', { queueMode: 'followup' })
+  gate.resolve()
+  await draining
+
+  const answers = await Promise.all(keys.map((key) => second.session(key).wait(`m-${key}`, 20_000)))
+  for (const { text } of answers) expect(text).toMatch(/^A: A paid 7|^B: A paid 7/)
+  expect((await steered.result()).status).toBe('completed')
+  expect(paid).toHaveLength(keys.length)
+  await settled(second, 1)
+  expect(await (await second.session('s1').send('hi')).result()).toMatchObject({ text: 'B: hello' })
+})
+
+test('the sessions of a node that dies go on at the other one', { timeout: 60_000 }, async () => {
+  const first = await node({ name: 'A', hold: new Promise(() => undefined) })
+  const second = await node({ name: 'B' })
+  await settled(first, 2)
+  await settled(second, 2)
+  const there = keys.filter((key) => !second.services.host.mayHave({ kind: 'session', id: key }))
+  expect(there.length).toBeGreaterThan(0)
+  const runs = await Promise.all(there.map((key) => second.session(key).send('hi')))
+  await Promise.all(runs.map((run) => run.result()))
+
+  // As a kill would: nothing is written, and nobody is told.
+  first.services.host.abandon()
+  await first.services.transport.close()
+
+  const late = await Promise.all(there.map(async (key) => (await (await second.session(key).send('hi')).result()).text))
+  expect(new Set(late)).toEqual(new Set(['B: hello']))
+})
+
+test('a message that is published reaches whoever has its session, and a bystander asks them', { timeout: 60_000 }, async () => {
+  const first = await node({ name: 'A' })
+  const second = await node({ name: 'B' })
+  await settled(second, 2)
+  for (const key of keys)
+    await first.publish(`${prefix}.in.session.${key}`, new TextEncoder().encode(JSON.stringify({ type: 'message', text: 'hi', id: key })))
+  const bystander = await node({ name: 'C', resume: false })
+
+  for (const key of keys) {
+    const { text } = await vi.waitFor(() => bystander.session(key).wait(key, 10_000), { timeout: 10_000 })
+    expect(text).toBe(`${second.services.host.mayHave({ kind: 'session', id: key }) ? 'B' : 'A'}: hello`)
+  }
+  expect(bystander.services.host.liveCount).toBe(0)
+  expect(bystander.nodes()).toHaveLength(2)
+})
+
+test('an actor belongs to the partition into which the server sorts its messages', { timeout: 30_000 }, async () => {
+  const runtime = await node({ name: 'A' })
+  const { connect } = await import('@nats-io/transport-node')
+  const nc = await connect({ servers: server.url })
+  const { jetstreamManager } = await import('@nats-io/jetstream')
+  const jsm = await jetstreamManager(nc)
+  await runtime.close()
+  const ids = ['main', 'agent:main:web:main', 'ümläut', 'a b.c', '0']
+  for (const id of ids) nc.publish(runtime.subjects.in({ kind: 'session', id }), '{}')
+  await nc.flush()
+
+  await vi.waitFor(async () => {
+    const { state } = await jsm.streams.info(`${prefix.toUpperCase()}_INBOX`, { subjects_filter: '>' })
+    const sorted = Object.keys(state.subjects ?? {}).map((subject) => Number(subject.split('.')[2]))
+    expect(new Set(sorted)).toEqual(new Set(ids.map((id) => partitionOf({ kind: 'session', id }))))
+  })
+  await nc.close()
+})
