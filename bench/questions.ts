@@ -1,6 +1,7 @@
 /** All questions, in the order in which they are asked and stand on the page. Each has a file of its name. */
 export const questions: Record<string, string> = {
   turns: 'What does a turn cost, beside its floors and beside other agent runtimes?',
+  'nats-turns': 'What does a turn on NATS JetStream cost, beside its floor?',
   'durable-turn': 'What does a durable turn cost beside the bare appends that it needs?',
   'root-event': 'What does a root add to an event of plain XState, without I/O?',
   deltas: 'How many deltas per second reach somebody who listens in the same process?',

@@ -42,7 +42,7 @@ const started = performance.now()
 const answers: Record<string, Answer> = {}
 let failures = 0
 for (const name of chosen) {
-  const withPeers = values.peers && name === 'turns'
+  const withPeers = values.peers && name.endsWith('turns')
   const about = { at: new Date().toISOString(), commit: commit(), machine: machine(), versions: versions(), load: load() }
   const command = `npm run bench -- --only ${name}${withPeers ? ' --peers' : ''}`
   try {

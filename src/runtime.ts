@@ -9,6 +9,7 @@ import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/r
 import { registerSession } from './actors/session.actor.ts'
 import { quarantinedError } from './actors/supervision.ts'
 import { Transcripts } from './actors/transcript.ts'
+import { turnWorks } from './actors/turn.actor.ts'
 import type { Agent } from './contracts/agent.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
@@ -19,7 +20,8 @@ import type { Transport, TransportHealth } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
 import { type CustomModel, createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
-import { agent as defineAgent } from './runtime/agent.ts'
+import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
+import { agentTable } from './runtime/agent-table.ts'
 import { type NodeRow, openCluster } from './runtime/cluster.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
@@ -31,9 +33,7 @@ import { checkRetention, keepRetention, type Retention } from './runtime/retenti
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
 import { readCommits } from './runtime/trace.ts'
-import { builtInTools } from './tools/built-in/built-in.ts'
-import { createTools } from './tools/registry.ts'
-import { type ServiceDirectory, serviceDirectory } from './tools/services/directory.ts'
+import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
 
 export type RuntimeOptions = {
@@ -47,6 +47,8 @@ export type RuntimeOptions = {
   transport?: string | Transport
   /** How to connect to NATS, beyond what its address says: an authenticator, certificates, an inbox prefix. */
   nats?: ConnectionOptions
+  /** Copies of everything on that many servers of a NATS cluster, 1 to 5; counts where the streams are made. Default: 3 on a cluster of three or more, else 1. */
+  replicas?: number
   /** What is kept; default: everything. */
   retention?: Retention
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
@@ -63,6 +65,13 @@ export type RuntimeOptions = {
   resume?: boolean
   /** What this node does among those that share a NATS; default: everything. */
   roles?: readonly Role[]
+  /** Offers every agent to clients of the Synadia Agent Protocol, see docs/reference/agent-protocol.md. Default: none. */
+  agentProtocol?: AgentProtocolOptions
+  /**
+   * Where models and tools are called: `beside` the session, on its own node if that has the role, or `distributed` over all nodes that have it.
+   * Default `beside`.
+   */
+  placement?: 'beside' | 'distributed'
 }
 
 /** @property node the name of this node among those that share the transport */
@@ -79,6 +88,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const workspace = options.workspace ?? process.cwd()
   const names = subjects(options.prefix)
+  const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
   const agents = agentTable(options.agents ?? [], workspace, environment, serviceTools)
   const models = createModels({ environment, folder: workspace, ...(options.models ? { custom: options.models } : {}) })
@@ -91,6 +101,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           owner: { pid: String(process.pid), ...options.owner },
           ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
           ...(options.nats === undefined ? {} : { connection: options.nats }),
+          ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
         })
   try {
     const resumes = options.resume !== false
@@ -111,7 +122,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
         throw new RuntimeError('not_found', `no agent is named '${name}'`, { field: 'agent', hint: `there are: ${[...agents.keys()].join(', ')}` })
       return found
     }
-    const conversation = registerSession({ environment, models, transcripts, agent: agentOf })
+    const works = turnWorks({ environment, models, transcripts, agent: agentOf })
+    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works)
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
     const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
     const host = new Host({
@@ -170,12 +182,15 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
-        await door?.stop()
-        await stopInbox()
+        door?.stop()
+        agentHost?.leave()
+        await Promise.all([stopInbox(), cluster?.stop()])
         await host.close()
         serviceTools.stop()
-        await cluster?.stop()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))
+        // Whoever asked is told so.
+        await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
+        await cluster?.close()
         if (own !== undefined) await transport.close()
       })().finally(ended.resolve)
       return closed
@@ -188,7 +203,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       const held = environment.failPoints.hit('K20')
       if (held) await held
       // Others answer now, if there are any.
-      if (runtime.nodes().length > 1) await door?.stop()
+      if (runtime.nodes().length > 1) door?.stop()
+      agentHost?.leave()
       await stopInbox()
       await (cluster ? cluster.drain(timeoutMs) : host.settled(timeoutMs))
       await close()
@@ -237,6 +253,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     }
     // Whoever shares the bus asks there; a store of one process has its own doors.
     const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(runtime, names) : undefined
+    const agentHost = resumes && agentProtocol ? openAgentProtocol(runtime, agentProtocol) : undefined
     return runtime
   } catch (error) {
     serviceTools.stop()
@@ -245,33 +262,15 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   }
 }
 
+/** ms for the answers of commands that wait for a turn, when there will be none any more. */
+const answersMs = 1_000
+
 const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
   Object.entries(machines).map(([kind, entry]) => {
     if (kind === 'session')
       throw new RuntimeError('conflict', "the kind 'session' is taken", { field: 'machines', hint: 'choose another name for your machine' })
     const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
     return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })
-  })
-
-const agentTable = (given: readonly Agent[], workspace: string, environment: Environment, directory: ServiceDirectory): Services['agents'] => {
-  const { clock, failPoints, log } = environment
-  const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
-  const table: Services['agents'] = new Map()
-  for (const agent of list) {
-    if (table.has(agent.name))
-      throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
-    const services = agent.services ? directory.toolsFor(agent.services) : undefined
-    table.set(agent.name, { agent, tools: createTools(agent.tools, { clock, failPoints, services, log }) })
-  }
-  return table
-}
-
-const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
-  defineAgent({
-    name: 'main',
-    instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
-    tools: builtInTools({ workspace, clock }),
-    services: true,
   })
 
 const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {

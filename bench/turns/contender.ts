@@ -35,3 +35,9 @@ export const ours = {
   memory: { name: 'statecast, in memory', module: here('statecast.ts'), variant: 'memory' },
   disk: { name: 'statecast, on disk and synced', module: here('statecast.ts'), variant: 'disk' },
 } satisfies Record<string, Entry>
+
+/** On one nats-server with its default of syncing. */
+export const onNats = {
+  floor: { name: 'floor: XState, JetStream appends, deltas put together', module: here('floor.nats.ts'), variant: 'nats' },
+  ours: { name: 'statecast, on NATS JetStream', module: here('statecast.nats.ts'), variant: 'nats' },
+} satisfies Record<string, Entry>

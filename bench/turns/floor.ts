@@ -8,7 +8,7 @@ import { pack } from 'msgpackr'
 import { assign, createActor, setup } from 'xstate'
 import type { Open } from './contender.ts'
 
-const turnSteps = setup({
+export const turnSteps = setup({
   types: { context: {} as { turns: number } },
   actions: { count: assign({ turns: ({ context }) => context.turns + 1 }) },
 }).createMachine({

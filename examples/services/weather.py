@@ -2,11 +2,14 @@
 
     python3 examples/services/weather.py nats://127.0.0.1:4222
 
+Of several addresses, those of a cluster, it uses the next one when a server is gone.
+
 Statecast nodes on that server find the tool `weather_forecast` by its metadata and give it to agents that may use services.
 What is said on the wire: docs/reference/tools-as-services.md.
 """
 
 import hashlib
+import itertools
 import json
 import secrets
 import socket
@@ -170,8 +173,7 @@ def forecast(nats, body, headers, reply):
 
 
 def main():
-    url = sys.argv[1] if len(sys.argv) > 1 else "nats://127.0.0.1:4222"
-    while True:
+    for url in itertools.cycle(sys.argv[1:] or ["nats://127.0.0.1:4222"]):
         try:
             nats = Nats(url)
             describe(nats)

@@ -59,6 +59,13 @@ export type TaskScope<Input> = {
   receive: (listener: (event: AnyEvent) => void) => void
 }
 
+/** The same for work that may be done on another node, where there is no actor: what it needs to know of itself instead. */
+export type WorkScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell'> }
+export type Work<Output, Input> = (scope: WorkScope<Input>) => Promise<Output>
+
+export const fromWork = <Output, Input>(work: Work<Output, Input>): PromiseActorLogic<Output, Input> =>
+  fromTask(({ self, ...scope }) => work({ ...scope, info: effect(self) }))
+
 const mailboxes = new WeakMap<AnyActorRef, { listeners: ((event: AnyEvent) => void)[]; early: AnyEvent[] }>()
 const mailboxOf = (self: AnyActorRef) => {
   const mailbox = mailboxes.get(self) ?? { listeners: [], early: [] }

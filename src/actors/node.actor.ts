@@ -20,6 +20,8 @@ export type NodeParts = {
   environment: Pick<Environment, 'clock' | 'log'>
   /** Takes the stored messages of a partition in. @returns the stopper */
   consume(partition: number): () => Promise<void>
+  /** Takes no more work of others; resolves when what was begun has ended. */
+  finishWork(): Promise<void>
 }
 
 export type RunningNode = {
@@ -30,7 +32,7 @@ export type RunningNode = {
   stop(): Promise<void>
 }
 
-export const runNode = ({ membership, record, host, environment, consume }: NodeParts): RunningNode => {
+export const runNode = ({ membership, record, host, environment, consume, finishWork }: NodeParts): RunningNode => {
   const { clock, log } = environment
   const me = record.id
   /** Partitions whose messages are being let go of. */
@@ -107,6 +109,7 @@ export const runNode = ({ membership, record, host, environment, consume }: Node
           clock.clearTimeout(timer)
         }
       }),
+      finishWork: fromPromise(finishWork),
       leave: fromPromise(() => membership.withdraw(me)),
     },
   })

@@ -21,6 +21,8 @@ export class Resting {
   /** Not again every second; and what no repetition mends only when somebody sends to it, and is told the reason. */
   after(name: string, error: unknown, now: number): void {
     const { until = 0, tries = 0 } = this.#rests.get(name) ?? {}
+    // Many may have waited for the one attempt that failed.
+    if (until > now) return
     const next = isRuntimeError(error) && error.retryable ? now + Math.min(pauseMaxMs, pauseMs * 2 ** tries) : Number.POSITIVE_INFINITY
     this.#rests.set(name, { until: Math.max(until, next), tries: tries + 1 })
   }

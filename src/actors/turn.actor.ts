@@ -1,16 +1,17 @@
 /** Effects for {@link turnMachine}: the model call and the summary. What they return stands in the journal, and is the transcript's text. */
 import type { Agent } from '../contracts/agent.ts'
-import type { Environment } from '../contracts/environment.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { type Environment, pause } from '../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Message, noUsage } from '../contracts/message.ts'
 import type { ModelResponse, Models } from '../contracts/model.ts'
-import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../contracts/session.ts'
+import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../contracts/session.ts'
 import { escapeToken } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
+import { toolMachine } from '../machines/tool.machine.ts'
 import { turnMachine } from '../machines/turn.machine.ts'
-import { effect, fromTask, type TaskScope } from './effect.ts'
+import { fromWork, type Work } from './effect.ts'
 import { splitForSummary, summaryPrompt } from './summary.ts'
-import { toolActor } from './tool.actor.ts'
+import { executeTool } from './tool.actor.ts'
 import type { Transcripts } from './transcript.ts'
 
 export type TurnServices = {
@@ -24,12 +25,24 @@ export type TurnServices = {
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
 
+const againMs = 500
+
+/** A store that is away for a while is no failure of the turn: it waits, for as long as anybody wants the answer. */
+const conversation = async ({ transcripts, environment }: TurnServices, session: string, upTo: number, signal: AbortSignal): Promise<Message[]> => {
+  for (;;)
+    try {
+      return await transcripts.read({ kind: 'session', id: session }, upTo)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'log_unavailable' || !error.retryable || signal.aborted) throw error
+      await pause(environment.clock, againMs)
+    }
+}
+
 const callModel =
-  (services: TurnServices) =>
-  async ({ input, self, signal, emit, receive }: TaskScope<ModelCallInput>): Promise<ModelCallOutput> => {
+  (services: TurnServices): Work<ModelCallOutput, ModelCallInput> =>
+  async ({ input, info: { epoch }, signal, emit, receive }) => {
     const { session, runId, profile, upTo, call } = input
-    const { environment, transcripts } = services
-    const { epoch } = effect(self)
+    const { environment } = services
     const stop = new AbortController()
     const seen = { text: '', reasoning: '' }
     const handedOver = Promise.withResolvers<ModelResponse>()
@@ -52,7 +65,7 @@ const callModel =
       const held = environment.failPoints.hit('K05')
       if (held) await held
       const [messages, model] = await Promise.all([
-        transcripts.read({ kind: 'session', id: session }, upTo),
+        conversation(services, session, upTo, stop.signal),
         services.models.get(profile.model),
         tools.discover?.(),
       ])
@@ -87,16 +100,16 @@ const callModel =
   }
 
 const summarise =
-  ({ models, agent: agentOf, transcripts }: TurnServices) =>
-  async ({ input: { session, profile, upTo, id }, signal }: TaskScope<SummaryInput>): Promise<SummaryOutput> => {
-    const messages: Message[] = await transcripts.read({ kind: 'session', id: session }, upTo)
+  (services: TurnServices): Work<SummaryOutput, SummaryInput> =>
+  async ({ input: { session, profile, upTo, id }, signal }) => {
+    const messages = await conversation(services, session, upTo, signal)
     const { old, keep } = splitForSummary(messages)
     if (old.length === 0)
       throw new RuntimeError('provider_overflow', 'the newest message alone is longer than the model can read', {
         hint: 'send less text at a time, or use a model with a larger context',
       })
-    const { agent } = agentOf(profile.agent)
-    const model = await models.get(profile.model)
+    const { agent } = services.agent(profile.agent)
+    const model = await services.models.get(profile.model)
     const { text, usage, partial } = await model.call(
       { instructions: summaryPrompt.instructions, messages: [summaryPrompt.message(old)], tools: [], settings: {}, limits: agent.limits },
       { signal, onDelta: () => undefined },
@@ -105,13 +118,20 @@ const summarise =
     return { kind: 'summary', id, text, keep, usage }
   }
 
-export const summariseTask = (services: TurnServices) => fromTask<SummaryOutput, SummaryInput>(summarise(services))
+/** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */
+export type TurnWorks = {
+  callModel: Work<ModelCallOutput, ModelCallInput>
+  summarise: Work<SummaryOutput, SummaryInput>
+  execute: Work<ToolCallOutput, ToolCallInput>
+}
 
-export const turnActor = (services: TurnServices) =>
+export const turnWorks = (services: TurnServices): TurnWorks => ({
+  callModel: callModel(services),
+  summarise: summarise(services),
+  execute: executeTool(services),
+})
+
+export const turnActor = ({ callModel, summarise, execute }: TurnWorks) =>
   turnMachine.provide({
-    actors: {
-      callModel: fromTask<ModelCallOutput, ModelCallInput>(callModel(services)),
-      summarise: summariseTask(services),
-      tool: toolActor(services),
-    },
+    actors: { callModel: fromWork(callModel), summarise: fromWork(summarise), tool: toolMachine.provide({ actors: { execute: fromWork(execute) } }) },
   })

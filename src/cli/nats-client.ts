@@ -5,7 +5,7 @@ import { subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
 import { stderrLogger } from '../environment.ts'
 import { EventQueue } from '../runtime/event-queue.ts'
-import type { OutEvent } from '../runtime/listen.ts'
+import { isAfter, type OutEvent, type Place } from '../runtime/listen.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { connectBus } from '../transport/nats/connect.ts'
 import type { Client, Subscription } from './client.ts'
@@ -35,9 +35,13 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     command: (name, input) => command(name, input),
     events: async (id): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()
+      // A node that takes over says again what was said last.
+      let last: Place = { seq: 0, part: 0 }
       const stop = bus.subscribe(names.everyOut({ kind: 'session', id }), ({ data }) => {
         const event = JSON.parse(new TextDecoder().decode(data)) as OutEvent
-        if (event.type !== 'state') queue.push(event)
+        if (event.type === 'state' || !isAfter(event, last)) return
+        if (event.seq !== undefined) last = { seq: event.seq, part: event.part ?? 0 }
+        queue.push(event)
       })
       await flush()
       return {

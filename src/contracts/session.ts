@@ -189,7 +189,8 @@ export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected'; runId: string }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
   | { type: 'started'; runId: string; ids: string[]; model: string }
-  | { type: 'delta'; runId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string }
+  /** `count` where several came together: `index` is that of the first. */
+  | { type: 'delta'; runId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string; count?: number }
   | {
       type: 'tool'
       runId: string

@@ -83,6 +83,10 @@ export const subjects = (prefix = 'statecast') => {
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
     /** What nodes ask each other; not for anybody else. @param question one token, `*` for all */
     node: (node: string, question: string) => `${prefix}.node.${escapeToken(node)}.${question}`,
+    /** Work of turns for any node that does it, and what is said about one piece of it. */
+    work: (...tokens: string[]) => [prefix, 'work', ...tokens.map(escapeToken)].join('.'),
+    /** Where a caller of the agent protocol answers one question. */
+    answer: (token: string) => `${prefix}.answer.${escapeToken(token)}`,
     everyApi: () => `${prefix}.api.>`,
     everyIn: () => `${prefix}.in.>`,
     everyOut: (address: Address) => `${of('out', address)}.>`,

@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate'
 import { nodeMachine } from './node.machine.ts'
 import { partitionMachine } from './partition.machine.ts'
+import { promptMachine } from './prompt.machine.ts'
 import { sessionMachine } from './session.machine.ts'
 import { streamMachine } from './stream.machine.ts'
 import { toolMachine } from './tool.machine.ts'
@@ -14,4 +15,5 @@ export const machines: Record<string, AnyStateMachine> = {
   stream: streamMachine,
   node: nodeMachine,
   partition: partitionMachine,
+  prompt: promptMachine,
 }

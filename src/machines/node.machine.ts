@@ -24,7 +24,7 @@ const childOf = (partition: number): string => `partition-${partition}`
  * | --------------- | ------------------------- | --------------- |
  * | joining         | its record is written     | member.serving  |
  * | member.serving  | drain                     | member.draining |
- * | member.draining | it has no seat any more   | leaving         |
+ * | member.draining | its work for others is done, and it has no seat any more | leaving |
  * | leaving         | its record is taken back  | left            |
  */
 export const nodeMachine = setup({
@@ -39,6 +39,8 @@ export const nodeMachine = setup({
     join: fromPromise<void, NodeContext>(notProvided),
     /** Renews the record, and writes it again where it has expired. */
     renew: fromCallback<RenewEvent & EventObject, NodeContext>(() => undefined),
+    /** Takes no more work of others, and ends what it has begun. */
+    finishWork: fromPromise<void>(notProvided),
     /** Takes the record back. */
     leave: fromPromise<void, NodeContext>(notProvided),
   },
@@ -97,8 +99,12 @@ export const nodeMachine = setup({
       states: {
         serving: { on: { drain: { target: 'draining', actions: ['beginDraining', 'tellRenewal', 'lookAll'] } } },
         draining: {
-          description: 'Each seat goes to whoever is next; actors in the middle of their work end it here.',
-          always: { guard: 'hasNoSeat', target: '#node.leaving' },
+          description: 'Each seat goes to whoever is next; actors in the middle of their work end it here, and so does work for others.',
+          initial: 'working',
+          states: {
+            working: { invoke: { src: 'finishWork', onDone: 'handing', onError: 'handing' } },
+            handing: { always: { guard: 'hasNoSeat', target: '#node.leaving' } },
+          },
         },
       },
     },

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { Host } from '../actors/host.ts'
 import { Membership } from '../actors/membership.ts'
 import { type RunningNode, runNode } from '../actors/node.actor.ts'
+import type { TurnWorks } from '../actors/turn.actor.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type NodeRecord, type Placement, partitionOf, type Role } from '../contracts/placement.ts'
@@ -11,6 +12,7 @@ import type { Transport } from '../contracts/transport.ts'
 import { version } from '../version.ts'
 import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
 import { openNodeDoor } from './node-door.ts'
+import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts, type Workshop } from './work.ts'
 
 export type NodeRow = NodeRecord & {
   /** How many of the 64 partitions it has. */
@@ -22,6 +24,8 @@ export type Cluster = {
   me: string | undefined
   placement: Placement
   directory(host: Host): Directory
+  /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
+  place(works: TurnWorks, distributed: boolean): TurnWorks
   /** Joins. @param consume takes the stored messages of a partition in, and returns the stopper @param drained when an operator has asked it to go */
   join(host: Host, consume: (partition: number) => () => Promise<void>, drained: () => void): void
   nodes(): NodeRow[]
@@ -50,6 +54,9 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     draining: false,
   }
   let node: RunningNode | undefined
+  let ownWorks: TurnWorks | undefined
+  let workshop: Workshop | undefined
+  const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
 
   const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
@@ -71,10 +78,20 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     me,
     placement: { has, admit },
     directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me }),
+    place(works, distributed) {
+      ownWorks = works
+      if (me === undefined) return works
+      const placed = (Object.keys(works) as WorkName[]).map((name) => [
+        name,
+        !distributed && roles.includes(roleOf[name]) ? works[name] : elsewhere(workParts(me), name),
+      ])
+      return Object.fromEntries(placed) as TurnWorks
+    },
     join(host, consume, drained) {
       if (me === undefined) return
+      if (ownWorks) workshop = openWorkshop(workParts(me), ownWorks, roles)
       closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
-      node = runNode({ membership, record, host, environment, consume })
+      node = runNode({ membership, record, host, environment, consume, finishWork: async () => workshop?.stop() })
     },
     nodes() {
       const { nodes, seats } = membership.members

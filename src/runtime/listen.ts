@@ -27,7 +27,7 @@ export type Listening = {
 
 const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
 
-const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
+export const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
   event.seq === undefined || event.seq > seq || (event.seq === seq && (event.part ?? 0) > part)
 
 /** `12.3` as an event stream names it. @throws RuntimeError bad_request */

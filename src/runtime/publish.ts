@@ -4,6 +4,7 @@ import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
+import { coalesced } from './coalesce.ts'
 import type { Others, Said } from './outputs.ts'
 
 const encoder = new TextEncoder()
@@ -61,9 +62,12 @@ export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: stri
       else log.warn({ subject, error: errorBody(error) }, 'an event could not be published')
     }
   }
-  const publish = (address: Address, { path, event, seq, index }: Said): void => {
+  const one = (address: Address, { path, event, seq, index }: Said): void => {
     if (event.type !== 'transcript') send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
   }
+  // Within one process a message costs next to nothing.
+  const say = me === undefined ? one : coalesced(one)
+  const publish = (address: Address, said: Said): void => say(address, said)
   publish.state = (address: Address, { seq, at, states }: Commit): void => send(address, 'state', () => ({ type: 'state', seq, at, states }))
   return publish
 }

@@ -2,6 +2,7 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { machines } from '../../src/machines/index.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
 test('--version and --help answer on stdout with exit code 0', async () => {
@@ -103,7 +104,7 @@ test('machines draws ours and those of the app', async () => {
   const mermaid = await statecast({ folder }, 'machines', 'tool')
   const json = await statecast({ folder }, 'machines', 'light', '--format', 'json', '--app', testApp)
 
-  expect(list.lines.map((line) => line.split(' ')[0])).toEqual(['session', 'turn', 'tool', 'stream', 'light', 'tally'])
+  expect(list.lines.map((line) => line.split(' ')[0])).toEqual([...Object.keys(machines), 'light', 'tally'])
   expect(mermaid.stdout).toMatch(/^stateDiagram-v2\n/)
   expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', root: { initial: 'light.off' } })
 })

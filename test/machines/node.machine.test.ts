@@ -6,7 +6,7 @@ import { type Walk, walker } from './walk.ts'
 
 /** Remembers what its node told it last. */
 const listener = fromTransition((_, event: { type: string }) => event, { type: 'none' })
-const node = walker(nodeMachine, ['join', 'leave'], () => ({ partition: listener, renew: listener }))
+const node = walker(nodeMachine, ['join', 'leave', 'finishWork'], () => ({ partition: listener, renew: listener }))
 
 const record = (id: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
   id,
@@ -46,16 +46,26 @@ test('a node that drains wants none, and leaves when it has none', async () => {
   const walk = await join(members([record('a'), record('b')], { holder: 'a' }))
   walk.send({ type: 'drain' })
 
-  expect(walk.state).toEqual({ member: 'draining' })
+  expect(walk.state).toEqual({ member: { draining: 'working' } })
   expect(told(walk).every(({ wanted }) => wanted === 'b')).toBe(true)
+  await walk.resolve('finishWork', undefined)
   expect(walk.child('renew').getSnapshot().context).toEqual({ type: 'drain' })
   walk.send({ type: 'members', members: members([record('a'), record('b')], { holder: 'b', previous: 'a' }) })
-  expect(walk.state).toEqual({ member: 'draining' })
+  expect(walk.state).toEqual({ member: { draining: 'handing' } })
 
   walk.send({ type: 'members', members: members([record('a'), record('b')], { holder: 'b' }) })
   expect(walk.state).toBe('leaving')
   await walk.resolve('leave', undefined)
   expect(walk.state).toBe('left')
+})
+
+test('what it does for others is done before it leaves, also where it has no seat', async () => {
+  const walk = await join(members([record('a'), record('b')], { holder: 'b' }))
+  walk.send({ type: 'drain' })
+  expect(walk.state).toEqual({ member: { draining: 'working' } })
+
+  await walk.reject('finishWork', new Error('broken'))
+  expect(walk.state).toBe('leaving')
 })
 
 test('the last one that drains gives its partitions to nobody', async () => {

@@ -10,6 +10,9 @@ const drain = (transport: Transport, heard: string[]) =>
     await delivery.ack()
   })
 
+/** Servers under load, and clusters that elect leaders, take their time. */
+const inTime = { timeout: 10_000 }
+
 export const inboxContract = ({ claim, open, reopen }: Suite): void => {
   claim('what was put is delivered with its subject, id and data, before or after somebody consumes', async () => {
     const { inbox } = await open()
@@ -22,7 +25,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     })
     await inbox.put('statecast.in.session.b', 'm2', bytesOf('late'))
 
-    await vi.waitFor(() => expect(heard).toHaveLength(2))
+    await vi.waitFor(() => expect(heard).toHaveLength(2), inTime)
     expect(heard.map(({ subject, id, data, attempt }) => [subject, id, textOf(data), attempt])).toEqual([
       ['statecast.in.session.a', 'm1', 'early', 1],
       ['statecast.in.session.b', 'm2', 'late', 1],
@@ -47,10 +50,10 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       heard.push(textOf(delivery.data))
       await delivery.ack()
     })
-    await vi.waitFor(() => expect(heard).toEqual(['quick']))
+    await vi.waitFor(() => expect(heard).toEqual(['quick']), inTime)
     release.give()
 
-    await vi.waitFor(() => expect(heard).toHaveLength(11))
+    await vi.waitFor(() => expect(heard).toHaveLength(11), inTime)
     expect(heard.slice(1)).toEqual(Array.from({ length: 10 }, (_, index) => `slow ${index}`))
     expect(most).toBe(1)
   })
@@ -68,7 +71,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     await inbox.put('statecast.in.other.b', '1', bytesOf('not mine either'))
     await inbox.put('statecast.in.k.z', '1', bytesOf('last'))
 
-    await vi.waitFor(() => expect(heard).toEqual(['mine', 'last']))
+    await vi.waitFor(() => expect(heard).toEqual(['mine', 'last']), inTime)
   })
 
   claim('an id that was seen before is dropped: while it waits, and after it is done, also after a reopen', async () => {
@@ -78,14 +81,14 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
 
     const whileWaiting = await first.inbox.put('statecast.in.k.a', 'm1', bytesOf('again'))
     drain(first, heard)
-    await vi.waitFor(() => expect(heard).toHaveLength(1))
+    await vi.waitFor(() => expect(heard).toHaveLength(1), inTime)
     const second = await reopen(first)
     const afterDone = await second.inbox.put('statecast.in.k.a', 'm1', bytesOf('and again'))
     const elsewhere = await second.inbox.put('statecast.in.k.b', 'm1', bytesOf('another subject'))
     drain(second, heard)
 
     expect([whileWaiting, afterDone, elsewhere]).toEqual([{ duplicate: true }, { duplicate: true }, { duplicate: false }])
-    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a first', 'statecast.in.k.b another subject']))
+    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a first', 'statecast.in.k.b another subject']), inTime)
   })
 
   claim('an id is remembered for two minutes after its message is done, and not for ever', async () => {
@@ -97,7 +100,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       return delivery.ack()
     })
     await inbox.put('statecast.in.k.a', 'm1', bytesOf('first'))
-    await vi.waitFor(() => expect(count).toBe(1))
+    await vi.waitFor(() => expect(count).toBe(1), inTime)
 
     clock.advance(120_000)
     const soon = await inbox.put('statecast.in.k.a', 'm1', bytesOf('again'))
@@ -142,7 +145,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const heard: string[] = []
     drain(second, heard)
 
-    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a 2', 'statecast.in.k.a 3']))
+    await vi.waitFor(() => expect(heard).toEqual(['statecast.in.k.a 2', 'statecast.in.k.a 3']), inTime)
   })
 
   claim('a retry comes again after its pause, counts the attempt, and holds back what is behind it', async () => {
@@ -156,7 +159,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       await (delivery.attempt < 3 && delivery.id === '1' ? delivery.retry(5) : delivery.ack())
     })
 
-    await vi.waitFor(() => expect(heard).toEqual(['1 attempt 1', '1 attempt 2', '1 attempt 3', '2 attempt 1']))
+    await vi.waitFor(() => expect(heard).toEqual(['1 attempt 1', '1 attempt 2', '1 attempt 3', '2 attempt 1']), inTime)
   })
 
   claim('a buried message is kept with its reason and frees its subject', async () => {
@@ -169,7 +172,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       heard.push(delivery.id)
       await (delivery.id === 'bad' ? delivery.bury('cannot be read') : delivery.ack())
     })
-    await vi.waitFor(() => expect(heard).toEqual(['bad', 'good']))
+    await vi.waitFor(() => expect(heard).toEqual(['bad', 'good']), inTime)
     const second = await reopen(first)
 
     const [letter, ...others] = await second.inbox.deadLetters()
@@ -195,7 +198,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       throw new Error('cannot digest this')
     })
 
-    await vi.waitFor(() => expect(heard).toEqual(['good']))
+    await vi.waitFor(() => expect(heard).toEqual(['good']), inTime)
     expect(attempts).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9, 10])
     expect(await inbox.deadLetters()).toMatchObject([{ id: 'bad', reason: expect.stringContaining('cannot digest this') }])
   })
@@ -210,7 +213,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       if (delivery.attempt === 2) await delivery.ack()
     })
 
-    await vi.waitFor(() => expect(attempts).toEqual([1, 2]))
+    await vi.waitFor(() => expect(attempts).toEqual([1, 2]), inTime)
   })
 
   claim('of several words about one delivery the first counts', async () => {
@@ -222,7 +225,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       count += 1
       await Promise.all([delivery.ack(), delivery.bury('no'), delivery.retry(0)])
     })
-    await vi.waitFor(() => expect(count).toBe(1))
+    await vi.waitFor(() => expect(count).toBe(1), inTime)
     await stop()
 
     expect(await inbox.deadLetters()).toEqual([])
@@ -256,7 +259,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     })
 
     expect(heardByFirst).toEqual(['first 1'])
-    await vi.waitFor(() => expect(heard).toEqual(['first 1', 'second 2']))
+    await vi.waitFor(() => expect(heard).toEqual(['first 1', 'second 2']), inTime)
   })
 
   claim('a pause goes on for the next consumer when the first has stopped', async () => {
@@ -280,7 +283,7 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     const early = [...heard]
     clock.advance(1)
 
-    await vi.waitFor(() => expect(heard).toEqual([2]))
+    await vi.waitFor(() => expect(heard).toEqual([2]), inTime)
     expect(early).toEqual([])
   })
 
@@ -294,9 +297,9 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
       count += 1
       return delivery.ack()
     })
-    await vi.waitFor(() => expect(count).toBe(3))
+    await vi.waitFor(() => expect(count).toBe(3), inTime)
 
-    await vi.waitFor(async () => expect(await inbox.put('statecast.in.k.b', '4', bytesOf('x'))).toEqual({ duplicate: false }))
+    await vi.waitFor(async () => expect(await inbox.put('statecast.in.k.b', '4', bytesOf('x'))).toEqual({ duplicate: false }), inTime)
   })
 
   claim('many subjects and messages are each delivered exactly once when nothing fails', async () => {

@@ -58,7 +58,8 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
       const subscription = nc.subscribe(pattern, {
         ...(queue === undefined ? {} : { queue: checkName(queue, 'queue') }),
         callback: (error, message) => {
-          if (error) return failed(pattern, error)
+          if (error)
+            return log.error({ subject: pattern, error: fromNats(error, `listening on '${pattern}'`).toJSON() }, 'a subscription was refused')
           try {
             const result: unknown = listener(messageOf(message))
             if (result instanceof Promise) result.catch((cause: unknown) => failed(message.subject, cause))

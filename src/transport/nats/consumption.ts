@@ -1,12 +1,13 @@
 /** One durable consumer of the inbox: the server delivers in the order of the stream, and whose turn it is the queue says, as in every backend. */
 import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream'
 import type { Environment } from '../../contracts/environment.ts'
-import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
 import type { Delivery } from '../../contracts/transport.ts'
 import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { deadLetterHeaders, idOf } from './dead-letters.ts'
 import { type Link, pulling } from './link.ts'
+import { keepListening } from './listening.ts'
 import type { Names } from './names.ts'
 import type { payloads } from './payload.ts'
 
@@ -37,7 +38,7 @@ export type Consumption = {
 
 export const consumption = (parts: ConsumptionParts, handler: (delivery: Delivery) => Promise<void>): Consumption => {
   const { link, names, content, environment, pattern, partition } = parts
-  const { clock, log } = environment
+  const { clock } = environment
   const held = new Map<number, JsMsg>()
   let sign: unknown
 
@@ -120,12 +121,10 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   }
 
   const stopQueue = queue.consume(pattern, handler, queue)
-  const listening = listen()
-  listening.catch((error: unknown) => log.error({ pattern, partition, error: errorBody(error) }, 'an inbox cannot be consumed'))
+  const listening = keepListening(`consuming ${names.inbox(pattern, partition)}`, listen, environment, () => link.nc.isClosed())
 
   const end = async (handlers: () => Promise<void>): Promise<void> => {
-    const messages = await listening.catch(() => undefined)
-    messages?.stop()
+    await listening.stop()
     await handlers()
     clock.clearTimeout(sign)
     // To whoever is next, at once and in their order.

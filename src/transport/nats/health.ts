@@ -15,13 +15,14 @@ export const freeBytesOf = (account: JetStreamAccountStats, streams: StreamInfo[
   return free.length === 0 ? undefined : Math.max(0, Math.min(...free))
 }
 
-export const natsHealth = async (link: Link, names: Names, replicas: number): Promise<TransportHealth> => {
-  const durability = `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}`
+export const natsHealth = async (link: Link, names: Names): Promise<TransportHealth> => {
   try {
     const [account, ...streams] = await Promise.all([
       link.jsm.getAccountInfo(),
       ...[names.streams.journal, names.streams.inbox].map((stream) => link.jsm.streams.info(stream)),
     ])
+    const replicas = streams[0]?.config.num_replicas ?? 1
+    const durability = `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}`
     const freeBytes = freeBytesOf(account, streams, replicas)
     const write = () => link.publish(`$KV.${names.bucket}.${ownKeys}room`, new Uint8Array(), { headers: { 'Nats-TTL': '1s' } })
     const lack = await link.room.lack(write)

@@ -24,18 +24,22 @@ export type NatsOptions = {
   url: string
   environment: Pick<Environment, 'clock' | 'failPoints' | 'log'>
   prefix?: string | undefined
+  /** Copies of each stream that is made. Default: 3 on a cluster of three servers or more, else 1. */
   replicas?: number | undefined
   inboxMax?: number | undefined
   /** Whatever else the client takes, such as an authenticator or certificates; it wins over what the address says. */
   connection?: ConnectionOptions | undefined
 }
 
+/** One server of three may be lost then. */
+const copiesMax = 3
+
 /** @throws RuntimeError log_unavailable (no server), unauthorised, unsupported (too old, no JetStream), forbidden, conflict */
 export const openNats = async ({
   url,
   environment,
   prefix = 'statecast',
-  replicas = 1,
+  replicas: asked,
   inboxMax,
   connection = {},
 }: NatsOptions): Promise<Transport> => {
@@ -45,12 +49,13 @@ export const openNats = async ({
     requireServer(nc, url)
     reportStatus(nc, log)
     const names = namesOf(prefix)
+    const replicas = asked ?? ((nc.info?.connect_urls?.length ?? 0) >= copiesMax ? copiesMax : 1)
     await requirePermissions(nc, names)
     const link = await openLink(nc, environment.clock).catch((error: unknown) => {
       throw fromNats(error, `opening ${shown(url)}`)
     })
     const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))
-    await ensureStreams(link.jsm, names, registry, environment, { replicas, inboxMax })
+    await ensureStreams(link.jsm, names, registry, environment, { replicas, asIs: asked === undefined, inboxMax })
     const wakes = await openWakes(link, names, environment)
     const blobs = natsBlobs(link, names)
     const inbox = withStrays(natsInbox(link, names, blobs, environment), { link, names, blobs, environment })
@@ -63,7 +68,7 @@ export const openNats = async ({
       inbox,
       registry,
       blobs,
-      health: () => natsHealth(link, names, replicas),
+      health: () => natsHealth(link, names),
       async close() {
         await Promise.all([inbox.stop(), journal.idle()])
         await Promise.all([wakes.stop(), registry.stop()])

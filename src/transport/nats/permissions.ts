@@ -59,19 +59,21 @@ const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: 
   return {
     must: {
       publish: [
-        ...below('in', 'out', 'journal', 'snapshot', 'wake', 'dead', 'blob', 'node', 'api'),
+        ...below('in', 'out', 'journal', 'snapshot', 'wake', 'dead', 'blob', 'node', 'work', 'api'),
         `$KV.${bucket}.>`,
         '$JS.API.INFO',
         ...all.flatMap((stream) => [`$JS.API.STREAM.INFO.${stream}`, `$JS.API.STREAM.MSG.GET.${stream}`, `$JS.API.DIRECT.GET.${stream}`]),
         ...[streams.journal, streams.snapshots, streams.wakes].map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
         ...consumed.flatMap((stream) => [
           `$JS.API.CONSUMER.CREATE.${stream}.>`,
+          // Of a consumer with several filters.
+          `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.>`,
           `$JS.API.CONSUMER.INFO.${stream}.>`,
           `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
           `$JS.ACK.${stream}.>`,
         ]),
       ],
-      subscribe: below('api', 'node'),
+      subscribe: below('api', 'node', 'out', 'work'),
     },
     may: {
       publish: [

@@ -8,6 +8,7 @@ import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Blobs, Inbox } from '../../contracts/transport.ts'
 import { deadLetterHeaders } from './dead-letters.ts'
 import { type Link, pulling } from './link.ts'
+import { keepListening, type Listening } from './listening.ts'
 import type { Names } from './names.ts'
 import { payloads } from './payload.ts'
 
@@ -22,20 +23,21 @@ export type StrayParts = { link: Link; names: Names; blobs: Blobs; environment: 
 
 /** Puts strays aside from the moment on when somebody consumes the inbox: whoever only looks changes nothing. */
 export const withStrays = <Consumed extends Inbox & { stop(): Promise<void> }>(inbox: Consumed, parts: StrayParts): Consumed => {
-  let listening: Promise<ConsumerMessages | undefined> | undefined
+  let listening: Listening | undefined
   return {
     ...inbox,
     consume(...args) {
       const stop = inbox.consume(...args)
-      listening ??= listen(parts).catch((error: unknown) => {
-        parts.environment.log.error({ error: errorBody(error) }, 'messages without an actor cannot be put aside')
-        return undefined
-      })
+      listening ??= keepListening(
+        'consuming messages without an actor',
+        () => listen(parts),
+        parts.environment,
+        () => parts.link.nc.isClosed(),
+      )
       return stop
     },
     async stop() {
-      const messages = await listening
-      messages?.stop()
+      await listening?.stop()
       await inbox.stop()
     },
   }

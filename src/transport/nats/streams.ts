@@ -16,6 +16,8 @@ const duplicateWindowNs = 180 * seconds
 export type StreamOptions = {
   /** Copies of each stream, 1 to 5; a cluster of three takes 3. */
   replicas: number
+  /** Streams that are there may have any number of copies. */
+  asIs?: boolean
   inboxMax?: number | undefined
 }
 
@@ -93,19 +95,26 @@ export const ensureStreams = async (
   options: StreamOptions,
 ): Promise<void> => {
   const { clock } = environment
-  await patiently(clock, () => check(jsm, wantedBucket(names, options), environment))
+  const asIs = options.asIs ?? false
+  await patiently(clock, () => check(jsm, wantedBucket(names, options), asIs, environment))
   const made = (await patiently(clock, () => registry.get(madeKey)))?.value.split(' ') ?? []
   const all = wanted(names, options)
   await Promise.all(
-    all.map((config) => patiently(clock, () => ensure(jsm, config, environment, made.includes(config.name) ? names.bucket : undefined))),
+    all.map((config) => patiently(clock, () => ensure(jsm, config, asIs, environment, made.includes(config.name) ? names.bucket : undefined))),
   )
   if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
 }
 
 /** @param madeBefore the bucket that knows of it, if one does */
-const ensure = async (jsm: JetStreamManager, config: Wanted, environment: StreamEnvironment, madeBefore: string | undefined): Promise<void> => {
+const ensure = async (
+  jsm: JetStreamManager,
+  config: Wanted,
+  asIs: boolean,
+  environment: StreamEnvironment,
+  madeBefore: string | undefined,
+): Promise<void> => {
   try {
-    await check(jsm, config, environment)
+    await check(jsm, config, asIs, environment)
   } catch (error) {
     if (!isMissing(error)) throw error
     if (madeBefore !== undefined)
@@ -123,11 +132,11 @@ const ensure = async (jsm: JetStreamManager, config: Wanted, environment: Stream
 const isMissing = (error: unknown): boolean => isRuntimeError(error) && apiCodeOf(error.cause) === apiCodes.streamNotFound
 
 /** @throws RuntimeError conflict, log_unavailable; the error of the server as its cause where the stream is missing */
-const check = async (jsm: JetStreamManager, config: Wanted, { log }: Pick<Environment, 'log'>): Promise<void> => {
+const check = async (jsm: JetStreamManager, config: Wanted, asIs: boolean, { log }: Pick<Environment, 'log'>): Promise<void> => {
   const found = await jsm.streams.info(config.name).catch((error: unknown) => {
     throw fromNats(error, `preparing the stream ${config.name}`)
   })
-  const { broken, noted } = compareSettings(found.config, config)
+  const { broken, noted } = compareSettings(found.config, asIs ? { ...config, num_replicas: found.config.num_replicas } : config)
   if (broken.length > 0)
     throw new RuntimeError('conflict', `the stream ${config.name} is there with other settings: ${inWords(broken)}`, {
       hint: `give the app another 'prefix', or change what is named (nats stream edit ${config.name}); nothing was changed`,

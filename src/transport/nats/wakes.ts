@@ -6,10 +6,9 @@
  */
 import type { JsMsg } from '@nats-io/jetstream'
 import type { Clock, Logger } from '../../contracts/environment.ts'
-import { errorBody } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { addressKey } from '../address.ts'
-import { isWrongSequence } from './errors.ts'
+import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
 import { watchStream } from './watch.ts'
@@ -69,7 +68,10 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
       if (entries.get(addressKey(entry.address)) === entry && entry.pending === undefined) entries.delete(addressKey(entry.address))
     } catch (error) {
       if (!isWrongSequence(error) && !link.nc.isClosed())
-        log.warn({ address: entry.address, error: errorBody(error) }, 'a wake-up could not be taken back; it is looked at in vain')
+        log.warn(
+          { address: entry.address, error: fromNats(error, 'taking a wake-up back').toJSON() },
+          'a wake-up could not be taken back; it is looked at in vain',
+        )
     }
   }
 

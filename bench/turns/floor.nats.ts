@@ -1,0 +1,82 @@
+/**
+ * The least that a turn on NATS can cost: a bare XState actor, as many compare-and-appends to JetStream as a durable turn needs commits, and deltas to a
+ * second connection, one message for what comes in one turn of the event loop.
+ */
+import { jetstream, jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { pack, unpack } from 'msgpackr'
+import { createActor } from 'xstate'
+import { startServer } from '../nats.ts'
+import type { Open } from './contender.ts'
+import { turnSteps } from './floor.ts'
+
+export const open: Open = async ({ deltas, delta, tool }, { folder }) => {
+  const server = await startServer(folder)
+  const [node, watcher] = await Promise.all([connect({ servers: server.url }), connect({ servers: server.url })])
+  const js = jetstream(node)
+  await (await jetstreamManager(node)).streams.add({ name: 'LOG', subjects: ['log.>'], allow_direct: true })
+  const listeners = new Map<string, (pieces: string[]) => void>()
+  watcher.subscribe('deltas.*', { callback: (_, { subject, data }) => listeners.get(subject.slice('deltas.'.length))?.(unpack(data) as string[]) })
+  await watcher.flush()
+  let talks = 0
+  return {
+    talk: () => {
+      const name = `talk-${talks++}`
+      const actor = createActor(turnSteps).start()
+      let place = 0
+      const append = async (entry: object): Promise<void> => {
+        const { seq } = await js.publish(`log.${name}`, pack({ at: Date.now(), ...entry }), {
+          expect: { lastSubjectSequence: place },
+          timeout: 30_000,
+        })
+        place = seq
+      }
+      let waiting: string[] = []
+      const publish = (piece: string): void => {
+        if (waiting.push(piece) > 1) return
+        setImmediate(() => {
+          node.publish(`deltas.${name}`, pack(waiting))
+          waiting = []
+        })
+      }
+      return {
+        async say(message, heard) {
+          const all = Promise.withResolvers<void>()
+          let missing = deltas
+          listeners.set(name, (pieces) => {
+            pieces.forEach(heard)
+            missing -= pieces.length
+            if (missing === 0) all.resolve()
+          })
+          actor.send({ type: 'message' })
+          await append({ message })
+          actor.send({ type: 'asked' })
+          if (message === 'tool') {
+            await Promise.resolve()
+            actor.send({ type: 'called' })
+            await append({ call: tool.name, input: tool.input })
+            const output = await Promise.resolve(tool.output)
+            actor.send({ type: 'returned' })
+            await append({ output })
+            actor.send({ type: 'asked' })
+          }
+          let text = ''
+          for (let index = 0; index < deltas; index++) {
+            await Promise.resolve()
+            text += delta
+            publish(delta)
+          }
+          actor.send({ type: 'answered' })
+          await append({ text })
+          actor.send({ type: 'written' })
+          await all.promise
+          return text
+        },
+      }
+    },
+    close: async () => {
+      await Promise.all([node.close(), watcher.close()])
+      await server.stop()
+    },
+  }
+}

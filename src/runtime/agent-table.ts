@@ -1,0 +1,31 @@
+/** The agents of an app by name, each with its tools. */
+import type { Agent } from '../contracts/agent.ts'
+import type { Environment } from '../contracts/environment.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import { builtInTools } from '../tools/built-in/built-in.ts'
+import { createTools } from '../tools/registry.ts'
+import type { ServiceDirectory } from '../tools/services/directory.ts'
+import { agent as defineAgent } from './agent.ts'
+import type { Services } from './services.ts'
+
+/** @param given the first one is the default; without any, an agent `main` with the built-in tools @throws RuntimeError conflict */
+export const agentTable = (given: readonly Agent[], workspace: string, environment: Environment, directory: ServiceDirectory): Services['agents'] => {
+  const { clock, failPoints, log } = environment
+  const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
+  const table: Services['agents'] = new Map()
+  for (const agent of list) {
+    if (table.has(agent.name))
+      throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
+    const services = agent.services ? directory.toolsFor(agent.services) : undefined
+    table.set(agent.name, { agent, tools: createTools(agent.tools, { clock, failPoints, services, log }) })
+  }
+  return table
+}
+
+const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
+  defineAgent({
+    name: 'main',
+    instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
+    tools: builtInTools({ workspace, clock }),
+    services: true,
+  })

@@ -1,0 +1,52 @@
+/** Deltas on a bus that others share: the first of one turn of the event loop goes out at once, what follows it as one. */
+import type { Address } from '../contracts/subjects.ts'
+import type { Said } from './outputs.ts'
+
+type Publish = (address: Address, said: Said) => void
+type Delta = { type: 'delta'; runId: string; attempt: number; index: number; kind: string; text: string; count?: number }
+
+/** Characters in one message. */
+const textMax = 32 * 1024
+
+const deltaIn = ({ event }: Said): Delta | undefined => (event.type === 'delta' ? (event as unknown as Delta) : undefined)
+
+/** One that says what both say; undefined where they are no neighbours. */
+const joined = (before: Delta, next: Delta): Delta | undefined => {
+  const { index, text, count = 1 } = before
+  const follows = before.runId === next.runId && before.attempt === next.attempt && before.kind === next.kind && next.index === index + count
+  return follows && text.length + next.text.length <= textMax ? { ...before, text: text + next.text, count: count + 1 } : undefined
+}
+
+/** The same, with fewer messages; what is said otherwise keeps its place among the deltas. */
+export const coalesced = (publish: Publish): Publish => {
+  /** By root: what waits for the end of this turn of the event loop. */
+  const waiting = new Map<string, { address: Address; said: Said | undefined }>()
+
+  const flush = (name: string): void => {
+    const one = waiting.get(name)
+    if (one?.said === undefined) return
+    const { said } = one
+    one.said = undefined
+    publish(one.address, said)
+  }
+
+  return (address, said) => {
+    const name = `${address.kind}/${address.id}`
+    const delta = deltaIn(said)
+    const open = waiting.get(name)
+    if (delta === undefined || open === undefined) {
+      flush(name)
+      publish(address, said)
+      if (delta === undefined || open !== undefined) return
+      waiting.set(name, { address, said: undefined })
+      setImmediate(() => {
+        flush(name)
+        waiting.delete(name)
+      })
+      return
+    }
+    const together = open.said && joined(deltaIn(open.said) as Delta, delta)
+    if (open.said && !together) flush(name)
+    open.said = together && open.said ? { ...open.said, event: together } : said
+  }
+}

@@ -1,0 +1,147 @@
+/**
+ * docker-compose.yml against reality, as far as that goes without Docker: its files are there, its server configuration is one, and its commands,
+ * run as processes on servers of that configuration, are a cluster that answers.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
+import { parse } from 'yaml'
+import { natsServer } from '../scripts/nats-server.ts'
+import { aFolder, start, statecast } from './cli/run.ts'
+import { natsFetchMs, startCluster } from './support/nats.ts'
+import { startProgram } from './support/processes.ts'
+import { filesUnder, repository, textOf } from './tidy/sources.ts'
+
+vi.setConfig({ testTimeout: 120_000 })
+
+type Service = {
+  image: string
+  build?: string
+  command: string[]
+  environment?: Record<string, string>
+  volumes?: string[]
+  depends_on?: Record<string, { condition: string }>
+  healthcheck?: { test: string[] }
+}
+type Compose = { services: Record<string, Service>; volumes: Record<string, null> }
+
+const { services, volumes } = parse(textOf('docker-compose.yml'), { merge: true }) as Compose
+const servicesLike = (name: string): [string, Service][] => Object.entries(services).filter(([one]) => one.startsWith(name))
+const dockerfile = textOf('Dockerfile')
+
+/** What a path inside of a container is here. */
+const pathHere = (path: string, { volumes: mounts = [] }: Service): string => {
+  for (const mount of mounts) {
+    const [here = '', there = ''] = mount.split(':')
+    if (here.startsWith('./') && path.startsWith(there)) return join(repository, here, path.slice(there.length))
+  }
+  return join(repository, path)
+}
+
+let store = ''
+beforeAll(() => natsServer(), natsFetchMs)
+beforeAll(() => void (store = mkdtempSync(join(tmpdir(), 'statecast-compose-'))))
+afterAll(() => rmSync(store, { recursive: true, force: true }))
+
+test('three servers, three nodes, and a tool, each of which waits for servers that are healthy', () => {
+  expect(servicesLike('nats-')).toHaveLength(3)
+  expect(servicesLike('node-')).toHaveLength(3)
+  for (const [name, { depends_on: needed = {} }] of Object.entries(services))
+    if (!name.startsWith('nats-')) {
+      expect(Object.keys(needed)).toEqual(['nats-1', 'nats-2', 'nats-3'])
+      for (const server of Object.keys(needed)) expect(services[server]?.healthcheck?.test.length).toBeGreaterThan(0)
+    }
+})
+
+test('every file and volume that it names is there, and reaches the image', () => {
+  for (const service of Object.values(services))
+    for (const mount of service.volumes ?? []) {
+      const [source = ''] = mount.split(':')
+      expect(source.startsWith('./') ? existsSync(join(repository, source)) : source in volumes, mount).toBe(true)
+    }
+  const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '))
+  const context = textOf('.dockerignore')
+    .split('\n')
+    .filter((line) => line.startsWith('!'))
+    .map((line) => line.slice(1))
+  for (const path of copied) {
+    expect(existsSync(join(repository, path)), path).toBe(true)
+    expect(
+      context.some((kept) => path === kept || path.startsWith(`${kept}/`)),
+      `${path} is in .dockerignore`,
+    ).toBe(true)
+  }
+  expect(filesUnder('src').length).toBeGreaterThan(0)
+})
+
+test('the image has a Node that runs us, and the package that it is built from', () => {
+  const [, major = ''] = /^FROM node:(\d+)/m.exec(dockerfile) ?? []
+  const { engines, bin } = JSON.parse(textOf('package.json'))
+
+  expect(Number(major)).toBeGreaterThanOrEqual(Number(/\d+/.exec(engines.node)?.[0]))
+  expect(dockerfile).toContain(`ENTRYPOINT ["node", "${bin.statecast}"]`)
+})
+
+test.each(servicesLike('nats-'))('the configuration of %s is one for nats-server, and syncs every write', async (name, service) => {
+  const config = pathHere(service.command[1]!, service)
+  const checked = spawnSync(await natsServer(), ['-t', '-c', config], { env: { ...process.env, ...service.environment }, encoding: 'utf8' })
+
+  expect(`${checked.stdout}${checked.stderr}`).toContain('is valid')
+  expect(service.environment).toEqual({ SERVER_NAME: name })
+  expect(readFileSync(config, 'utf8')).toMatch(/^\s*sync_interval: always$/m)
+  for (const [server] of servicesLike('nats-')) expect(readFileSync(config, 'utf8')).toContain(`nats://${server}:6222`)
+})
+
+test('its nodes and its tool, run as it says on three servers, answer together, with three copies of everything, and do so when a server is gone', async () => {
+  await using cluster = await startCluster(3)
+  const inside = Object.fromEntries(servicesLike('nats-').map(([name], index) => [`nats://${name}:4222`, cluster.urls[index]!]))
+  const outside = (text: string): string => text.replaceAll(/nats:\/\/nats-\d:4222/g, (url) => inside[url]!)
+  const nodes = servicesLike('node-').map(([, service]) => {
+    const args = service.command.map((word) => (word.includes('/') ? pathHere(word, service) : word))
+    const url = outside(service.environment!.STATECAST_URL!)
+    return { url, ...start({ folder: aFolder(), env: { STATECAST_URL: url } }, ...args, '--port', '0', '--json') }
+  })
+  await Promise.all(nodes.map(({ firstLine }) => firstLine))
+  const { url } = nodes[0]!
+  const tool = services.weather!
+  await using python = startProgram(
+    tool.command[0]!,
+    ...tool.command.slice(1).map((word) => (word.startsWith('/') ? pathHere(word, tool) : outside(word))),
+  )
+  await python.said('serves weather.forecast')
+
+  const rows = await vi.waitFor(
+    async () => {
+      const { lines } = await statecast({ folder: aFolder() }, 'nodes', '--url', url, '--json')
+      const shares = lines.map((line) => JSON.parse(line).partitions as number)
+      expect(shares).toHaveLength(3)
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBe(64)
+      return shares
+    },
+    { timeout: 60_000, interval: 200 },
+  )
+  const forecast = (days: number): Promise<void> =>
+    vi.waitFor(
+      async () => {
+        const sent = await statecast({ folder: aFolder() }, 'send', 'main', `weather_forecast {"city":"Bonn","days":${days}}`, '--url', url)
+        expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining(`day ${days}: `) })
+      },
+      { timeout: 60_000, interval: 500 },
+    )
+  await forecast(1)
+
+  expect(Math.min(...rows)).toBeGreaterThan(0)
+  const nc = await connect({ servers: [...cluster.urls] })
+  const streams = await (await jetstreamManager(nc)).streams.list().next()
+  await nc.close()
+  expect(streams.length).toBeGreaterThan(0)
+  expect(streams.filter(({ config }) => config.num_replicas !== 3).map(({ config }) => config.name)).toEqual([])
+
+  // The tool is connected to this one, and a node or two.
+  await cluster.servers[0]!.kill()
+  await forecast(2)
+})
