@@ -2,6 +2,10 @@
 export const questions: Record<string, string> = {
   turns: 'What does a turn cost, beside its floors and beside other agent runtimes?',
   'nats-turns': 'What does a turn on NATS JetStream cost, beside its floor?',
+  'nats-deltas': 'How many deltas per second reach a subscriber over NATS, and how late?',
+  'nats-nodes': 'How many turns do one, two and three nodes answer on one machine?',
+  'nats-sessions': 'What does a session leave on a NATS server?',
+  takeover: 'How long is a turn without a node, when its node is killed?',
   'durable-turn': 'What does a durable turn cost beside the bare appends that it needs?',
   'root-event': 'What does a root add to an event of plain XState, without I/O?',
   deltas: 'How many deltas per second reach somebody who listens in the same process?',

@@ -6,7 +6,7 @@ import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { pack, unpack } from 'msgpackr'
 import { createActor } from 'xstate'
-import { startServer } from '../nats.ts'
+import { startServer } from '../nats/server.ts'
 import type { Open } from './contender.ts'
 import { turnSteps } from './floor.ts'
 

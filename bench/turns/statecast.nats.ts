@@ -1,6 +1,6 @@
 /** Statecast on NATS as a contender: a node, and somebody with nothing but a connection who hears the answer. */
 import { connect } from '@nats-io/transport-node'
-import { startServer } from '../nats.ts'
+import { startServer } from '../nats/server.ts'
 import { benchRuntime, instantModel } from '../workload.ts'
 import type { Open } from './contender.ts'
 

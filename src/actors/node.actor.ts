@@ -2,7 +2,7 @@
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
-import { type NodeRecord, partitionOf } from '../contracts/placement.ts'
+import { type NodeRecord, partitionOf, type Seat } from '../contracts/placement.ts'
 import type { Address } from '../contracts/subjects.ts'
 import { nodeMachine } from '../machines/node.machine.ts'
 import { type PartitionContext, partitionMachine } from '../machines/partition.machine.ts'
@@ -41,8 +41,12 @@ export const runNode = ({ membership, record, host, environment, consume, finish
     (partition: number) =>
     (address: Address): boolean =>
       partitionOf(address) === partition
-  const write = (change: Parameters<Membership['write']>[1]) =>
-    fromPromise<Awaited<ReturnType<Membership['write']>>, PartitionContext>(({ input: { partition } }) => membership.write(partition, change))
+  /** What stands in the registry after the attempt; who is gone counts as nobody. */
+  const write = (change: (seat: Seat, input: PartitionContext) => Seat | undefined) =>
+    fromPromise<Seat, PartitionContext>(async ({ input }) => {
+      const { holder, previous } = await membership.write(input.partition, (seat) => change(seat, input))
+      return { holder: membership.isAlive(holder) ? holder : null, previous: membership.isAlive(previous) ? previous : null }
+    })
 
   const partition = partitionMachine.provide({
     actors: {
@@ -66,9 +70,7 @@ export const runNode = ({ membership, record, host, environment, consume, finish
           void stopped.finally(() => stopping.get(number) === stopped && stopping.delete(number))
         }
       }),
-      handOver: fromPromise(({ input: { partition: number, wanted } }) =>
-        membership.write(number, (seat) => (seat.holder === me ? { holder: wanted, previous: me } : undefined)),
-      ),
+      handOver: write((seat, { wanted }) => (seat.holder === me ? { holder: wanted, previous: me } : undefined)),
       settle: fromPromise(({ input, signal }) => host.vacate(within(input.partition), signal)),
       clear: write((seat) => (seat.previous === me ? { ...seat, previous: null } : undefined)),
       drop: fromPromise(async ({ input }) => host.drop(within(input.partition))),

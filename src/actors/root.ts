@@ -30,8 +30,7 @@ export class Root {
   readonly #committer: Committer
   readonly #pump: Pump
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
-  /** While it leaves memory: resolves when it has. */
-  leaving: Promise<void> | undefined
+  leaving: Promise<void> | undefined // resolves when it has left memory
   #gone: RuntimeError | undefined
   readonly #pause = new Pause()
   readonly #tide = new Tide()
@@ -101,13 +100,15 @@ export class Root {
   /** The input of a root that does not exist yet; the first one given counts. */
   readonly createWith = (input: unknown): void => this.#state.createWith(input)
 
-  get busy(): boolean {
-    if (this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing) return true
-    return !this.quarantine && (this.replica?.effects.size ?? 0) > 0
+  get working(): boolean {
+    return this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing || this.#effects.running
   }
-  /** ms without anything to do, or 0. */
+  /** It does, or will when it has rested. */
+  get busy(): boolean {
+    return this.working || (!this.quarantine && (this.replica?.effects.size ?? 0) > 0)
+  }
   idleMs(now: number): number {
-    return this.busy ? 0 : Math.max(0, now - this.#lastActive)
+    return this.busy ? 0 : Math.max(0, now - this.#lastActive) // ms without anything to do
   }
 
   /**
@@ -280,9 +281,8 @@ export class Root {
     this.#release(new RuntimeError('closed', `${this.name} was abandoned`, { retryable: true }))
   }
 
-  /** After every wait: a root that was let go meanwhile does nothing more. */
   #alive(): void {
-    if (this.#gone) throw this.#gone
+    if (this.#gone) throw this.#gone // after every wait: a root that was let go meanwhile does nothing more
   }
 
   #release(reason: unknown): void {

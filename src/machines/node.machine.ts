@@ -1,6 +1,6 @@
 import { assign, type EventObject, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
-import { partitionMachine } from './partition.machine.ts'
+import { type PartitionLook, partitionMachine } from './partition.machine.ts'
 
 export type NodeEvent =
   /** Who is alive, and who has which seat. */
@@ -8,7 +8,13 @@ export type NodeEvent =
   /** Give everything away, then leave. */
   | { type: 'drain' }
 
-export type NodeContext = { me: string; members: Members; draining: boolean }
+export type NodeContext = {
+  me: string
+  members: Members
+  draining: boolean
+  /** What each partition was told last. */
+  looks: readonly PartitionLook[]
+}
 
 /** What its renewal is told. */
 export type RenewEvent = { type: 'drain' }
@@ -16,6 +22,19 @@ export type RenewEvent = { type: 'drain' }
 const notProvided = () => Promise.reject(new Error('not provided'))
 const partitions = Array.from({ length: partitionCount }, (_, index) => index)
 const childOf = (partition: number): string => `partition-${partition}`
+
+/** Who is gone holds nothing, and who drains is to have nothing. */
+const looksOf = ({ me, members, draining }: NodeContext): PartitionLook[] => {
+  const alive = new Set(members.nodes.map(({ id }) => id))
+  const present = (id: string | null) => (id !== null && alive.has(id) ? id : null)
+  const may = holders(members).filter((id) => id !== me || !draining)
+  return partitions.map((partition) => {
+    const { holder, previous } = members.seats[partition] ?? emptySeat
+    return { holder: present(holder), previous: present(previous), wanted: rendezvous(partition, may) }
+  })
+}
+const isSame = (look: PartitionLook, before: PartitionLook | undefined): boolean =>
+  look.holder === before?.holder && look.previous === before.previous && look.wanted === before.wanted
 
 /**
  * One node of a cluster: it says that it is there, takes its share of the partitions, gives them away when others come, and all of them when it drains.
@@ -52,21 +71,16 @@ export const nodeMachine = setup({
     spawnPartitions: enqueueActions(({ context: { me }, enqueue }) => {
       for (const partition of partitions) enqueue.spawnChild('partition', { id: childOf(partition), input: { partition, me } })
     }),
-    /** Each partition decides for itself what follows. Who is gone holds nothing. */
-    lookAll: enqueueActions(({ context: { me, members, draining }, enqueue }) => {
-      const alive = new Set(members.nodes.map(({ id }) => id))
-      const may = holders(members).filter((id) => id !== me || !draining)
-      const present = (id: string | null) => (id !== null && alive.has(id) ? id : null)
+    /** Each partition for which something has changed decides for itself what follows. */
+    lookAll: enqueueActions(({ context, enqueue }) => {
+      const looks = looksOf(context)
       for (const partition of partitions) {
-        const { holder, previous } = members.seats[partition] ?? emptySeat
-        enqueue.sendTo(childOf(partition), {
-          type: 'look',
-          holder: present(holder),
-          previous: present(previous),
-          wanted: rendezvous(partition, may),
-        })
+        const look = looks[partition] as PartitionLook
+        if (!isSame(look, context.looks[partition])) enqueue.sendTo(childOf(partition), { type: 'look', ...look })
       }
+      enqueue.assign({ looks })
     }),
+    forgetLooks: assign({ looks: [] }),
     stopPartitions: enqueueActions(({ enqueue }) => {
       for (const partition of partitions) enqueue.stopChild(childOf(partition))
     }),
@@ -77,7 +91,7 @@ export const nodeMachine = setup({
 }).createMachine({
   id: 'node',
   description: 'One node of a cluster: it says that it is there, takes its share of the partitions, and gives them away when it drains.',
-  context: ({ input }) => ({ ...input, draining: false }),
+  context: ({ input }) => ({ ...input, draining: false, looks: [] }),
   on: { members: { actions: 'keepMembers' } },
   initial: 'joining',
   states: {
@@ -91,7 +105,7 @@ export const nodeMachine = setup({
       on: { drain: 'leaving' },
     },
     member: {
-      entry: ['spawnPartitions', 'lookAll'],
+      entry: ['forgetLooks', 'spawnPartitions', 'lookAll'],
       exit: 'stopPartitions',
       invoke: { id: 'renew', src: 'renew', input: ({ context }) => context },
       on: { members: { actions: ['keepMembers', 'lookAll'] } },

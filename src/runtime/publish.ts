@@ -49,13 +49,13 @@ export const othersOn =
 export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: string) => {
   const headers = { 'Content-Type': 'application/json', ...(me === undefined ? {} : { [nodeHeader]: me }) }
   const send = (address: Address, type: string, body: () => object): void => {
-    // Most of the time nobody listens at all, and then not even the subject has to be made.
-    if (!bus.wanted()) return
-    const subject = names.out(address, type)
-    if (!bus.wanted(subject)) return
+    let subject = ''
     const say = (content: object) => bus.publish(subject, encoder.encode(JSON.stringify(content)), headers)
     try {
-      say(body())
+      // Most of the time nobody listens at all, and then not even the subject has to be made.
+      if (!bus.wanted()) return
+      subject = names.out(address, type)
+      if (bus.wanted(subject)) say(body())
     } catch (error) {
       // Nobody shall wait for what will never come: who hears this reads the rest where it stands.
       if (isRuntimeError(error) && error.code === 'too_large') say(withoutContent(body()))

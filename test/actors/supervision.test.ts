@@ -314,6 +314,25 @@ test('what kills its process again and again does so after longer and longer res
   expect(puppets.starts.length).toBe(12)
 })
 
+test('a host that drains does not wait for what only rests', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  let host = await world.host([fragile(puppets)])
+  await outcome(world, host.send(address, { type: 'work' }))
+  await world.clock.settle()
+  expect(await world.clock.until(host.settled(0))).toBe(false)
+  for (let life = 1; life <= 4; life++) {
+    host.abandon()
+    host = await world.host([fragile(puppets)])
+    await world.clock.until(host.get(address))
+  }
+  const starts = puppets.starts.length
+
+  expect(await world.clock.until(host.settled(0))).toBe(true)
+
+  expect(puppets.starts.length).toBe(starts)
+})
+
 test('a host that leaves in good order is none that was killed: an effect that runs for ever may be taken over for ever', async () => {
   const world = await aWorld()
   const puppets = new Puppets()

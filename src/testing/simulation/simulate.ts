@@ -17,6 +17,9 @@ import type { Outcome, Play, Scenario, Simulation } from './scenario.ts'
 const silent: Logger = { debug: () => undefined, info: () => undefined, warn: () => undefined, error: () => undefined }
 
 /** Virtual time after the last fault in which everything must have come to its end. */
+/** With one seed in two the nodes share the actors by partition; else they take over from each other at any moment. */
+const isPartitioned = (seed: number): boolean => seed % 2 === 1
+
 const settleMaxMs = 20 * 60_000
 const storyMax = 2000
 /** Virtual ms after which a client takes it that nobody will answer. */
@@ -207,7 +210,12 @@ class Run<Act> implements Simulation {
   }
 
   async #boot(node: Node): Promise<void> {
-    const inner = await openMemory({ environment: this.#storeEnvironment, store: this.#store, shared: true })
+    const inner = await openMemory({
+      environment: this.#storeEnvironment,
+      store: this.#store,
+      shared: true,
+      partitioned: isPartitioned(this.#plan.seed),
+    })
     try {
       const options = this.#play.runtime(node)
       node.runtime = await createRuntime({ ...options, transport: node.connect(inner), environment: node.environment })

@@ -59,6 +59,8 @@ export type MemoryOptions = {
   steal?: boolean
   /** Opens beside the others, like one more node on a server: they share bus, inbox and registry. */
   shared?: boolean
+  /** Whether those who share it divide the actors among themselves; default: as `shared` says. Without that each takes what it finds, and the journal fences. */
+  partitioned?: boolean
   /** Undelivered inbox messages; 100,000 unless given. */
   inboxMax?: number
 }
@@ -84,7 +86,14 @@ const addressIn = (subject: string): Address => {
 }
 
 /** @throws RuntimeError locked */
-export const openMemory = async ({ environment, store: given = createMemoryStore(), steal, shared, inboxMax }: MemoryOptions): Promise<Transport> => {
+export const openMemory = async ({
+  environment,
+  store: given = createMemoryStore(),
+  steal,
+  shared,
+  partitioned = shared,
+  inboxMax,
+}: MemoryOptions): Promise<Transport> => {
   const store = given as Store
   if (store.owner !== undefined && steal !== true && shared !== true)
     throw new RuntimeError('locked', 'this memory store is in use by another transport of this process', {
@@ -102,7 +111,7 @@ export const openMemory = async ({ environment, store: given = createMemoryStore
 
   const transport = closable({
     name: 'memory',
-    capabilities: { durable: false, sharedByNodes: shared === true },
+    capabilities: { durable: false, sharedByNodes: partitioned === true },
     journal: memoryJournal(store.roots, environment.failPoints),
     bus: live.bus,
     inbox: {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { natsServer } from '../scripts/nats-server.ts'
+import { natsServer } from '../../scripts/nats-server.ts'
 
 export type BenchServer = { url: string; pid: number; store: string; stop(): Promise<void> }
 
