@@ -31,7 +31,8 @@ subscribe('net.client.socket', (message) => {
 export const connectTo = async (url: string, options: ConnectionOptions): Promise<NatsConnection> => {
   // A dead link is noticed within ten seconds rather than minutes, and never given up.
   const patient = { timeout: 5_000, pingInterval: 5_000, maxPingOut: 2, maxReconnectAttempts: -1, reconnectTimeWait: 500 }
-  const all = { name: 'statecast', ...patient, ...connectionTo(url), ...options }
+  // A stack for each request, in case it fails, would cost more than the request.
+  const all = { name: 'statecast', noAsyncTraces: true, ...patient, ...connectionTo(url), ...options }
   const dial: { sockets: Socket[] | undefined } = { sockets: [] }
   try {
     return await dials.run(dial, () => connect(all))
