@@ -1,7 +1,7 @@
 /** The registry's word on who is alive and who has which seat, mirrored here: whoever routes a message asks no server. */
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
-import { emptySeat, type Members, type NodeRecord, partitionCount, type Seat } from '../contracts/placement.ts'
+import { emptySeat, type Members, NodeRecord, partitionCount, Seat } from '../contracts/placement.ts'
 import type { Registry, RegistryChange } from '../contracts/transport.ts'
 
 const nodesPrefix = 'nodes/'
@@ -31,8 +31,21 @@ export class Membership {
     this.#stopWatching = () => {
       for (const stop of stops) stop()
     }
-    for (const prefix of [nodesPrefix, seatsPrefix]) for (const found of await this.#registry.list(prefix)) this.#take(found)
+    await this.refresh()
     return this
+  }
+
+  /** Looks at everything again: word of a change may have got lost. @throws RuntimeError log_unavailable … */
+  async refresh(): Promise<void> {
+    const before = new Map([...this.#nodes].map(([id, { revision }]) => [id, revision]))
+    const nodes = await this.#registry.list(nodesPrefix)
+    for (const found of [...nodes, ...(await this.#registry.list(seatsPrefix))]) this.#take(found)
+    const there = new Set(nodes.map(({ key }) => key))
+    for (const [id, revision] of before) {
+      const key = nodesPrefix + id
+      // Unless it has said something since.
+      if (!there.has(key) && this.#nodes.get(id)?.revision === revision) this.#take({ key, value: undefined, revision: undefined })
+    }
   }
 
   get members(): Members {
@@ -117,7 +130,7 @@ export class Membership {
     const before = this.#nodes.get(id)
     if (value === undefined || revision === undefined) return this.#nodes.delete(id)
     if (before !== undefined && revision <= before.revision) return false
-    const record = JSON.parse(value) as NodeRecord
+    const record = NodeRecord.parse(JSON.parse(value))
     this.#nodes.set(id, { value: record, revision })
     // Its renewal changes nothing.
     return before === undefined || before.value.draining !== record.draining
@@ -127,7 +140,7 @@ export class Membership {
     if (!(partition >= 0 && partition < partitionCount) || value === undefined || revision === undefined) return false
     const before = this.#seats[partition]
     if (before !== undefined && revision <= before.revision) return false
-    this.#seats[partition] = { value: JSON.parse(value) as Seat, revision }
+    this.#seats[partition] = { value: Seat.parse(JSON.parse(value)), revision }
     return true
   }
 

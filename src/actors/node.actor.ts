@@ -10,6 +10,8 @@ import type { Host } from './host.ts'
 import type { Membership } from './membership.ts'
 
 const renewMs = 1_000
+/** Renewals between two looks at the whole registry. */
+const lookEvery = 30
 /** Longest time from a change of the registry to whoever waits for it, where the word of it got lost. */
 const settleStepMs = 100
 
@@ -97,7 +99,11 @@ export const runNode = ({ membership, record, host, environment, consume, finish
       renew: fromCallback(({ receive }) => {
         let ended = false
         let timer: unknown
-        const say = () => announce().catch((error: unknown) => log.warn({ error: errorBody(error) }, 'this node could not say that it is here'))
+        let said = 0
+        const say = () =>
+          announce()
+            .then(() => (++said % lookEvery === 0 ? membership.refresh() : undefined))
+            .catch((error: unknown) => log.warn({ error: errorBody(error) }, 'this node could not say that it is here'))
         const soon = () => {
           timer = clock.setTimeout(() => void say().then(() => ended || soon()), renewMs)
         }

@@ -1,4 +1,5 @@
 /** Which node has which actors: every address belongs to one of 64 partitions, and every partition has a seat that one node holds. */
+import { z } from 'zod'
 import { type Address, escapeToken } from './subjects.ts'
 
 export const partitionCount = 64
@@ -8,24 +9,27 @@ export const roles = ['gateway', 'session', 'turn', 'tool'] as const
 export type Role = (typeof roles)[number]
 
 /** What a node says of itself; it stands in the registry for as long as the node renews it. */
-export type NodeRecord = {
-  id: string
-  roles: readonly Role[]
-  host: string
-  pid: number
-  version: string
+export const NodeRecord = z.object({
+  id: z.string().min(1),
+  /** A {@link Role} each, or one of a later version. */
+  roles: z.array(z.string()),
+  host: z.string(),
+  pid: z.number(),
+  version: z.string(),
   /** ms since the epoch. */
-  since: number
+  since: z.number(),
   /** It gives away what it holds and takes no more. */
-  draining: boolean
-}
+  draining: z.boolean(),
+})
+export type NodeRecord = z.infer<typeof NodeRecord>
 
 /** Who holds a partition. It stands until somebody else writes it, and counts for as long as its holder is alive. */
-export type Seat = {
-  holder: string | null
+export const Seat = z.object({
+  holder: z.string().nullable(),
   /** Held it before, and still has actors of it that are in the middle of their work. */
-  previous: string | null
-}
+  previous: z.string().nullable(),
+})
+export type Seat = z.infer<typeof Seat>
 export const emptySeat: Seat = { holder: null, previous: null }
 
 /** The membership of a cluster as one node sees it. */

@@ -46,7 +46,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
   const me = roles.length === 0 ? undefined : environment.ids.next('node')
   const record: NodeRecord = {
     id: me ?? '',
-    roles,
+    roles: [...roles],
     host: hostname(),
     pid: process.pid,
     version,

@@ -10,7 +10,7 @@ const node = walker(nodeMachine, ['join', 'leave', 'finishWork'], () => ({ parti
 
 const record = (id: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
   id,
-  roles,
+  roles: [...roles],
   host: 'h',
   pid: 1,
   version: '1',

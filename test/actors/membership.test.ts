@@ -1,0 +1,84 @@
+/** The registry's word on who is alive and who has which seat, as one node mirrors it. */
+import { expect, test } from 'vitest'
+import { Membership, nodeTtlMs } from '../../src/actors/membership.ts'
+import { type NodeRecord, roles } from '../../src/contracts/placement.ts'
+import type { Registry } from '../../src/contracts/transport.ts'
+import { openMemory } from '../../src/transport/memory/open.ts'
+import { aManualClock, anEnvironment } from '../transport/harness.ts'
+
+const record = (id: string): NodeRecord => ({ id, roles: [...roles], host: 'h', pid: 1, version: '1', since: 0, draining: false })
+
+const open = async () => {
+  const clock = aManualClock()
+  const environment = { ...anEnvironment(), clock }
+  const { registry } = await openMemory({ environment })
+  /** As over a link that loses what it should tell. */
+  const deaf: Registry = { ...registry, watch: () => () => undefined }
+  const member = (on = registry) => new Membership(on, environment.log).open()
+  return { clock, registry, deaf, member, environment }
+}
+
+test('a node is there from its word on, for as long as it renews it, and others hear when it is gone', async () => {
+  const { clock, member } = await open()
+  const [a, b] = [await member(), await member()]
+  let heard = 0
+  b.listen(() => heard++)
+
+  const first = await a.announce(record('a'), 0)
+  expect(b.members.nodes.map(({ id }) => id)).toEqual(['a'])
+  expect(await a.announce(record('a'), 0)).toBeUndefined()
+  await a.announce(record('a'), first as number)
+  expect(heard).toBe(1)
+  await clock.advance(nodeTtlMs)
+
+  expect(b.isAlive('a')).toBe(false)
+  expect(heard).toBe(2)
+})
+
+test('a seat counts while its holder is alive; of two who write it at once one does, and both know who', async () => {
+  const { member } = await open()
+  const [a, b] = [await member(), await member()]
+  await a.announce(record('a'), 0)
+
+  const seats = await Promise.all([
+    a.write(7, (seat) => ({ ...seat, holder: 'a' })),
+    b.write(7, (seat) => (seat.holder === null ? { ...seat, holder: 'b' } : undefined)),
+  ])
+
+  expect(new Set(seats.map(({ holder }) => holder)).size).toBe(1)
+  expect(a.seat(7)).toEqual(b.seat(7))
+  expect(a.holder(7)).toBe(a.seat(7).holder === 'a' ? 'a' : undefined)
+  expect(a.holder(8)).toBeUndefined()
+})
+
+test('word that got lost is made good by a look at everything', async () => {
+  const { clock, deaf, member } = await open()
+  const [a, b] = [await member(), await member(deaf)]
+  const seen = await a.announce(record('a'), 0)
+  await a.write(3, () => ({ holder: 'a', previous: null }))
+  expect(b.isAlive('a')).toBe(false)
+
+  await b.refresh()
+  expect([b.isAlive('a'), b.holder(3)]).toEqual([true, 'a'])
+  expect(seen).toBeDefined()
+  await clock.advance(nodeTtlMs)
+  await b.refresh()
+
+  expect(b.isAlive('a')).toBe(false)
+})
+
+test.each(['garbage', '{}', '[]', 'null', '{"holder":7,"previous":null}', '{"id":"","roles":"all"}'])(
+  'a record that is none (%s) is logged, hides nothing, and is written over',
+  async (value) => {
+    const { registry, member, environment } = await open()
+    await registry.put('seats/5', value)
+    await registry.put('nodes/x', value)
+    await registry.put('seats/99', '{"holder":"a","previous":null}')
+    const a = await member()
+    await a.announce(record('a'), 0)
+
+    expect(a.members.nodes.map(({ id }) => id)).toEqual(['a'])
+    expect(await a.write(5, (seat) => (seat.holder === null ? { ...seat, holder: 'a' } : undefined))).toEqual({ holder: 'a', previous: null })
+    expect(environment.lines.some(({ level }) => level === 'error')).toBe(true)
+  },
+)
