@@ -13,6 +13,7 @@ export const defaultLimits: HostLimits = {
   snapshotEvery: 100,
   crashMax: 5,
   crashPeriodMs: 60_000,
+  takeoverMax: 10,
   patienceMs: 30_000,
   takeoverMs: 250,
   idleMs: 60_000,

@@ -1,5 +1,5 @@
 /** The registry's word on who is alive and who has which seat, mirrored here: whoever routes a message asks no server. */
-import type { Logger } from '../contracts/environment.ts'
+import { type Clock, type Environment, type Instant, instantOf, isWithin, type Logger } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import { emptySeat, type Members, NodeRecord, partitionCount, Seat } from '../contracts/placement.ts'
 import type { Registry, RegistryChange } from '../contracts/transport.ts'
@@ -8,20 +8,34 @@ const nodesPrefix = 'nodes/'
 const seatsPrefix = 'seats/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
+/** ms after which our own word, given every second, is late. */
+const overdueMs = 2_000
+/** ms of silence after which a node is gone, though its record has not expired; and how often that is looked at. */
+const silentMs = 3 * nodeTtlMs
+const sweepMs = 1_000
 
 type Kept<T> = { value: T; revision: number }
+/** `heard` when its last word came. */
+type KeptNode = Kept<NodeRecord> & { heard: Instant }
 
 export class Membership {
   readonly #registry: Registry
   readonly #log: Logger
-  readonly #nodes = new Map<string, Kept<NodeRecord>>()
+  readonly #clock: Clock
+  /** Ourselves, if we are a node, and when the registry last had our word. */
+  #own: { id: string; renewed: Instant } | undefined
+  readonly #nodes = new Map<string, KeptNode>()
+  /** Revisions of records that stand although their nodes say nothing any more. */
+  readonly #silent = new Map<string, number>()
+  #sweeping: unknown
   readonly #seats: (Kept<Seat> | undefined)[] = []
   readonly #listeners = new Set<() => void>()
   #members: Members | undefined
   #stopWatching: () => void = () => undefined
 
-  constructor(registry: Registry, log: Logger) {
+  constructor(registry: Registry, { clock, log }: Pick<Environment, 'clock' | 'log'>) {
     this.#registry = registry
+    this.#clock = clock
     this.#log = log
   }
 
@@ -32,7 +46,31 @@ export class Membership {
       for (const stop of stops) stop()
     }
     await this.refresh()
+    this.#sweepSoon()
     return this
+  }
+
+  /**
+   * Who has said nothing for long is gone, whatever stands in the registry: a server that was killed may forget when its records expire.
+   * Where our own word is overdue too, everybody's is.
+   */
+  #sweepSoon(): void {
+    this.#sweeping = this.#clock.setTimeout(() => {
+      for (const [id, { revision, heard }] of this.#nodes) {
+        if (id === this.#own?.id) continue
+        if (this.#own !== undefined && !isWithin(this.#clock, this.#own.renewed, overdueMs)) this.#nodes.get(id)!.heard = instantOf(this.#clock)
+        else if (!isWithin(this.#clock, heard, silentMs)) this.#bury(id, revision)
+      }
+      this.#sweepSoon()
+    }, sweepMs)
+  }
+
+  #bury(id: string, revision: number): void {
+    this.#log.warn({ node: id }, 'a node says nothing any more, and its record was left behind')
+    this.#silent.set(id, revision)
+    this.#nodes.delete(id)
+    this.#changed()
+    this.#registry.delete(nodesPrefix + id, { expected: revision }).catch(() => undefined)
   }
 
   /** Looks at everything again: word of a change may have got lost. @throws RuntimeError log_unavailable … */
@@ -81,7 +119,10 @@ export class Membership {
     const key = nodesPrefix + record.id
     const value = JSON.stringify(record)
     const revision = await this.#registry.put(key, value, { expected: known, ttlMs: nodeTtlMs })
-    if (revision !== undefined) this.#take({ key, value, revision })
+    if (revision !== undefined) {
+      this.#own = { id: record.id, renewed: instantOf(this.#clock) }
+      this.#take({ key, value, revision })
+    }
     return revision
   }
   /** The revision under which a node stands in the registry; 0 when it does not. */
@@ -118,9 +159,7 @@ export class Membership {
       const changed = key.startsWith(nodesPrefix)
         ? this.#takeNode(key.slice(nodesPrefix.length), value, revision)
         : this.#takeSeat(Number(key.slice(seatsPrefix.length)), value, revision)
-      if (!changed) return
-      this.#members = undefined
-      for (const listener of this.#listeners) listener()
+      if (changed) this.#changed()
     } catch (error) {
       this.#log.error({ key, error: errorBody(error) }, 'a record of the cluster cannot be read')
     }
@@ -128,12 +167,35 @@ export class Membership {
 
   #takeNode(id: string, value: string | undefined, revision: number | undefined): boolean {
     const before = this.#nodes.get(id)
-    if (value === undefined || revision === undefined) return this.#nodes.delete(id)
-    if (before !== undefined && revision <= before.revision) return false
+    if (value === undefined) return this.#takeLeave(id, before, revision)
+    if (revision === undefined) return false
+    if (revision <= (before?.revision ?? this.#silent.get(id) ?? 0)) return false
     const record = NodeRecord.parse(JSON.parse(value))
-    this.#nodes.set(id, { value: record, revision })
+    if (record.id !== id) throw new TypeError(`it names '${record.id}'`)
+    this.#nodes.set(id, { value: record, revision, heard: instantOf(this.#clock) })
+    this.#silent.delete(id)
     // Its renewal changes nothing.
     return before === undefined || before.value.draining !== record.draining
+  }
+
+  /**
+   * We know about ourselves. Where our own word is overdue too, it is the registry that stood still: then the others have the time of one more word.
+   * @param revision of the expiry, where the registry numbers it
+   */
+  #takeLeave(id: string, before: KeptNode | undefined, revision: number | undefined): boolean {
+    if (before === undefined || id === this.#own?.id || (revision !== undefined && revision < before.revision)) return false
+    if (this.#own === undefined || isWithin(this.#clock, this.#own.renewed, overdueMs)) return this.#nodes.delete(id)
+    this.#clock.setTimeout(() => {
+      if (this.#nodes.get(id)?.revision !== before.revision) return
+      this.#nodes.delete(id)
+      this.#changed()
+    }, nodeTtlMs)
+    return false
+  }
+
+  #changed(): void {
+    this.#members = undefined
+    for (const listener of this.#listeners) listener()
   }
 
   #takeSeat(partition: number, value: string | undefined, revision: number | undefined): boolean {
@@ -145,6 +207,7 @@ export class Membership {
   }
 
   close(): void {
+    this.#clock.clearTimeout(this.#sweeping)
     this.#stopWatching()
     this.#listeners.clear()
   }

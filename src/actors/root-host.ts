@@ -15,6 +15,8 @@ export type RootLimits = {
   /** Restarts within `crashPeriodMs` after which a root is quarantined. */
   crashMax: number
   crashPeriodMs: number
+  /** Processes that may end in a row while they run a root, before it is set aside: perhaps it is what ends them. */
+  takeoverMax: number
   /** ms that a root with running effects waits for a store that is full or away, before it lets go and they have to begin again. */
   patienceMs: number
   /** ms within which nobody else can have taken over, as locks and leases last longer. After that, whoever may have been frozen asks the journal. */

@@ -22,8 +22,6 @@ export const backoffMs = (crashes: number[], now: number, budget: Budget): numbe
 export const verdict = (crash: ErrorBody, { crashes, at }: Ledger, budget: Budget): Pick<Commit, 'crash' | 'quarantine'> =>
   overBudget(crashes, at, budget) ? { crash, quarantine: crash } : { crash }
 
-/** Processes that may end in a row before what they were running is set aside: perhaps it is what ends them. */
-const takeoverMax = 10
 const calmTakeovers = 3
 
 /** ms in which a process that took over from several that had got nowhere stays up and answers, before it runs what they ran. */
@@ -31,7 +29,7 @@ export const takeoverRestMs = ({ takeovers }: Ledger): number =>
   takeovers < calmTakeovers ? 0 : Math.min(60_000, 1000 * 2 ** (takeovers - calmTakeovers))
 
 /** Why a root is not run again after one more takeover, if so. */
-export const exhaustion = (name: string, { takeovers }: Ledger, running: Iterable<string>): ErrorBody | undefined =>
+export const exhaustion = (name: string, { takeovers }: Ledger, running: Iterable<string>, takeoverMax: number): ErrorBody | undefined =>
   takeovers < takeoverMax
     ? undefined
     : new RuntimeError('internal', `${takeovers} processes in a row ended while they ran ${[...running].slice(0, 5).join(', ') || 'its actions'}`, {

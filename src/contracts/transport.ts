@@ -111,7 +111,7 @@ export interface Registry {
   /** Calls back for every later change, also for an expiry (value undefined). */
   watch(prefix: string, listener: (change: RegistryChange) => void): () => void
 }
-/** `revision` of what was put; undefined where it was deleted. */
+/** `revision` of what was put; of a deletion where the backend numbers those. */
 export type RegistryChange = { key: string; value: string | undefined; revision: number | undefined }
 
 /** Bytes by the hex SHA-256 of their content. */

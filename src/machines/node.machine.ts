@@ -26,7 +26,7 @@ const childOf = (partition: number): string => `partition-${partition}`
 /** Who is gone holds nothing, and who drains is to have nothing. */
 const looksOf = ({ me, members, draining }: NodeContext): PartitionLook[] => {
   const alive = new Set(members.nodes.map(({ id }) => id))
-  const present = (id: string | null) => (id !== null && alive.has(id) ? id : null)
+  const present = (id: string | null) => (id !== null && (id === me || alive.has(id)) ? id : null)
   const may = holders(members).filter((id) => id !== me || !draining)
   return partitions.map((partition) => {
     const { holder, previous } = members.seats[partition] ?? emptySeat

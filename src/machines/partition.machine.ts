@@ -52,7 +52,8 @@ export const partitionMachine = setup({
   guards: {
     mine: ({ context: { holder, me } }) => holder === me,
     mineBefore: ({ context: { previous, me } }) => previous === me,
-    taken: ({ context: { holder, me } }) => holder !== me,
+    /** Nobody known is not somebody else. */
+    taken: ({ context: { holder, me } }) => holder !== null && holder !== me,
     forMe: ({ context: { holder, wanted, me } }) => holder === null && wanted === me,
     forOthers: ({ context: { wanted, me } }) => wanted !== me,
   },

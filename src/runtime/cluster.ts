@@ -42,7 +42,7 @@ type ClusterParts = { transport: Transport; names: Subjects; environment: Enviro
 /** @param roles none for a bystander, who takes no actors for as long as a node is there */
 export const openCluster = async ({ transport, names, environment, roles }: ClusterParts): Promise<Cluster> => {
   const { bus, registry } = transport
-  const membership = await new Membership(registry, environment.log).open()
+  const membership = await new Membership(registry, environment).open()
   const me = roles.length === 0 ? undefined : environment.ids.next('node')
   const record: NodeRecord = {
     id: me ?? '',

@@ -93,7 +93,7 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
     let place = placeOf(address)
     for (let hops = 1; ; hops++) {
       try {
-        if (place === me || place === here) return await answer(host, name, address, args)
+        if (place !== undefined && (place === me || place === here)) return await answer(host, name, address, args)
         if (place !== undefined) return await askNode(parts, place, name, address, args)
       } catch (error) {
         if (!isElsewhere(error) || host.closed || clock.now() >= until) throw error

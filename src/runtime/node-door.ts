@@ -3,9 +3,18 @@ import { decode, encode } from '../actors/codec.ts'
 import type { Host } from '../actors/host.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
+import type { Receipt } from '../contracts/journal.ts'
 import { parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { answer, failedHeader, type Question } from './directory.ts'
+
+const emittedBytesMax = 100_000
+
+/** What a root emitted is heard as events too; of a long list the short ones are kept, such as a refusal. */
+const briefReceipt = (receipt: Receipt): Receipt => {
+  if (encode(receipt.emitted).length <= emittedBytesMax) return receipt
+  return { ...receipt, emitted: receipt.emitted.filter((event) => encode(event).length < emittedBytesMax / 100).slice(0, 100) }
+}
 
 /** @param drain what happens when an operator asks this node to go @returns the stopper */
 export const openNodeDoor = (
@@ -34,7 +43,9 @@ export const openNodeDoor = (
         return
       }
       const { address, args } = decode(message.data) as { address: string; args: unknown[] }
-      reply(message, await answer(host, name as Question, parseAddress(address), args))
+      const said = await answer(host, name as Question, parseAddress(address), args)
+      // What was accepted must not be refused because the receipt is long.
+      reply(message, name === 'send' ? briefReceipt(said as Receipt) : said)
     } catch (error) {
       reply(message, errorBody(error), { [failedHeader]: '1' })
     }

@@ -31,6 +31,8 @@ export const confirmationOf = (names: Subjects, id: string): string => names.wor
 
 /** A turn that takes longer than this is over by its own deadline. */
 const longestMs = 24 * 3_600_000
+/** How long one may take to say who it is. */
+const firstMs = 5_000
 /** How long a node that does it is waited for. */
 const patienceMs = 15_000
 const stepMs = 250
@@ -78,6 +80,8 @@ const order = async ({ bus, names, membership, environment, me }: WorkParts, nam
       if (lost) ended.abort()
     }),
   ]
+  // One that has not even said who it is may be frozen: another one is asked, and this one will find nobody who confirms.
+  const first = environment.clock.setTimeout(() => worker === undefined && ended.abort(), firstMs)
   receive((event) => tell({ event }))
   signal.addEventListener('abort', stop, { once: true })
   try {
@@ -93,11 +97,14 @@ const order = async ({ bus, names, membership, environment, me }: WorkParts, nam
       else throw RuntimeError.from(answer.failure)
     }
     signal.throwIfAborted()
+    if (worker === undefined) throw nobodyError(name)
+    tell({ stop: true })
     throw lostError(name, lost)
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found' && error.retryable && worker === undefined) throw nobodyError(name, error)
     throw error
   } finally {
+    environment.clock.clearTimeout(first)
     signal.removeEventListener('abort', stop)
     for (const one of leave) one()
   }
@@ -111,9 +118,9 @@ const lostError = (name: WorkName, gone: boolean): RuntimeError =>
     { retryable: true, hint: "see 'statecast nodes'" },
   )
 
-const nobodyError = (name: WorkName, cause: RuntimeError): RuntimeError =>
+const nobodyError = (name: WorkName, cause?: RuntimeError): RuntimeError =>
   new RuntimeError('not_found', `no node does this: none has the role '${roleOf[name]}'`, {
-    cause,
+    ...(cause ? { cause } : {}),
     retryable: true,
     hint: `start one: statecast up --roles ${roleOf[name]}`,
   })
@@ -151,6 +158,15 @@ export const openWorkshop = (parts: WorkParts, works: TurnWorks, roles: readonly
 }
 
 const confirmMs = 5_000
+const messageMax = 10_000
+
+/** It has to fit, or nobody would learn of it. */
+const briefly = ({ code, message, retryable, hint }: ErrorBody): ErrorBody => ({
+  code,
+  message: message.slice(0, messageMax),
+  retryable,
+  ...(hint === undefined ? {} : { hint: hint.slice(0, messageMax) }),
+})
 
 const carryOut = async (
   { bus, names, membership, environment, me }: WorkParts,
@@ -158,14 +174,34 @@ const carryOut = async (
   { data, reply }: BusMessage,
 ): Promise<void> => {
   if (reply === undefined) return
-  const { id, asker, input, info } = decode(data) as WorkOrder
+  const say = (answer: WorkAnswer): void => bus.publish(reply, encode(answer))
+  let order: WorkOrder
+  try {
+    order = decode(data) as WorkOrder
+    wordsTo(names, order.id)
+  } catch (error) {
+    return say({ failure: errorBody(error, 'bad_request') })
+  }
+  const { id, asker, input, info } = order
   const stopped = new AbortController()
   const listeners: ((event: AnyEvent) => void)[] = []
   const heard: AnyEvent[] = []
-  const say = (answer: WorkAnswer): void => bus.publish(reply, encode(answer))
   let events: AnyEvent[] = []
-  const flush = (): void => {
-    if (events.length > 0) say({ events: events.splice(0) })
+  const flush = (): void => pass(events.splice(0))
+  /** Live output may be lost; what does not fit must not take the rest with it. */
+  const pass = (some: AnyEvent[]): void => {
+    if (some.length === 0) return
+    try {
+      say({ events: some })
+    } catch (error) {
+      if (some.length === 1) {
+        environment.log.warn({ id, error: errorBody(error) }, 'an event of work for another node could not be passed on')
+        return
+      }
+      const half = some.length >> 1
+      pass(some.slice(0, half))
+      pass(some.slice(half))
+    }
   }
   const leave = [
     bus.subscribe(wordsTo(names, id), (message) => {
@@ -201,7 +237,7 @@ const carryOut = async (
     say({ result })
   } catch (error) {
     flush()
-    say({ failure: errorBody(error) })
+    say({ failure: briefly(errorBody(error)) })
   } finally {
     events = []
     for (const one of leave) one()

@@ -55,6 +55,8 @@ const answer = ({ messages }: ModelRequest) => {
 }
 
 export default defineApp({
+  // Here nodes die faster than turns end, and it is not the turns that end them.
+  limits: { takeoverMax: 1_000 },
   prefix: 'chaos',
   models: { 'test/chaos': answer },
   agents: [

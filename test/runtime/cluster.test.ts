@@ -1,4 +1,5 @@
 /** Several nodes that share their actors on one NATS server. */
+import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { partitionOf } from '../../src/contracts/placement.ts'
@@ -150,6 +151,47 @@ test('a message that is published reaches whoever has its session, and a bystand
   }
   expect(bystander.services.host.liveCount).toBe(0)
   expect(bystander.nodes()).toHaveLength(2)
+})
+
+test('a server that stands still for longer than a node is missed: nobody is dropped, and no tool is in doubt', { timeout: 60_000 }, async () => {
+  const gate = Promise.withResolvers<void>()
+  const first = await node({ name: 'A', hold: gate.promise })
+  const second = await node({ name: 'B', hold: gate.promise })
+  await settled(first, 2)
+  await settled(second, 2)
+  const runs = await Promise.all(keys.map((key) => first.session(key).send('pay')))
+  await vi.waitFor(() => expect(paid).toHaveLength(keys.length), { timeout: 10_000 })
+
+  server.freeze()
+  await pause(5_000)
+  server.thaw()
+  await settled(first, 2)
+  gate.resolve()
+
+  for (const run of runs) expect((await run.result()).text).toMatch(/paid 7$/)
+  expect(paid).toHaveLength(keys.length)
+})
+
+test('what does not fit into a message ends neither the node that does the work nor the turn', { timeout: 60_000 }, async () => {
+  const loud = tool({
+    name: 'pay',
+    description: 'pays',
+    input: z.object({ amount: z.number() }),
+    onCrash: 'retry',
+    execute: ({ amount }, { progress }) => {
+      progress('p'.repeat(2_000_000))
+      if (amount === 7) throw new Error('M'.repeat(2_000_000))
+      return 'paid'
+    },
+  })
+  const agents = [agent({ name: 'main', model: 'test/model', tools: [loud] })]
+  const here = await node({ name: 'A', roles: ['gateway', 'session'], agents })
+  await node({ name: 'B', roles: ['turn', 'tool'], agents })
+  await vi.waitFor(() => expect(here.nodes()).toHaveLength(2))
+
+  const { text } = await (await here.session('s').send('pay')).result()
+
+  expect(text).toMatch(/^B: /)
 })
 
 test('an actor belongs to the partition into which the server sorts its messages', { timeout: 30_000 }, async () => {

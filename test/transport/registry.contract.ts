@@ -71,10 +71,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     stop()
     await registry.put('node/2', 'unheard')
 
-    expect(heard).toEqual([
-      { key: 'node/1', value: 'up', revision },
-      { key: 'node/1', value: undefined, revision: undefined },
-    ])
+    expect(heard).toEqual([{ key: 'node/1', value: 'up', revision }, expect.objectContaining({ key: 'node/1', value: undefined })])
   })
 
   claim('a watcher that throws is logged and disturbs nobody', async () => {
@@ -100,10 +97,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     const revision = await registry.put('lease/1', 'mine', { ttlMs: 20 })
     await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 5_000 })
 
-    expect(heard).toEqual([
-      { key: 'lease/1', value: 'mine', revision },
-      { key: 'lease/1', value: undefined, revision: undefined },
-    ])
+    expect(heard).toEqual([{ key: 'lease/1', value: 'mine', revision }, expect.objectContaining({ key: 'lease/1', value: undefined })])
     expect(await registry.get('lease/1')).toBeUndefined()
     expect(await registry.list('lease/')).toEqual([])
     expect(await registry.put('lease/1', 'theirs', { expected: 0 })).toBeDefined()

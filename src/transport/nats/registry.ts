@@ -59,7 +59,7 @@ export const natsRegistry = async (
     const change = {
       key: keyOf(message.subject),
       value: gone ? undefined : decoder.decode(message.data),
-      revision: gone ? undefined : message.seq,
+      revision: message.seq,
     }
     for (const { prefix, since, listener } of watchers) {
       if (!change.key.startsWith(prefix) || message.seq <= since) continue
