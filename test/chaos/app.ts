@@ -55,8 +55,6 @@ const answer = ({ messages }: ModelRequest) => {
 }
 
 export default defineApp({
-  // Here nodes die faster than turns end, and it is not the turns that end them.
-  limits: { takeoverMax: 1_000 },
   prefix: 'chaos',
   models: { 'test/chaos': answer },
   agents: [
@@ -68,5 +66,6 @@ export default defineApp({
   ],
   // Whoever wrote a commit can be told from it: which process it was.
   environment: { ids: { next: (prefix) => `${systemIds.next(prefix)}-p${process.pid}` } },
-  limits: { snapshotEvery: 10 },
+  // Here nodes die faster than turns end, and it is not the turns that end them.
+  limits: { snapshotEvery: 10, takeoverMax: 1_000 },
 })
