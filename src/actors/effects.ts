@@ -13,6 +13,8 @@ export type EffectsHost = {
   input(input: Input, lazy: boolean): void
   /** Rejects when somebody else may have taken over since a time. */
   confirm(since: Instant): Promise<void>
+  /** Does it when no commit is in the making: until then the tree says more than the journal. */
+  alone(work: () => void): void
   /** There is a {@link FailedAction} to be taken. */
   actionFailed(): void
 }
@@ -129,7 +131,7 @@ export class Effects {
     const { clock } = this.#host.environment
     clock.clearTimeout(this.#later)
     if (afterMs > 0) {
-      this.#later = clock.setTimeout(() => this.launchAll(replica, epoch), afterMs)
+      this.#later = clock.setTimeout(() => this.#host.alone(() => this.launchAll(replica, epoch)), afterMs)
       return
     }
     for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())

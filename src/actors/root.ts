@@ -35,7 +35,6 @@ export class Root {
   readonly #pause = new Pause()
   readonly #tide = new Tide()
   #lastActive: number
-
   constructor(host: RootHost, address: Address, registration: Registration) {
     const { environment, journal, limits } = host
     this.#host = guarded(host)
@@ -65,6 +64,7 @@ export class Root {
           this.#release(error)
           throw error
         }),
+      alone: (work) => void this.#pump.alone(async () => void (this.leaving || this.#gone || work())),
       actionFailed: () => this.#pump.start(),
     })
     const alive = () => this.#alive()

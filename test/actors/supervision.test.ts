@@ -3,6 +3,7 @@ import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { assign, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { type MachineOptions, registerMachine } from '../../src/actors/registration.ts'
 import { backoffMs, overBudget } from '../../src/actors/supervision.ts'
+import type { Journal } from '../../src/contracts/transport.ts'
 import { aWorld, codeOf, outcome, Puppets } from './support.ts'
 
 const loose: unknown[] = []
@@ -312,6 +313,45 @@ test('what kills its process again and again does so after longer and longer res
   await world.clock.until((await host.get(address)).revive())
   await world.clock.settle()
   expect(puppets.starts.length).toBe(12)
+})
+
+test('[INV-6] a rest that ends while a commit is on its way starts nothing of it: not before it is durable, and not twice', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const pair = registerMachine(
+    'fragile',
+    setup({ types, actors: { work: puppets.promise('work'), more: puppets.promise('more') } }).createMachine({
+      type: 'parallel',
+      states: {
+        one: { initial: 'idle', states: { idle: { on: { work: 'busy' } }, busy: { invoke: { src: 'work', id: 'work' } } } },
+        two: { initial: 'idle', states: { idle: { on: { more: 'busy' } }, busy: { invoke: { src: 'more', id: 'more' } } } },
+      },
+    }),
+  )
+  let open = Promise.resolve()
+  const slow = (journal: Journal): Journal => ({ ...journal, append: (...all) => open.then(() => journal.append(...all)) })
+  let host = await world.host([pair], { journal: slow })
+  await outcome(world, host.send(address, { type: 'work' }))
+  await world.clock.settle()
+  for (let life = 1; life <= 4; life++) {
+    host.abandon()
+    host = await world.host([pair], { journal: slow })
+    await world.clock.until(host.get(address))
+  }
+  const gate = Promise.withResolvers<void>()
+  open = gate.promise
+  const sent = host.send(address, { type: 'more' })
+  await world.clock.settle()
+  const starts = () => puppets.starts.filter(({ name }) => name === 'more')
+
+  // It rests for a second after so many lives.
+  await world.clock.advance(1_500)
+  expect(starts()).toEqual([])
+  gate.resolve()
+  await world.clock.until(sent)
+  await world.clock.settle()
+
+  expect(starts()).toHaveLength(1)
 })
 
 test('a host that drains does not wait for what only rests', async () => {

@@ -161,4 +161,10 @@ export const mutants: Mutant[] = [
     replace:
       '      for (const { waiting } of applied) waiting.resolve({ seq: this.seq + 1, at: this.#state.ledger.at, duplicate: false, emitted: waiting.emitted })\n      const commit = await this.#committer.commit(applied, outputs, extra)\n',
   },
+  {
+    name: 'launch after a rest while a commit is on its way',
+    file: 'actors/effects.ts',
+    find: 'this.#host.alone(() => this.launchAll(replica, epoch))',
+    replace: 'this.launchAll(replica, epoch)',
+  },
 ]
