@@ -134,10 +134,11 @@ test('when the node that has the session is killed in the middle of the tool, th
     toolCalls: 1,
     text: expect.stringContaining('day 40: '),
   })
-  expect(heard().filter(({ type }) => type === 'final')).toHaveLength(1)
-  expect((await statecast({ folder: aFolder() }, 'nodes', '--url', server.url, '--json')).lines.map((line) => JSON.parse(line).id)).toEqual([
-    names[0],
-  ])
+  await vi.waitFor(() => expect(heard().filter(({ type }) => type === 'final')).toHaveLength(1), patiently)
+  await vi.waitFor(async () => {
+    const { lines } = await statecast({ folder: aFolder() }, 'nodes', '--url', server.url, '--json')
+    expect(lines.map((line) => JSON.parse(line).id)).toEqual([names[0]])
+  }, patiently)
 })
 
 test('clients of the agent protocol find both nodes, and whoever of them is asked answers, also for a session on the other one', async () => {
