@@ -173,7 +173,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
-    cluster?.join(host, consume, () => void drain())
+    cluster?.join({ host, works, consume, drained: () => void drain() })
 
     const stopRetention = resumes && options.retention ? keepRetention({ services }, checkRetention(options.retention)) : () => undefined
 

@@ -8,9 +8,9 @@ import { pack, unpack } from 'msgpackr'
 import { createActor } from 'xstate'
 import { startServer } from '../nats/server.ts'
 import type { Open } from './contender.ts'
-import { turnSteps } from './floor.ts'
+import { playTurn, turnSteps } from './floor.ts'
 
-export const open: Open = async ({ deltas, delta, tool }, { folder }) => {
+export const open: Open = async (script, { folder }) => {
   const server = await startServer(folder)
   const [node, watcher] = await Promise.all([connect({ servers: server.url }), connect({ servers: server.url })])
   const js = jetstream(node)
@@ -42,33 +42,13 @@ export const open: Open = async ({ deltas, delta, tool }, { folder }) => {
       return {
         async say(message, heard) {
           const all = Promise.withResolvers<void>()
-          let missing = deltas
+          let missing: number = script.deltas
           listeners.set(name, (pieces) => {
             pieces.forEach(heard)
             missing -= pieces.length
             if (missing === 0) all.resolve()
           })
-          actor.send({ type: 'message' })
-          await append({ message })
-          actor.send({ type: 'asked' })
-          if (message === 'tool') {
-            await Promise.resolve()
-            actor.send({ type: 'called' })
-            await append({ call: tool.name, input: tool.input })
-            const output = await Promise.resolve(tool.output)
-            actor.send({ type: 'returned' })
-            await append({ output })
-            actor.send({ type: 'asked' })
-          }
-          let text = ''
-          for (let index = 0; index < deltas; index++) {
-            await Promise.resolve()
-            text += delta
-            publish(delta)
-          }
-          actor.send({ type: 'answered' })
-          await append({ text })
-          actor.send({ type: 'written' })
+          const text = await playTurn(actor, { message, script, append, heard: publish })
           await all.promise
           return text
         },

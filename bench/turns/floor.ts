@@ -5,7 +5,8 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { pack } from 'msgpackr'
-import { assign, createActor, setup } from 'xstate'
+import { type ActorRefFrom, assign, createActor, setup } from 'xstate'
+import type { Message, Script } from '../workload.ts'
 import type { Open } from './contender.ts'
 
 export const turnSteps = setup({
@@ -55,7 +56,36 @@ const groupedAppends = (file: string): { append: Append; close: () => void } => 
   }
 }
 
-export const open: Open = ({ deltas, delta, tool }, { variant, folder }) => {
+type Turn = { message: Message; script: Script; append: (entry: object) => Promise<void> | undefined; heard: (piece: string) => void }
+
+/** @returns the answer */
+export const playTurn = async (actor: ActorRefFrom<typeof turnSteps>, { message, script, append, heard }: Turn): Promise<string> => {
+  const { deltas, delta, tool } = script
+  actor.send({ type: 'message' })
+  await append({ message })
+  actor.send({ type: 'asked' })
+  if (message === 'tool') {
+    await Promise.resolve()
+    actor.send({ type: 'called' })
+    await append({ call: tool.name, input: tool.input })
+    const output = await Promise.resolve(tool.output)
+    actor.send({ type: 'returned' })
+    await append({ output })
+    actor.send({ type: 'asked' })
+  }
+  let text = ''
+  for (let index = 0; index < deltas; index++) {
+    await Promise.resolve()
+    text += delta
+    heard(delta)
+  }
+  actor.send({ type: 'answered' })
+  await append({ text })
+  actor.send({ type: 'written' })
+  return text
+}
+
+export const open: Open = (script, { variant, folder }) => {
   const store = variant === 'disk' ? groupedAppends(join(folder, 'floor.db')) : undefined
   let talks = 0
   return {
@@ -65,30 +95,7 @@ export const open: Open = ({ deltas, delta, tool }, { variant, folder }) => {
       let seq = 0
       const append = (entry: object) => store?.append(session, ++seq, { at: Date.now(), ...entry })
       return {
-        async say(message, heard) {
-          actor.send({ type: 'message' })
-          await append({ message })
-          actor.send({ type: 'asked' })
-          if (message === 'tool') {
-            await Promise.resolve()
-            actor.send({ type: 'called' })
-            await append({ call: tool.name, input: tool.input })
-            const output = await Promise.resolve(tool.output)
-            actor.send({ type: 'returned' })
-            await append({ output })
-            actor.send({ type: 'asked' })
-          }
-          let text = ''
-          for (let index = 0; index < deltas; index++) {
-            await Promise.resolve()
-            text += delta
-            heard(delta)
-          }
-          actor.send({ type: 'answered' })
-          await append({ text })
-          actor.send({ type: 'written' })
-          return text
-        },
+        say: (message, heard) => playTurn(actor, { message, script, append, heard }),
       }
     },
     close: () => store?.close(),

@@ -129,12 +129,19 @@ export class Effects {
    */
   launchAll(replica: Replica, epoch: number, afterMs = 0): void {
     const { clock } = this.#host.environment
-    clock.clearTimeout(this.#later)
+    this.#cancelLater()
     if (afterMs > 0) {
-      this.#later = clock.setTimeout(() => this.#host.alone(() => this.launchAll(replica, epoch)), afterMs)
+      // It may be called off while it waits for the commit, too: the tree is another one then.
+      const later = clock.setTimeout(() => this.#host.alone(() => this.#later === later && this.launchAll(replica, epoch)), afterMs)
+      this.#later = later
       return
     }
     for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
+  }
+
+  #cancelLater(): void {
+    this.#host.environment.clock.clearTimeout(this.#later)
+    this.#later = undefined
   }
 
   #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
@@ -196,7 +203,8 @@ export class Effects {
 
   /** Stops all processes without telling the machine: the root leaves memory, or begins anew from its journal. */
   stopAll(replica: Replica): void {
-    for (const handle of [this.#later, ...this.#armed.values()]) this.#host.environment.clock.clearTimeout(handle)
+    this.#cancelLater()
+    for (const handle of this.#armed.values()) this.#host.environment.clock.clearTimeout(handle)
     this.#armed.clear()
     replica.disconnect()
     for (const effect of this.#launched.values()) this.#kill(effect)

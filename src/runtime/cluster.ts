@@ -12,11 +12,21 @@ import type { Transport } from '../contracts/transport.ts'
 import { version } from '../version.ts'
 import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
 import { openNodeDoor } from './node-door.ts'
-import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts, type Workshop } from './work.ts'
+import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts } from './work.ts'
 
 export type NodeRow = NodeRecord & {
   /** How many of the 64 partitions it has. */
   partitions: number
+}
+
+export type JoinParts = {
+  host: Host
+  /** What this node does for others, as far as it has the role. */
+  works: TurnWorks
+  /** Takes the stored messages of a partition in. @returns the stopper */
+  consume(partition: number): () => Promise<void>
+  /** An operator has asked this node to go. */
+  drained(): void
 }
 
 export type Cluster = {
@@ -26,8 +36,7 @@ export type Cluster = {
   directory(host: Host): Directory
   /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
   place(works: TurnWorks, distributed: boolean): TurnWorks
-  /** Joins. @param consume takes the stored messages of a partition in, and returns the stopper @param drained when an operator has asked it to go */
-  join(host: Host, consume: (partition: number) => () => Promise<void>, drained: () => void): void
+  join(parts: JoinParts): void
   nodes(): NodeRow[]
   /** @throws RuntimeError not_found */
   drainNode(id: string): Promise<void>
@@ -54,8 +63,6 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     draining: false,
   }
   let node: RunningNode | undefined
-  let ownWorks: TurnWorks | undefined
-  let workshop: Workshop | undefined
   const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
 
@@ -79,7 +86,6 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     placement: { has, admit },
     directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me }),
     place(works, distributed) {
-      ownWorks = works
       if (me === undefined) return works
       const placed = (Object.keys(works) as WorkName[]).map((name) => [
         name,
@@ -87,11 +93,11 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
       ])
       return Object.fromEntries(placed) as TurnWorks
     },
-    join(host, consume, drained) {
+    join({ host, works, consume, drained }) {
       if (me === undefined) return
-      if (ownWorks) workshop = openWorkshop(workParts(me), ownWorks, roles)
+      const workshop = openWorkshop(workParts(me), works, roles)
       closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
-      node = runNode({ membership, record, host, environment, consume, finishWork: async () => workshop?.stop() })
+      node = runNode({ membership, record, host, environment, consume, finishWork: () => workshop.stop() })
     },
     nodes() {
       const { nodes, seats } = membership.members

@@ -12,19 +12,19 @@ export type SaidListener = (said: Said) => void
 export type EndListener = (reason: RuntimeError) => void
 
 /** Listens to what a root says on other nodes. @returns the unsubscriber */
-export type Others = (name: string, hear: SaidListener) => () => void
+export type Elsewhere = (name: string, hear: SaidListener) => () => void
 
 export class Outputs {
   readonly #listeners = new Map<string, Set<SaidListener>>()
   readonly #endings = new Map<SaidListener, EndListener>()
   readonly #elsewhere = new Map<string, () => void>()
   readonly #log: Logger
-  readonly #others: Others | undefined
+  readonly #remote: Elsewhere | undefined
 
-  /** @param others where nodes share the actors */
-  constructor(log: Logger, others?: Others) {
+  /** @param remote where nodes share the actors */
+  constructor(log: Logger, remote?: Elsewhere) {
     this.#log = log
-    this.#others = others
+    this.#remote = remote
   }
 
   /** @param name address of a root, as text @returns the unsubscriber */
@@ -33,10 +33,10 @@ export class Outputs {
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners)
     listeners.add(listener)
-    if (this.#others && !this.#elsewhere.has(name))
+    if (this.#remote && !this.#elsewhere.has(name))
       this.#elsewhere.set(
         name,
-        this.#others(name, (said) => this.say(name, said)),
+        this.#remote(name, (said) => this.say(name, said)),
       )
     return () => {
       listeners.delete(listener)

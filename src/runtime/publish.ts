@@ -5,7 +5,7 @@ import type { AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
 import { coalesced } from './coalesce.ts'
-import type { Others, Said } from './outputs.ts'
+import type { Elsewhere, Said } from './outputs.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -21,7 +21,7 @@ const nodeHeader = 'Statecast-Node'
 
 /** What other nodes say of a root. */
 export const othersOn =
-  (bus: Bus, names: Subjects, me: string | undefined, log: Logger): Others =>
+  (bus: Bus, names: Subjects, me: string | undefined, log: Logger): Elsewhere =>
   (name, hear) =>
     bus.subscribe(names.everyOut(parseAddress(name)), ({ subject, data, headers }) => {
       if (headers?.[nodeHeader] === undefined || headers[nodeHeader] === me) return

@@ -164,7 +164,7 @@ export const mutants: Mutant[] = [
   {
     name: 'launch after a rest while a commit is on its way',
     file: 'actors/effects.ts',
-    find: 'this.#host.alone(() => this.launchAll(replica, epoch))',
+    find: 'this.#host.alone(() => this.#later === later && this.launchAll(replica, epoch))',
     replace: 'this.launchAll(replica, epoch)',
   },
 ]

@@ -26,10 +26,6 @@ export const isWrongSequence = (error: unknown): boolean => {
   return code === apiCodes.wrongLastSequence || code === apiCodes.wrongLastSequenceUnknown
 }
 
-/** Nobody knows whether a request that ended so was carried out. */
-export const isUnanswered = (error: unknown): boolean =>
-  error instanceof errors.TimeoutError || error instanceof errors.RequestError || error instanceof errors.ConnectionError
-
 /** The server has no room for what is written: nothing of it was stored. */
 export const isFull = (error: unknown): boolean => {
   if (isRuntimeError(error)) return error.code === 'log_full'

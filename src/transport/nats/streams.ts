@@ -2,13 +2,13 @@
 import { DiscardPolicy, type JetStreamManager, RetentionPolicy, StorageType, type StreamConfig } from '@nats-io/jetstream'
 import { type Clock, type Environment, pause } from '../../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { partitionCount } from '../../contracts/placement.ts'
 import type { Registry } from '../../contracts/transport.ts'
 import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
 import { type Names, ownKeys } from './names.ts'
 import { compareSettings, inWords } from './stream-settings.ts'
 
-const partitions = 64
 const seconds = 1_000_000_000
 /** How long the server itself knows the ids of messages. */
 const duplicateWindowNs = 180 * seconds
@@ -40,7 +40,7 @@ const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamO
       // So that nodes which share their work can each take some partitions.
       subject_transform: {
         src: `${prefix}.in.*.*`,
-        dest: `${prefix}.inbox.{{partition(${partitions},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
+        dest: `${prefix}.inbox.{{partition(${partitionCount},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
       },
       retention: RetentionPolicy.Workqueue,
       max_msgs: inboxMax,
