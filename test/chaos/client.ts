@@ -42,24 +42,25 @@ export type Load = {
 
 /** Keeps sessions busy. @returns to be called when it is enough; resolves when every message has its answer */
 export const startLoad = (load: Load): (() => Promise<void>) => {
-  let over = false
-  const clients = Array.from({ length: load.sessions }, (_, index) => runClient(load, `s${index}`, () => over))
+  let endedAt: number | undefined
+  const clients = Array.from({ length: load.sessions }, (_, index) => runClient(load, `s${index}`, () => endedAt))
   const all = Promise.all(clients)
   all.catch(() => undefined)
   return async () => {
-    over = true
+    endedAt = Date.now()
     await all
   }
 }
 
-/** How long one message may remain unanswered before its client gives up, which is a finding. */
+/** How long a message may remain unanswered once nothing more is done to anybody: then its client gives up, which is a finding. */
 const patienceMs = 90_000
 
-const runClient = async ({ nc, random, thinkMs, turnsPerSession, notes }: Load, name: string, over: () => boolean): Promise<void> => {
+const runClient = async ({ nc, random, thinkMs, turnsPerSession, notes }: Load, name: string, endedAt: () => number | undefined): Promise<void> => {
   await sleep(random() * thinkMs)
-  for (let count = 0; !over(); count++) {
+  const patient = () => Date.now() < (endedAt() ?? Infinity) + patienceMs
+  for (let count = 0; endedAt() === undefined; count++) {
     const session = `${name}-${Math.floor(count / turnsPerSession)}`
-    const client = clientOf(nc, session, notes)
+    const client = clientOf(nc, session, notes, patient)
     const ids = [`${session}-m${count}`]
     const words = `${random() < 0.8 ? 'work' : 'just talk'} ${count}`
     const steers = random() < 0.2
@@ -80,30 +81,30 @@ const runClient = async ({ nc, random, thinkMs, turnsPerSession, notes }: Load, 
   }
 }
 
-const clientOf = (nc: NatsConnection, session: string, notes: Note[]) => {
+const clientOf = (nc: NatsConnection, session: string, notes: Note[], patient: () => boolean) => {
   const note = (what: Note['what'], id: string, more: Partial<Note> = {}) => void notes.push({ session, at: Date.now(), what, id, ...more })
-  const refused = async (id: string, error: unknown, until: number): Promise<void> => {
+  const refused = async (id: string, error: unknown): Promise<void> => {
     if (!(error instanceof Refused)) throw error
     note('refused', id, { code: error.code, text: error.message })
-    if (!error.retryable || Date.now() > until) throw error
+    if (!error.retryable || !patient()) throw error
     await sleep(pauseMs)
   }
 
   const say = async (id: string, message: string): Promise<void> => {
-    for (const until = Date.now() + patienceMs; ; ) {
+    for (;;) {
       note('sent', id)
       try {
         const { seq, status } = await ask<{ seq: number; status: string }>(nc, 'chat.send', { sessionKey: session, message, idempotencyKey: id })
         return note('acked', id, { seq, status })
       } catch (error) {
-        await refused(id, error, until)
+        await refused(id, error)
       }
     }
   }
 
   /** As somebody who only has a subject does it: stored by the server, delivered when the session takes it. */
   const post = async (id: string, text: string): Promise<void> => {
-    for (const until = Date.now() + patienceMs; ; ) {
+    for (;;) {
       note('sent', id)
       try {
         const body = JSON.stringify({ type: 'message', text, id, queueMode: 'followup' })
@@ -114,7 +115,7 @@ const clientOf = (nc: NatsConnection, session: string, notes: Note[]) => {
         if (error) throw new Refused({ code: 'not stored', message: error.description, retryable: true })
         return note('acked', id)
       } catch (error) {
-        await refused(id, error, until)
+        await refused(id, error)
       }
     }
   }
@@ -131,7 +132,7 @@ const clientOf = (nc: NatsConnection, session: string, notes: Note[]) => {
   }
 
   const hear = async (id: string, agrees: boolean): Promise<void> => {
-    for (const until = Date.now() + patienceMs; ; ) {
+    for (;;) {
       try {
         const { status, text } = await ask<{ status: string; text: string }>(
           nc,
@@ -142,11 +143,11 @@ const clientOf = (nc: NatsConnection, session: string, notes: Note[]) => {
         return note('answered', id, { status, text })
       } catch (error) {
         // Nobody has an answer yet: perhaps a call is in doubt, and we are asked about it.
-        if (error instanceof Refused && error.code === 'timeout') await decide(agrees).catch((reason) => refused(id, reason, until))
+        if (error instanceof Refused && error.code === 'timeout') await decide(agrees).catch((reason) => refused(id, reason))
         // What was posted may still be on its way.
         else if (error instanceof Refused && error.code === 'not_found') await sleep(pauseMs)
-        else await refused(id, error, until)
-        if (Date.now() > until) throw error
+        else await refused(id, error)
+        if (!patient()) throw error
       }
     }
   }

@@ -17,8 +17,10 @@ export type Figures = {
   takeOversMs: number[]
   /** Those of them during which nothing else was done to anybody. */
   aloneMs: number[]
-  /** Worth a look: turns that failed, and sessions that waited long. */
+  /** Worth a look: sessions that waited long. */
   notable: string[]
+  /** ms from the first sending of a message to its answer. */
+  waitedMs: number[]
   /** Tools that began on a process after another one had claimed their session: by how many ms. */
   lateMs: number[]
 }
@@ -44,6 +46,7 @@ export const judge = ({ journals, notes, effects, harms }: Left): Judgement => {
     aloneMs: [],
     notable: [],
     lateMs: [],
+    waitedMs: waits(notes),
   }
   const notesOf = Map.groupBy(notes, ({ session }) => `session/${session}`)
   const effectsOf = Map.groupBy(effects, ({ session }) => `session/${session}`)
@@ -58,6 +61,7 @@ export const judge = ({ journals, notes, effects, harms }: Left): Judgement => {
     violations.push(...verdict.violations)
     checkTexts(address, commits, client, expect)
     checkPlaces(address, commits, traces, expect, figures)
+    checkTurns(address, commits, expect)
     count(figures, commits, traces, verdict)
     for (const { what, pid, from } of harms) {
       if (what !== 'SIGKILL') continue
@@ -79,6 +83,13 @@ const checkTexts = (address: string, commits: Commit[], client: readonly Note[],
   for (const { id, what, status, text } of client)
     if (what === 'answered' && status === 'completed') expect(said.has(text), `${address}: the answer to ${id} is not in the journal: ${text}`)
     else if (what === 'refused' && text === undefined) expect(false, `${address}: ${id} was given up`)
+}
+
+/** Whatever is done to nodes and servers is no reason for a turn to fail. */
+const checkTurns = (address: string, commits: Commit[], expect: Expect): void => {
+  for (const { notes = [], order, seq } of commits)
+    for (const { ended = [] } of notes)
+      for (const one of ended) expect(one.status !== 'failed', `${address}: a turn failed at ${seq}, ${iso(order)}: ${JSON.stringify(one)}`)
 }
 
 /** A tool begins where its session is. */
@@ -107,10 +118,7 @@ const count = (figures: Figures, commits: Commit[], traces: readonly Trace[], ve
   figures.epochs += verdict.epochs
   figures.messages += verdict.answered
   figures.executions += verdict.executions
-  for (const { states, inputs, notes = [], order, seq } of commits) {
-    for (const { ended = [] } of notes)
-      for (const one of ended)
-        if (one.status === 'failed') figures.notable.push(`${commits[0]?.address}: failed at ${seq}, ${iso(order)}: ${JSON.stringify(one)}`)
+  for (const { states, inputs } of commits) {
     for (const [path, status] of Object.entries(states))
       if (/^\/turn#\d+$/.test(path) && typeof status === 'string' && ['completed', 'failed', 'cancelled'].includes(status))
         figures.turns[status] = (figures.turns[status] ?? 0) + 1
@@ -124,6 +132,17 @@ const count = (figures: Figures, commits: Commit[], traces: readonly Trace[], ve
     const { policy } = all[0]!
     if (all.length > 1) figures.repeated[policy] = (figures.repeated[policy] ?? 0) + all.length - 1
   }
+}
+
+const waits = (notes: readonly Note[]): number[] => {
+  const sentAt = new Map<string, number>()
+  const waited: number[] = []
+  for (const { session, what, id, at } of notes) {
+    const key = `${session} ${id}`
+    if (what === 'sent' && !sentAt.has(key)) sentAt.set(key, at)
+    if (what === 'answered') waited.push(at - (sentAt.get(key) ?? at))
+  }
+  return waited
 }
 
 /** When it was in mid-turn there, and somebody else went on. */

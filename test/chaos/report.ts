@@ -20,6 +20,7 @@ export const report = ({ figures, harms, notes, violations, folder }: Played): s
     `turns:           ${rates.join(', ')}`,
     `tools:           ${figures.executions} executions; run again: ${repeats.join(', ') || 'none'}; in doubt ${figures.inDoubt}`,
     `clients met:     ${tally(notes.flatMap(({ what, code, text }) => (what === 'refused' ? [`${code} (${String(text).slice(0, 60)})`] : [])))}`,
+    `answers took:    ${distribution(figures.waitedMs)}`,
     `take-over:       ${distribution(figures.takeOversMs)}`,
     `  of one kill:   ${distribution(figures.aloneMs)}`,
     `began too late:  ${distribution(figures.lateMs)}`,
