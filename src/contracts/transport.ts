@@ -19,11 +19,17 @@ export type Head = {
   address: Address
   /** Sequence of the last frame; frames are numbered 1, 2, 3 … without a gap. */
   seq: number
-  /** When this root wants to be woken though nobody writes to it: 0 at once, ms since the epoch, or null for never. */
+  /** When this root wants to be woken though nobody writes to it: 0 at once, ms since the epoch, null for never, or {@link beingImported}. */
   wakeAt: number | null
   /** ms since the epoch of the last append, by the appender's clock. */
   at: number
 }
+
+/**
+ * The wake time of a root whose journal is still on its way here, for as long as it is not whole: nobody takes it up, and no clock ever says so.
+ * It is set with every commit but the last, so what was begun and not ended shows for what it is.
+ */
+export const beingImported = 8_640_000_000_000_000
 
 export interface Journal {
   /**
@@ -108,7 +114,7 @@ export interface Registry {
   put(key: string, value: string, options?: { expected?: number; ttlMs?: number }): Promise<number | undefined>
   delete(key: string, options?: { expected?: number }): Promise<boolean>
   list(prefix: string): Promise<{ key: string; value: string; revision: number }[]>
-  /** Calls back for every later change, also for an expiry (value undefined). */
+  /** Calls back for every later change, also for an expiry (value undefined); of what comes while the link is down, for the newest of each key. */
   watch(prefix: string, listener: (change: RegistryChange) => void): () => void
 }
 /** `revision` of what was put; of a deletion where the backend numbers those. */

@@ -12,7 +12,7 @@ export type TcpProxy = {
   cut(): void
   /** Connections are accepted and stay, but nothing passes either way, not even their end; heal() lets through what has gathered. */
   stall(): void
-  /** Ends cut, stall and delay. */
+  /** Ends cut, stall and delay, and swallows nothing that has not been swallowed yet. */
   heal(): void
   /** What comes from now on arrives that much later, each way, in its order. */
   delay(delayMs: number): void
@@ -102,7 +102,10 @@ export const startTcpProxy = async ({ to, split = (data) => data.length }: TcpPr
     },
     cut: () => change({ cut: true }),
     stall: () => change({ stalled: true }),
-    heal: () => change({ cut: false, stalled: false, delayMs: 0 }),
+    heal: () => {
+      losses.length = 0
+      change({ cut: false, stalled: false, delayMs: 0 })
+    },
     delay: (delayMs) => change({ delayMs }),
     dropResponsesOnce: (pattern = '', { keep = false } = {}) => new Promise((done) => losses.push({ pattern, keep, done })),
     close,

@@ -164,7 +164,7 @@ test('a replica that stays behind is worth another try; what the leader lacks as
   for (const seq of [1, 2, 3]) await append(first.journal, seq)
   const nc = await connect({ servers: server.url })
   const names = namesOf(prefix)
-  const link = await openLink(nc, systemClock)
+  const link = await openLink(nc)
   kept(link)
   const wakes = await openWakes(link, names, environment)
   kept({ close: () => wakes.stop() })

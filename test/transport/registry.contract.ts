@@ -67,7 +67,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     await registry.put('lease/1', 'elsewhere')
     await registry.put('node/1', 'refused', { expected: 0 })
     await registry.delete('node/1')
-    await vi.waitFor(() => expect(heard).toHaveLength(2))
+    await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 10_000 })
     stop()
     await registry.put('node/2', 'unheard')
 

@@ -19,6 +19,8 @@ export type Backend = {
   reopen?(transport: Transport, options: OpenOptions): Promise<Transport>
   /** From the title of a case to the reason why this backend does not take it. */
   skip?: Record<string, string>
+  /** Topics that it takes; all, unless given. */
+  topics?: readonly Topic[]
 }
 
 export type Suite = {
@@ -27,7 +29,17 @@ export type Suite = {
   reopen(transport: Transport, options?: Partial<OpenOptions>): Promise<Transport>
 }
 
-export const describeTransport = ({ name, open, reopen, skip = {} }: Backend): void => {
+const topics = {
+  journal: journalContract,
+  bus: busContract,
+  inbox: inboxContract,
+  registry: registryContract,
+  blobs: blobsContract,
+  lifecycle: lifecycleContract,
+}
+export type Topic = keyof typeof topics
+
+export const describeTransport = ({ name, open, reopen, skip = {}, topics: taken = Object.keys(topics) as Topic[] }: Backend): void => {
   describe(name, () => {
     const opened: Transport[] = []
     afterEach(async () => {
@@ -45,11 +57,6 @@ export const describeTransport = ({ name, open, reopen, skip = {} }: Backend): v
         return kept(reopen(transport, { environment: anEnvironment(), ...options }))
       },
     }
-    describe('journal', () => journalContract(suite))
-    describe('bus', () => busContract(suite))
-    describe('inbox', () => inboxContract(suite))
-    describe('registry', () => registryContract(suite))
-    describe('blobs', () => blobsContract(suite))
-    describe('lifecycle', () => lifecycleContract(suite))
+    for (const topic of taken) describe(topic, () => topics[topic](suite))
   })
 }

@@ -1,13 +1,10 @@
 /** The connection with the requests to JetStream that the parts of this backend share. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type MsgRequest, type StoredMsg } from '@nats-io/jetstream'
-import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
-import type { Clock } from '../../contracts/environment.ts'
+import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
+import { askingOn, requestMs } from './asking.ts'
 import { endConnection } from './end-connection.ts'
 import { apiCodeOf, apiCodes } from './errors.ts'
 import { type Room, roomOf } from './room.ts'
-
-/** ms for one request; after that its outcome is unknown. */
-export const requestMs = 5_000
 
 /** ms to find out why a request had no answer: whoever waits has waited long enough. */
 const probeMs = 1_000
@@ -51,17 +48,16 @@ export const headersOf = (record: Record<string, string>): MsgHdrs => {
   return made
 }
 
-export const openLink = async (nc: NatsConnection, clock: Clock): Promise<Link> => {
+export const openLink = async (connection: NatsConnection): Promise<Link> => {
+  const asking = askingOn(connection)
+  const { nc } = asking
   const js = jetstream(nc, { timeout: requestMs })
   const jsm = await jetstreamManager(nc, { timeout: requestMs })
-  const batches = batchReader(nc)
   const publishing = new Set<Promise<unknown>>()
-  const line = lineOf(nc, clock)
   const room = roomOf(nc, await jetstreamManager(nc, { timeout: probeMs, checkAPI: false }))
   const fromLeader = async (stream: string, which: FromLeader): Promise<Stored | undefined> => {
-    await line.up()
     try {
-      const found = await line.untilCut(jsm.streams.getMessage(stream, which as MsgRequest))
+      const found = await jsm.streams.getMessage(stream, which as MsgRequest)
       return found === null ? undefined : fromStored(found)
     } catch (error) {
       if (apiCodeOf(error) === apiCodes.noMessageFound) return undefined
@@ -74,15 +70,12 @@ export const openLink = async (nc: NatsConnection, clock: Clock): Promise<Link> 
     jsm,
     room,
     async publish(subject, data, { headers = {}, expected, id } = {}) {
-      await line.up()
-      const sent = line.untilCut(
-        js.publish(subject, data, {
-          timeout: requestMs,
-          headers: headersOf(headers),
-          ...(id === undefined ? {} : { msgID: id }),
-          ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
-        }),
-      )
+      const sent = js.publish(subject, data, {
+        timeout: requestMs,
+        headers: headersOf(headers),
+        ...(id === undefined ? {} : { msgID: id }),
+        ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
+      })
       publishing.add(sent)
       try {
         const { stream, seq, duplicate } = await sent
@@ -97,112 +90,28 @@ export const openLink = async (nc: NatsConnection, clock: Clock): Promise<Link> 
     last: (stream, subject) => fromLeader(stream, { last_by_subj: subject }),
     next: (stream, subject, seq) => fromLeader(stream, { seq, next_by_subj: subject }),
     async batch(stream, question) {
-      await line.up()
-      return line.untilCut(batches.ask(stream, question))
+      // The client's own `getBatch` leaves the subscription of each question open for ever (@nats-io/jetstream 3.4).
+      const found = await asking.all(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(question), endsBatch)
+      return found.map(({ headers, data }) => ({
+        subject: headers!.last('Nats-Subject'),
+        seq: Number(headers!.last('Nats-Sequence')),
+        headers: headers!,
+        data,
+      }))
     },
     async close() {
       await Promise.allSettled(publishing)
-      batches.stop()
-      await endConnection(nc)
+      asking.stop()
+      await endConnection(connection)
     },
-  }
-}
-
-/**
- * What is asked while the link is down is dropped without a word, and what was asked before it broke is never answered: the client would wait for
- * its timeout in both cases. So whoever asks waits for the link, and whoever waits for an answer is told at once that none will come.
- */
-const lineOf = (nc: NatsConnection, clock: Clock) => {
-  const waiting = new Set<(error: Error) => void>()
-  let down: PromiseWithResolvers<void> | undefined
-  void (async () => {
-    for await (const { type } of nc.status())
-      if (type === 'disconnect') {
-        down ??= Promise.withResolvers<void>()
-        for (const cut of waiting) cut(new errors.ConnectionError('the link to the server broke'))
-      } else if (type === 'reconnect') {
-        down?.resolve()
-        down = undefined
-      }
-    down?.resolve()
-  })()
-  return {
-    /** @throws ConnectionError when it stays down */
-    async up(): Promise<void> {
-      if (down === undefined) return
-      let timer: unknown
-      const late = new Promise<never>((_, reject) => {
-        timer = clock.setTimeout(() => reject(new errors.ConnectionError('the link to the server is down')), requestMs)
-      })
-      await Promise.race([down.promise, late]).finally(() => clock.clearTimeout(timer))
-    },
-    untilCut: <T>(answer: Promise<T>): Promise<T> =>
-      new Promise((resolve, reject) => {
-        waiting.add(reject)
-        answer.then(resolve, reject).finally(() => waiting.delete(reject))
-      }),
   }
 }
 
 const fromStored = ({ subject, seq, header, data }: StoredMsg): Stored => ({ subject, seq, headers: header ?? newHeaders(), data })
 
-type Asked = { stream: string; found: Stored[]; resolve: (found: Stored[]) => void; reject: (error: unknown) => void; timer: NodeJS.Timeout }
-
-/**
- * Direct batch gets over one subscription. The client's own `getBatch` leaves the subscription of each question open for ever
- * (@nats-io/jetstream 3.4), which a node that wakes thousands of sessions cannot afford.
- */
-const batchReader = (nc: NatsConnection) => {
-  const inbox = createInbox((nc as unknown as { options?: { inboxPrefix?: string } }).options?.inboxPrefix)
-  const asked = new Map<string, Asked>()
-  let count = 0
-  const end = (reply: string, finish: (one: Asked) => void): void => {
-    const one = asked.get(reply)
-    if (one === undefined) return
-    clearTimeout(one.timer)
-    asked.delete(reply)
-    finish(one)
-  }
-  const late = (reply: string, stream: string): void =>
-    end(reply, ({ reject }) => reject(new errors.TimeoutError({ cause: new Error(`no batch of ${stream} within ${requestMs} ms`) })))
-  const refuse = (error: unknown, which: (one: Asked) => boolean): void => {
-    for (const [reply, one] of asked) if (which(one)) end(reply, ({ reject }) => reject(error))
-  }
-  const take = ({ subject: reply, headers, data }: Msg): void => {
-    const one = asked.get(reply)
-    if (one === undefined || headers === undefined) return
-    // 204 ends a batch, 404 says that there is nothing; any other status is an error.
-    if (headers.code !== 0) {
-      const refused = new Error(`the server refused a batch: ${headers.code} ${headers.description}`)
-      end(reply, ({ found, resolve, reject }) => (headers.code === 204 || headers.code === 404 ? resolve(found) : reject(refused)))
-      return
-    }
-    one.timer.refresh()
-    one.found.push({ subject: headers.last('Nats-Subject'), seq: Number(headers.last('Nats-Sequence')), headers, data })
-  }
-  const subscription = nc.subscribe(`${inbox}.*`, { callback: (error, message) => (error ? refuse(error, () => true) : take(message)) })
-  // A question that may not be asked is answered by nobody.
-  void (async () => {
-    for await (const status of nc.status())
-      if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
-        const { operation, subject } = status.error
-        if (operation === 'publish') refuse(status.error, ({ stream }) => subject === directGet(stream))
-      }
-  })()
-  return {
-    ask: (stream: string, question: BatchQuestion): Promise<Stored[]> =>
-      new Promise((resolve, reject) => {
-        const reply = `${inbox}.${++count}`
-        // The server answers in real time, whatever the clock of the environment does; so the client measures its own requests too.
-        const timer = setTimeout(() => late(reply, stream), requestMs)
-        asked.set(reply, { stream, found: [], resolve, reject, timer })
-        nc.publish(directGet(stream), JSON.stringify(question), { reply })
-      }),
-    stop: (): void => {
-      subscription.unsubscribe()
-      refuse(new Error('the connection was closed'), () => true)
-    },
-  }
+/** 204 ends a batch, 404 says that there is nothing. @throws Error for any other status */
+const endsBatch = ({ headers }: Msg): boolean => {
+  const { code, description } = headers ?? { code: 0, description: '' }
+  if (code !== 0 && code !== 204 && code !== 404) throw new Error(`the server refused a batch: ${code} ${description}`)
+  return code !== 0
 }
-
-const directGet = (stream: string): string => `$JS.API.DIRECT.GET.${stream}`

@@ -51,7 +51,7 @@ export const openNats = async ({
     const names = namesOf(prefix)
     const replicas = asked ?? ((nc.info?.connect_urls?.length ?? 0) >= copiesMax ? copiesMax : 1)
     await requirePermissions(nc, names)
-    const link = await openLink(nc, environment.clock).catch((error: unknown) => {
+    const link = await openLink(nc).catch((error: unknown) => {
       throw fromNats(error, `opening ${shown(url)}`)
     })
     const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))

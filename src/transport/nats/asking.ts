@@ -1,0 +1,123 @@
+/**
+ * The connection as the client's JetStream parts shall see it, with questions that know about the link. The client itself drops what is asked while the
+ * link is down without a word, and lets whoever waits for an answer when it breaks wait for the timeout. Here the one waits for the link, and the other
+ * is told at once.
+ */
+import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, type Payload } from '@nats-io/transport-node'
+
+/** ms for one question that does not say, and for a link that is down. */
+export const requestMs = 5_000
+
+type Asked = { subject: string; take(message: Msg): void; fail(error: unknown): void; timer: NodeJS.Timeout }
+type Question = { subject: string; data?: Payload | undefined; headers?: MsgHdrs | undefined; timeoutMs: number }
+
+export type Asking = {
+  /** As the one it was made of, but for `request`. */
+  nc: NatsConnection
+  /** Every answer to a question, up to the one of which `last` is true, which is left out. */
+  all(subject: string, data: string, last: (message: Msg) => boolean): Promise<Msg[]>
+  stop(): void
+}
+
+export const askingOn = (nc: NatsConnection): Asking => {
+  const inbox = createInbox((nc as unknown as { options?: { inboxPrefix?: string } }).options?.inboxPrefix)
+  const asked = new Map<string, Asked>()
+  let count = 0
+  /** Set while the link is down. */
+  let down: PromiseWithResolvers<void> | undefined
+
+  const end = (reply: string): Asked | undefined => {
+    const one = asked.get(reply)
+    clearTimeout(one?.timer)
+    asked.delete(reply)
+    return one
+  }
+  const fail = (error: unknown, which: (one: Asked) => boolean = () => true): void => {
+    for (const [reply, one] of asked) if (which(one)) end(reply)?.fail(error)
+  }
+
+  const subscription = nc.subscribe(`${inbox}.*`, { callback: (error, message) => (error ? fail(error) : asked.get(message.subject)?.take(message)) })
+  void (async () => {
+    for await (const status of nc.status())
+      if (status.type === 'disconnect') {
+        down ??= Promise.withResolvers<void>()
+        fail(new errors.ConnectionError('the link to the server broke'))
+      } else if (status.type === 'reconnect') {
+        down?.resolve()
+        down = undefined
+      } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
+        // A question that may not be asked is answered by nobody.
+        const { operation, subject } = status.error
+        if (operation === 'publish') fail(status.error, (one) => one.subject === subject)
+      }
+    down?.resolve()
+    fail(new errors.ClosedConnectionError())
+  })()
+
+  /** @throws ConnectionError when it stays down */
+  const up = async (): Promise<void> => {
+    if (down === undefined) return
+    let timer: NodeJS.Timeout | undefined
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => reject(new errors.ConnectionError('the link to the server is down')), requestMs)
+    })
+    await Promise.race([down.promise, late]).finally(() => clearTimeout(timer))
+  }
+
+  /** @param take whether that was all */
+  const ask = async ({ subject, data, headers, timeoutMs }: Question, take: (message: Msg) => boolean): Promise<void> => {
+    if (down !== undefined) await up()
+    return new Promise((resolve, reject) => {
+      const reply = `${inbox}.${++count}`
+      // The server answers in real time, whatever the clock of the environment does.
+      const timer = setTimeout(
+        () => end(reply)?.fail(new errors.TimeoutError({ cause: new Error(`no answer on ${subject} within ${timeoutMs} ms`) })),
+        timeoutMs,
+      )
+      asked.set(reply, {
+        subject,
+        timer,
+        fail: reject,
+        take: (message) => {
+          try {
+            if (!take(message)) return void timer.refresh()
+            end(reply)
+            resolve()
+          } catch (error) {
+            end(reply)?.fail(error)
+          }
+        },
+      })
+      try {
+        nc.publish(subject, data, { reply, ...(headers === undefined ? {} : { headers }) })
+      } catch (error) {
+        end(reply)?.fail(error)
+      }
+    })
+  }
+
+  const request: NatsConnection['request'] = async (subject, data, { timeout = requestMs, headers } = { timeout: requestMs }) => {
+    let answer: Msg | undefined
+    await ask({ subject, data, headers, timeoutMs: timeout }, (message) => {
+      answer = message
+      return true
+    })
+    if (answer!.headers?.code === 503 && answer!.data.length === 0)
+      throw new errors.RequestError(`nobody listens on ${subject}`, { cause: new errors.NoRespondersError(subject) })
+    return answer!
+  }
+
+  return {
+    // Everything else is the connection's own.
+    nc: Object.create(nc, { request: { value: request } }) as NatsConnection,
+    async all(subject, data, last) {
+      const messages: Msg[] = []
+      await ask({ subject, data, timeoutMs: requestMs }, (message) => last(message) || messages.push(message) < 0)
+      return messages
+    },
+    stop() {
+      subscription.unsubscribe()
+      fail(new Error('the connection was closed'))
+    },
+  }
+}
