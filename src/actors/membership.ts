@@ -14,6 +14,9 @@ const overdueMs = 2_000
 const silentMs = 3 * nodeTtlMs
 const sweepMs = 1_000
 
+/** NaN for what is no key of ours, such as `seats/`. */
+const partitionIn = (key: string): number => Number.parseInt(key.slice(seatsPrefix.length), 10)
+
 type Kept<T> = { value: T; revision: number }
 /** `heard` when its last word came. */
 type KeptNode = Kept<NodeRecord> & { heard: Instant }
@@ -75,15 +78,20 @@ export class Membership {
 
   /** Looks at everything again: word of a change may have got lost. @throws RuntimeError log_unavailable … */
   async refresh(): Promise<void> {
-    const before = new Map([...this.#nodes].map(([id, { revision }]) => [id, revision]))
-    const nodes = await this.#registry.list(nodesPrefix)
-    for (const found of [...nodes, ...(await this.#registry.list(seatsPrefix))]) this.#take(found)
-    const there = new Set(nodes.map(({ key }) => key))
-    for (const [id, revision] of before) {
-      const key = nodesPrefix + id
-      // Unless it has said something since.
-      if (!there.has(key) && this.#nodes.get(id)?.revision === revision) this.#take({ key, value: undefined, revision: undefined })
-    }
+    const before = this.#revisions()
+    const found = [...(await this.#registry.list(nodesPrefix)), ...(await this.#registry.list(seatsPrefix))]
+    for (const one of found) this.#take(one)
+    const there = new Set(found.map(({ key }) => key))
+    const now = this.#revisions()
+    // Unless something was said of it since.
+    for (const [key, revision] of before) if (!there.has(key) && now.get(key) === revision) this.#take({ key, value: undefined, revision: undefined })
+  }
+
+  #revisions(): Map<string, number> {
+    const seats = this.#seats.flatMap((seat, partition) =>
+      seat === undefined || seat.value === emptySeat ? [] : [[`${seatsPrefix}${partition}`, seat.revision] as const],
+    )
+    return new Map([...seats, ...[...this.#nodes].map(([id, { revision }]) => [nodesPrefix + id, revision] as const)])
   }
 
   get members(): Members {
@@ -158,7 +166,7 @@ export class Membership {
     try {
       const changed = key.startsWith(nodesPrefix)
         ? this.#takeNode(key.slice(nodesPrefix.length), value, revision)
-        : this.#takeSeat(Number(key.slice(seatsPrefix.length)), value, revision)
+        : this.#takeSeat(partitionIn(key), value, revision)
       if (changed) this.#changed()
     } catch (error) {
       this.#log.error({ key, error: errorBody(error) }, 'a record of the cluster cannot be read')
@@ -198,11 +206,16 @@ export class Membership {
     for (const listener of this.#listeners) listener()
   }
 
+  /** Of a seat whose record was taken away nobody is the holder. */
   #takeSeat(partition: number, value: string | undefined, revision: number | undefined): boolean {
-    if (!(partition >= 0 && partition < partitionCount) || value === undefined || revision === undefined) return false
+    if (!Number.isInteger(partition) || partition < 0 || partition >= partitionCount) return false
     const before = this.#seats[partition]
-    if (before !== undefined && revision <= before.revision) return false
-    this.#seats[partition] = { value: Seat.parse(JSON.parse(value)), revision }
+    if (revision !== undefined && revision <= (before?.revision ?? 0)) return false
+    if (value === undefined && before === undefined) return false
+    this.#seats[partition] = {
+      value: value === undefined ? emptySeat : Seat.parse(JSON.parse(value)),
+      revision: revision ?? before?.revision ?? 0,
+    }
     return true
   }
 

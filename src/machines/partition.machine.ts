@@ -20,6 +20,8 @@ const notProvided = () => Promise.reject(new Error('not provided'))
  * | claiming    | the seat is written               | elsewhere or held, as it says |
  * | held        | it is for somebody else           | handing over |
  * | held        | somebody else has it              | taken       |
+ * | held        | its seat was taken away           | reclaiming  |
+ * | reclaiming  | the seat is written               | held        |
  * | handing over | the seat is written              | lingering   |
  * | lingering   | the last actor has gone to rest   | clearing    |
  * | clearing    | the seat no longer names us       | elsewhere   |
@@ -85,7 +87,17 @@ export const partitionMachine = setup({
       always: [
         { guard: 'taken', target: 'taken' },
         { guard: 'forOthers', target: 'handingOver' },
+        { guard: 'forMe', target: 'reclaiming' },
       ],
+    },
+    reclaiming: {
+      description: 'Somebody has taken the record of its seat away. Its actors go on meanwhile.',
+      invoke: {
+        src: 'claim',
+        input: ({ context }) => context,
+        onDone: { target: 'held', actions: { type: 'note', params: ({ event }) => event.output } },
+        onError: 'taken',
+      },
     },
     handingOver: {
       description: 'Its actors still work here; who comes next asks us about each of them.',

@@ -69,6 +69,34 @@ test('word that got lost is made good by a look at everything', async () => {
   })
 })
 
+test('a seat whose record is taken away has nobody in it, whether that is heard of or found out', async () => {
+  const { registry, deaf, member } = await open()
+  const [a, b] = [await member(), await member(deaf)]
+  await a.announce(record('a'), 0)
+  await a.write(3, () => ({ holder: 'a', previous: null }))
+  await b.refresh()
+  expect([a.holder(3), b.holder(3)]).toEqual(['a', 'a'])
+
+  await registry.delete('seats/3')
+  await vi.waitFor(() => expect(a.holder(3)).toBeUndefined())
+  await b.refresh()
+  expect(b.holder(3)).toBeUndefined()
+
+  await b.write(3, () => ({ holder: 'a', previous: null }))
+  await vi.waitFor(() => expect([a.holder(3), b.holder(3)]).toEqual(['a', 'a']))
+})
+
+test('a key that names no partition is nobody of them', async () => {
+  const { registry, member } = await open()
+  const a = await member()
+  await a.announce(record('a'), 0)
+
+  for (const key of ['seats/', 'seats/x', 'seats/64', 'seats/-1']) await registry.put(key, JSON.stringify({ holder: 'a', previous: null }))
+  await a.refresh()
+
+  expect(a.members.seats.filter(({ holder }) => holder !== null)).toEqual([])
+})
+
 test('a record that outlives its node, as after a kill of the server, counts for nothing and is taken away', async () => {
   const { clock, registry, member } = await open()
   // Without a time to live: as a server leaves it that has forgotten.

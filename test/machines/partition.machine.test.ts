@@ -66,11 +66,30 @@ test('another node took it while we were away: its actors are dropped', async ()
   expect(walk.state).toBe('elsewhere')
 })
 
+test('its seat was taken away: it is claimed again while its actors go on, unless another node was faster', async () => {
+  const walk = open()
+    .send(mine)
+    .send({ ...nobody, wanted: 'a' })
+  expect(walk.state).toBe('reclaiming')
+  await walk.resolve('claim', { holder: 'a', previous: null })
+  expect(walk.state).toBe('held')
+
+  walk.send({ ...nobody, wanted: 'a' })
+  await walk.resolve('claim', { holder: 'b', previous: null })
+  expect(walk.state).toBe('taken')
+})
+
 test('a registry that does not answer is asked again: what is ours stays so meanwhile', async () => {
   const claiming = open().send({ ...nobody, wanted: 'a' })
   await claiming.reject('claim', new Error('no answer'))
   expect(claiming.state).toBe('pausing')
   expect(claiming.pass(500).state).toBe('claiming')
+
+  const reclaiming = open()
+    .send(mine)
+    .send({ ...nobody, wanted: 'a' })
+  await reclaiming.reject('claim', new Error('no answer'))
+  expect(reclaiming.state).toBe('taken')
 
   const handing = open()
     .send(mine)

@@ -4,7 +4,9 @@ import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { partitionOf } from '../../src/contracts/placement.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
+import { anEnvironment } from '../transport/harness.ts'
 
 const server = natsForAll()
 
@@ -170,6 +172,25 @@ test('a server that stands still for longer than a node is missed: nobody is dro
 
   for (const run of runs) expect((await run.result()).text).toMatch(/paid 7$/)
   expect(paid).toHaveLength(keys.length)
+})
+
+test('seats that somebody takes away are taken again, and the turns on them go on', { timeout: 60_000 }, async () => {
+  let release: () => void = () => undefined
+  const hold = new Promise<void>((resolve) => (release = resolve))
+  const first = await node({ name: 'A', hold })
+  await settled(first, 1)
+  const run = await first.session('s1').send('pay')
+  await vi.waitFor(() => expect(paid).toHaveLength(1), { timeout: 10_000 })
+
+  const { registry, close } = await openNats({ url: server.url, environment: anEnvironment(), prefix })
+  for (const { key } of await registry.list('seats/')) await registry.delete(key)
+  await settled(first, 1)
+  release()
+
+  expect((await run.result()).text).toBe('A: A paid 7')
+  expect(paid).toHaveLength(1)
+  await vi.waitFor(async () => expect(await registry.list('seats/')).toHaveLength(64), { timeout: 10_000 })
+  await close()
 })
 
 test('what does not fit into a message ends neither the node that does the work nor the turn', { timeout: 60_000 }, async () => {
