@@ -30,6 +30,8 @@ const lagStepMs = 20
 
 /** Sequence of a frame, and its place in the stream. */
 type Place = { seq: number; place: number }
+/** `ours` where this process has just written it. */
+type Tip = Place & { ours?: boolean }
 
 export type JournalParts = { link: Link; names: Names; wakes: Wakes; blobs: Blobs; environment: Pick<Environment, 'clock' | 'failPoints'> }
 
@@ -37,7 +39,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
   const { journal: stream, snapshots } = names.streams
   const content = payloads(link, blobs)
   /** The newest frame of roots that were looked at or written lately, and how far they were read. */
-  const tips = new Known<Place>()
+  const tips = new Known<Tip>()
   const reached = new Known<Place>()
   /** Appends to one root go one after the other: the next one needs to know where the last one came to stand. */
   const queues = new Map<string, Promise<unknown>>()
@@ -75,7 +77,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
   }
 
   /** The frame before, or the one that was found instead. */
-  const expectedPlace = async (address: Address, expected: number): Promise<Place> => {
+  const expectedPlace = async (address: Address, expected: number): Promise<Tip> => {
     const known = tips.get(addressKey(address))
     if (known !== undefined && known.seq >= expected) return known
     if (known === undefined && expected === 0) return { seq: 0, place: 0 }
@@ -94,11 +96,11 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
         [atHeader]: String(at),
         ...(wakeAt === null ? {} : { [wakeHeader]: String(wakeAt) }),
       }
-      const wanted = wakeAt === null ? undefined : wakes.want(address, wakeAt)
+      const wanted = wakeAt === null ? undefined : wakes.want(address, wakeAt, before.ours === true)
       const sending = link.publish(names.journal(address), data, { headers: said, expected: before.place })
       const gate = gateOf(() => environment.failPoints.hit('K02'))
       const [{ seq: place }] = await Promise.all([sending, wanted])
-      tips.set(addressKey(address), { seq: expected + 1, place })
+      tips.set(addressKey(address), { seq: expected + 1, place, ours: true })
       if (wakeAt === null) wakes.rest(address)
       await gate
       return { outcome: 'ok' }
@@ -211,7 +213,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
           const some = candidates.slice(at, at + headsAtOnce)
           const heads = await headsOf(some)
           const wishes = new Map(heads.map(({ address, wakeAt }) => [addressKey(address), wakeAt]))
-          for (const address of some) if ((wishes.get(addressKey(address)) ?? null) === null) wakes.rest(address)
+          for (const address of some) wakes.looked(address, (wishes.get(addressKey(address)) ?? null) !== null)
           due.push(...heads.filter(({ wakeAt }) => wakeAt !== null && wakeAt <= until))
         }
         return due.sort((one, other) => Number(one.wakeAt) - Number(other.wakeAt) || compareAddresses(one.address, other.address)).slice(0, limit)

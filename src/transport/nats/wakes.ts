@@ -2,10 +2,11 @@
  * Who wants to be woken, and when: a stream with one message per root, mirrored here, so that looking for work asks no journal.
  *
  * The index may say too much and never too little: an entry is sent before the frame that wants it, and taken away some time after the one that does
- * not. So whoever is found here is asked what its journal says.
+ * not. So whoever is found here is asked what its journal says. An entry that stands already is not written again by whoever wrote it, as long as
+ * nobody can have taken it away: its writer wrote every frame since, and others look in vain for longer than that before they do.
  */
 import type { JsMsg } from '@nats-io/jetstream'
-import type { Clock, Logger } from '../../contracts/environment.ts'
+import { type Clock, type Instant, instantOf, isWithin, type Logger } from '../../contracts/environment.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { addressKey } from '../address.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
@@ -18,14 +19,19 @@ type Entry = {
   /** What the stream says, and where it says it. */
   stored: number | null
   place: number
-  /** The entry is by this process. Another's may be taken away by its writer at any moment. */
-  mine: boolean
+  /** When this process wrote it, if it did. Another's may be taken away by its writer at any moment. */
+  written: Instant | undefined
   /** Set while it is to be taken away, or written again. */
   pending: unknown
+  /** Since when every look found that its journal wants nothing. */
+  vain: Instant | undefined
 }
 
 /** A conversation goes to sleep and wakes with every turn; only who sleeps for longer is taken out. */
 const clearAfterMs = 2_000
+/** For so long an entry of ours is there for sure; for so long one is looked at in vain before somebody else takes it away. */
+const sureMs = 10_000
+const vainMs = 30_000
 const againMs = 1_000
 /** How long what takes an entry away stays in the stream, for watchers that were cut off. */
 const markerTtl = '60s'
@@ -40,7 +46,10 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   const entryOf = (address: Address): Entry => {
     const key = addressKey(address)
-    const entry = entries.get(key) ?? { address: { kind: address.kind, id: address.id }, stored: null, place: 0, mine: false, pending: undefined }
+    const found = entries.get(key)
+    if (found !== undefined) return found
+    const { kind, id } = address
+    const entry: Entry = { address: { kind, id }, stored: null, place: 0, written: undefined, pending: undefined, vain: undefined }
     entries.set(key, entry)
     return entry
   }
@@ -50,7 +59,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
     // Our own come back; so does what is older than what we have written since.
     if (seq <= entry.place) return
     keepAwake(entry)
-    Object.assign(entry, { stored: data.length === 0 ? null : Number(decoder.decode(data)), place: seq, mine: false })
+    Object.assign(entry, { stored: data.length === 0 ? null : Number(decoder.decode(data)), place: seq, written: undefined, vain: undefined })
     if (entry.stored === null) entries.delete(addressKey(entry.address))
   }
   const watch = await watchStream(link, { stream: names.streams.wakes, filter: names.every('wake'), log }, heard)
@@ -58,15 +67,20 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
   const keepAwake = (entry: Entry): void => {
     clock.clearTimeout(entry.pending)
     entry.pending = undefined
+    entry.vain = undefined
   }
 
   /** Only if nobody has written it since: a node that took over wants it to stay. */
   const clear = async (entry: Entry): Promise<void> => {
-    entry.pending = undefined
+    const { stored, place } = entry
+    // From now on it may be gone: what is wanted meanwhile is written behind it.
+    Object.assign(entry, { stored: null, written: undefined, pending: undefined, vain: undefined })
+    const untouched = () => entry.stored === null && entry.place === place && entry.pending === undefined
     try {
-      await link.publish(names.wake(entry.address), new Uint8Array(), { headers: { 'Nats-TTL': markerTtl }, expected: entry.place })
-      if (entries.get(addressKey(entry.address)) === entry && entry.pending === undefined) entries.delete(addressKey(entry.address))
+      await link.publish(names.wake(entry.address), new Uint8Array(), { headers: { 'Nats-TTL': markerTtl }, expected: place })
+      if (untouched() && entries.get(addressKey(entry.address)) === entry) entries.delete(addressKey(entry.address))
     } catch (error) {
+      if (untouched()) entry.stored = stored
       if (!isWrongSequence(error) && !link.nc.isClosed())
         log.warn(
           { address: entry.address, error: fromNats(error, 'taking a wake-up back').toJSON() },
@@ -76,8 +90,10 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
   }
 
   const write = async (entry: Entry, wakeAt: number): Promise<void> => {
+    const sent = instantOf(clock)
     const { seq } = await link.publish(names.wake(entry.address), encoder.encode(String(wakeAt)))
-    if (seq > entry.place) Object.assign(entry, { stored: wakeAt, place: seq, mine: true })
+    // It may have been heard before it was acknowledged.
+    if (seq >= entry.place) Object.assign(entry, { stored: wakeAt, place: seq, written: sent })
   }
   const writeLater = (entry: Entry, wakeAt: number): void => {
     keepAwake(entry)
@@ -89,11 +105,12 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   return {
     ready: watch.ready,
-    /** Sends at once; resolves when it is stored. */
-    async want(address: Address, wakeAt: number): Promise<void> {
+    /** Sends at once; resolves when it is stored. @param unbroken whether the frame before is by this process too */
+    async want(address: Address, wakeAt: number, unbroken: boolean): Promise<void> {
       const entry = entryOf(address)
       keepAwake(entry)
-      if (entry.mine && entry.stored !== null && entry.stored <= wakeAt) return
+      const sure = unbroken && entry.written !== undefined && isWithin(clock, entry.written, sureMs)
+      if (sure && entry.stored !== null && entry.stored <= wakeAt) return
       try {
         await write(entry, wakeAt)
       } catch (error) {
@@ -102,17 +119,25 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
         throw error
       }
     },
-    /** Its journal wants nothing any more. */
+    /** This process has written a frame that wants nothing. */
     rest(address: Address): void {
       const entry = entries.get(addressKey(address))
       if (entry !== undefined && entry.stored !== null) entry.pending ??= clock.setTimeout(() => void clear(entry), clearAfterMs)
     },
-    /** Candidates, earliest first: their heads say whether it is true. */
+    /** Candidates, earliest first: their heads say whether it is true. Whoever looks says so with {@link Wakes.looked}. */
     before: (until: number): Address[] =>
       [...entries.values()]
         .filter(({ stored, pending }) => stored !== null && stored <= until && pending === undefined)
         .sort((one, other) => Number(one.stored) - Number(other.stored))
         .map(({ address }) => address),
+    /** The frame that was newest a moment ago wants something or not. Another may be on its way, so it takes many looks to be sure. */
+    looked(address: Address, wants: boolean): void {
+      const entry = entries.get(addressKey(address))
+      if (entry === undefined || entry.pending !== undefined) return
+      if (wants) entry.vain = undefined
+      else if (entry.vain === undefined) entry.vain = instantOf(clock)
+      else if (!isWithin(clock, entry.vain, vainMs)) void clear(entry)
+    },
     async remove(address: Address): Promise<void> {
       const entry = entries.get(addressKey(address))
       if (entry !== undefined) keepAwake(entry)

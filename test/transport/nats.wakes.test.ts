@@ -1,0 +1,101 @@
+/** Who wants to be woken must be found by whoever takes over, whatever happens to the one who said so. */
+import { connect } from '@nats-io/transport-node'
+import { afterEach, expect, test, vi } from 'vitest'
+import { type Link, openLink } from '../../src/transport/nats/link.ts'
+import { namesOf } from '../../src/transport/nats/names.ts'
+import { openNats } from '../../src/transport/nats/open.ts'
+import { openWakes } from '../../src/transport/nats/wakes.ts'
+import { natsForAll } from '../support/nats.ts'
+import { aManualClock, anEnvironment, aSession, aSignal } from './harness.ts'
+
+const server = natsForAll()
+
+const opened: { close(): Promise<unknown> }[] = []
+afterEach(async () => {
+  for (const one of opened.splice(0).reverse()) await one.close()
+})
+
+let count = 0
+const open = async () => {
+  const prefix = `wakes-${++count}`
+  const names = namesOf(prefix)
+  // Makes the streams.
+  await (await openNats({ url: server.url, environment: anEnvironment(), prefix })).close()
+  const clock = aManualClock()
+  const environment = { ...anEnvironment(), clock }
+  const node = async (change: (link: Link) => Partial<Link> = () => ({})) => {
+    const nc = await connect({ servers: server.url })
+    const link = await openLink(nc)
+    const wakes = await openWakes({ ...link, ...change(link) }, names, environment)
+    await wakes.ready
+    opened.push({ close: () => Promise.all([wakes.stop(), link.close()]) })
+    const written = async () => (await link.jsm.streams.info(names.streams.wakes)).state.last_seq
+    return { wakes, written, found: () => wakes.before(clock.now()).map(({ id }) => id) }
+  }
+  return { clock, node }
+}
+
+test('what is wanted while its wake-up is being taken back is found all the same', async () => {
+  const { clock, node } = await open()
+  const clearing = aSignal()
+  const held = aSignal()
+  const cleared = aSignal()
+  const a = await node((link) => ({
+    publish: async (subject, data, options) => {
+      if (data.length > 0) return link.publish(subject, data, options)
+      clearing.give()
+      await held.promise
+      return link.publish(subject, data, options).finally(() => cleared.give())
+    },
+  }))
+  await a.wakes.want(aSession(), 0, true)
+  a.wakes.rest(aSession())
+  clock.advance(2_000)
+  await clearing.promise
+
+  await a.wakes.want(aSession(), 0, true)
+  held.give()
+  await cleared.promise
+
+  const b = await node()
+  await vi.waitFor(() => expect(b.found()).toEqual(['one']), { timeout: 5_000 })
+})
+
+test('one who writes frame after frame writes its wake-up once; one who was away, or after another, writes it again', async () => {
+  const { clock, node } = await open()
+  const a = await node()
+  const writes = async (unbroken: boolean): Promise<number> => {
+    const before = await a.written()
+    await a.wakes.want(aSession(), 0, unbroken)
+    return (await a.written()) - before
+  }
+
+  expect(await writes(false)).toBe(1)
+  expect(await writes(true)).toBe(0)
+  clock.advance(9_000)
+  expect(await writes(true)).toBe(0)
+  expect(await writes(false)).toBe(1)
+  clock.advance(11_000)
+  expect(await writes(true)).toBe(1)
+})
+
+test('what another wanted is taken away when half a minute of looks was in vain, and not one look before', async () => {
+  const { clock, node } = await open()
+  const [a, b] = [await node(), await node()]
+  await a.wakes.want(aSession(), 0, true)
+  await vi.waitFor(() => expect(b.found()).toEqual(['one']), { timeout: 5_000 })
+  const look = (wants: boolean, seconds: number) => {
+    for (let second = 0; second < seconds; second++) {
+      b.wakes.looked(aSession(), wants)
+      clock.advance(1_000)
+    }
+  }
+
+  look(false, 29)
+  look(true, 1)
+  look(false, 30)
+  expect(b.found()).toEqual(['one'])
+  look(false, 2)
+  expect(b.found()).toEqual([])
+  await vi.waitFor(() => expect(a.found()).toEqual([]), { timeout: 5_000 })
+})
