@@ -205,7 +205,7 @@ export const examples: Record<CommandName, Example> = {
     input: { kind: 'order', id: 'o-3', frames: [{ seq: 1, bytes: anOrder }], wakeAt: null },
     answer: { seq: 1, known: 0 },
     about:
-      'What `trace.frames` gave elsewhere, in order and from the first; in several requests where it is long, `wakeAt` of its `head` with the last one. `known` counts those that were there already, as when it is sent again.',
+      'What `trace.frames` gave elsewhere, in order and from the first; in several requests where it is long, `wakeAt` of its `head` with the last one, which makes it whole: until then nobody can use it. `known` counts those that were there already, as when it is sent again.',
     errors: ['conflict', 'log_full'],
   },
   'nodes.list': {

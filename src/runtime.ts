@@ -21,7 +21,8 @@ import { systemEnvironment } from './environment.ts'
 import { type CustomModel, createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
 import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
-import { agentTable } from './runtime/agent-table.ts'
+import { agentNamed, agentTable } from './runtime/agent-table.ts'
+import { defineApp } from './runtime/app.ts'
 import { type NodeRow, openCluster } from './runtime/cluster.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
@@ -81,9 +82,11 @@ export type Runtime = Awaited<ReturnType<typeof createRuntime>>
 
 /**
  * Opens the store, takes up work that was cut off, and is ready to talk.
- * @throws RuntimeError locked (another process has the folder), not_durable (a machine), corrupt_at, log_full …
+ * @throws RuntimeError bad_request (an option), locked (another process has the folder), not_durable (a machine), corrupt_at, log_full …
  */
 export const createRuntime = async (options: RuntimeOptions = {}) => {
+  defineApp(options)
+  const retention = options.retention && checkRetention(options.retention)
   const system = systemEnvironment()
   const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const workspace = options.workspace ?? process.cwd()
@@ -110,18 +113,13 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       ? await openCluster({ transport, names, environment, roles: resumes ? (options.roles ?? roles) : [] })
       : undefined
     const transcripts = new Transcripts(transport.journal)
-    const outputs = new Outputs(environment.log, cluster && othersOn(transport.bus, names, cluster.me, environment.log))
+    const outputs = new Outputs(environment.log, cluster && othersOn(transport.bus, names, cluster, environment.log))
     let draining: RuntimeError | undefined
     const admit = () => {
       if (draining) throw draining
     }
     const services = { environment, transport, outputs, transcripts, models, agents, admit } as Services
-    const agentOf = (name: string) => {
-      const found = agents.get(name)
-      if (!found)
-        throw new RuntimeError('not_found', `no agent is named '${name}'`, { field: 'agent', hint: `there are: ${[...agents.keys()].join(', ')}` })
-      return found
-    }
+    const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf })
     const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works)
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
@@ -175,7 +173,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
     cluster?.join({ host, works, consume, drained: () => void drain() })
 
-    const stopRetention = resumes && options.retention ? keepRetention({ services }, checkRetention(options.retention)) : () => undefined
+    const stopRetention = resumes && retention ? keepRetention({ services }, retention) : () => undefined
 
     let closed: Promise<void> | undefined
     const ended = Promise.withResolvers<void>()

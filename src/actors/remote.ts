@@ -12,8 +12,8 @@ const lookMs = 2_000
 
 /**
  * Logic for `setup({ actors: { payment: remote('payment') } })`. It creates the actor, or attaches to the one that is there; what it is sent the actor
- * gets, each event once and in order; it is done when the actor is, with its output, and fails when the actor is set aside. After a crash of either
- * side it goes on. Leaving the state detaches from the actor, and does not end it.
+ * gets, each event once and in order; it is done when the actor is, with its output, and fails when the actor is set aside, or when its whole state does
+ * not fit into one message between nodes (`too_large`). After a crash of either side it goes on. Leaving the state detaches from the actor, and does not end it.
  */
 export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output, RemoteInput> => {
   checkKind(kind)
@@ -41,6 +41,8 @@ const outcome = async <Output>(address: Address, actors: ReturnType<typeof other
   for (;;) {
     // Before we look, so that nothing falls in between.
     const next = actors.nextCommit(address, lookMs)
+    // Nobody waits for it any more where what comes in between throws.
+    next.catch(() => undefined)
     const { quarantine, snapshot } = await actors.read(address)
     if (quarantine) throw new RuntimeError('quarantined', `${name} was set aside: ${quarantine.message}`, { data: { reason: quarantine } })
     if (snapshot?.status === 'done') return snapshot.output as Output

@@ -3,7 +3,7 @@ import type { Logger } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Journal } from '../contracts/transport.ts'
+import { beingImported, type Journal } from '../contracts/transport.ts'
 import { fencedError } from './append.ts'
 import type { Emitted, Output, Outside } from './edges.ts'
 import { answerTogether, type Waiting } from './intake.ts'
@@ -12,7 +12,7 @@ import { encodeSnapshot, type Past, readPast } from './past.ts'
 import { plainCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
-import { birthError, poisonError, quarantinedError } from './supervision.ts'
+import { birthError, halfImportedError, poisonError, quarantinedError } from './supervision.ts'
 
 export type Applied = { waiting: Waiting; outputs: Output[] }
 
@@ -49,10 +49,12 @@ export class State {
     this.#name = formatAddress(options.address)
   }
 
-  /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable */
+  /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
   async read(): Promise<Past> {
     const { journal, address, registration, outside } = this.#options
     const past = await readPast(journal, address, registration, { outside })
+    // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
+    if (past.replica && (await journal.head(address))?.wakeAt === beingImported) throw halfImportedError(this.#name)
     this.ledger = past.ledger
     this.replica = past.replica
     this.savedSeq = past.settledSeq

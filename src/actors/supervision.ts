@@ -61,6 +61,11 @@ export const noSuchError = (name: string): RuntimeError =>
 export const notHereError = (name: string): RuntimeError =>
   new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })
 
+export const halfImportedError = (name: string): RuntimeError =>
+  new RuntimeError('conflict', `${name} is being imported, and not all of it is here yet`, {
+    hint: 'import it again, which goes on where it was cut off; or delete it',
+  })
+
 /** Why a root had to let go. */
 export const lostError = (name: string, reason: unknown): RuntimeError =>
   isRuntimeError(reason) ? reason : new RuntimeError('internal', `${name} stopped: ${errorBody(reason).message}`, { cause: reason })

@@ -143,10 +143,10 @@ export class Transcripts {
   }
 
   /**
-   * What the journal says about an answer that may be long gone from the transcript: the outcome of a message, and its text.
+   * What the journal says about an answer that may be long gone from the transcript: the outcome of a message, its text, and where it stands.
    * @param from the commit that accepted the message, or one before it
    */
-  async recall(address: Address, id: string, from = 1): Promise<{ outcome: TurnOutcome; text: string } | undefined> {
+  async recall(address: Address, id: string, from = 1): Promise<{ outcome: TurnOutcome; text: string; seq: number } | undefined> {
     let outcome: TurnOutcome | undefined
     let text = ''
     let answer = ''
@@ -160,7 +160,7 @@ export class Transcripts {
       outcome = notesOf(commit)
         .flatMap(({ ended = [] }) => ended)
         .find(({ ids }) => ids.includes(id))
-      if (outcome) return { outcome, text: outcome.answerId === answer ? text : '' }
+      if (outcome) return { outcome, text: outcome.answerId === answer ? text : '', seq: commit.seq }
     }
     return undefined
   }

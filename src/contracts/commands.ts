@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { callIdMax, noteMax, QueueMode, textMax } from './session.ts'
 import { maxIdBytes } from './subjects.ts'
+import { beingImported } from './transport.ts'
 
 const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
 const Kind = z.string().min(1).max(32).describe('kind of the actor, such as session')
@@ -64,7 +65,14 @@ export const commands = {
       kind: Kind.optional(),
       id: SessionKey,
       frames: z.array(z.strictObject({ seq: Seq, bytes: z.base64() })).min(1),
-      wakeAt: z.number().nullable().optional().describe('with the last commits: when it goes on, ms since the epoch; 0 at once, null never'),
+      wakeAt: z
+        .number()
+        .nullable()
+        .refine((at) => at === null || (at >= 0 && at < beingImported), 'must be ms since the epoch, 0 or null')
+        .optional()
+        .describe(
+          'with the last commits, which makes it whole: when it goes on, ms since the epoch; 0 at once, null never. Until then nobody can use it',
+        ),
     })
     .describe('takes up commits that trace.frames gave elsewhere, in order and from the first'),
   'trace.replay': z

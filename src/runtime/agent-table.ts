@@ -22,6 +22,16 @@ export const agentTable = (given: readonly Agent[], workspace: string, environme
   return table
 }
 
+/** @throws RuntimeError not_found: a name that somebody mistyped, or a session that another app has begun */
+export const agentNamed = (agents: Services['agents'], name: string) => {
+  const found = agents.get(name)
+  if (found) return found
+  throw new RuntimeError('not_found', `no agent is named '${String(name).slice(0, 80)}' on this node`, {
+    field: 'agent',
+    hint: `it has: ${[...agents.keys()].join(', ')}; nodes that share their sessions must all run the same app, so start this one with the app that has the agent`,
+  })
+}
+
 const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
   defineAgent({
     name: 'main',

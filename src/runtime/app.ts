@@ -1,5 +1,6 @@
 /** `defineApp()`: the default export of an app file, checked where it is written. */
 import { StateMachine } from 'xstate'
+import { defaultLimits } from '../actors/limits.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
 import type { RuntimeOptions } from '../runtime.ts'
@@ -9,26 +10,35 @@ import { nearest } from '../tools/nearest.ts'
 const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, shape: string]> = {
   agents: [(value) => Array.isArray(value) && value.every(isAgent), 'a list of what agent({ … }) returns'],
   machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
-  models: [isRecord, 'models by reference'],
-  transport: [(value) => typeof value === 'string' || isRecord(value), "'embedded:<folder>', 'memory:', 'nats://host:port' or an open transport"],
+  models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
+  transport: [
+    (value) => isText(value) || (isRecord(value) && isRecord(value.journal)),
+    "'embedded:<folder>', 'memory:', 'nats://host:port' or an open transport",
+  ],
   nats: [isRecord, 'an object: what the NATS client takes'],
   replicas: [(value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 5, 'a whole number from 1 to 5'],
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
-  workspace: [(value) => typeof value === 'string', 'the path of a folder'],
+  workspace: [isText, 'the path of a folder'],
   environment: [isRecord, 'parts of an Environment'],
-  limits: [isRecord, 'limits by name'],
-  prefix: [(value) => typeof value === 'string', 'the first token of all subjects'],
-  owner: [isRecord, 'texts by name'],
+  limits: [
+    (value) => isRecord(value) && Object.entries(value).every(isLimit),
+    `numbers by name, not below 0, of ${Object.keys(defaultLimits).join(', ')}`,
+  ],
+  prefix: [isText, 'the first token of all subjects'],
+  owner: [(value) => isRecord(value) && Object.values(value).every((text) => typeof text === 'string'), 'texts by name'],
   resume: [(value) => typeof value === 'boolean', 'true or false'],
   placement: [(value) => value === 'beside' || value === 'distributed', "'beside' or 'distributed'"],
   agentProtocol: [(value) => isRecord(value) && typeof value.owner === 'string', "{ owner: 'alice' }, with names: ['main'] if only these"],
-  roles: [(value) => Array.isArray(value) && value.every((role) => roles.includes(role as Role)), `some of ${roles.join(', ')}`],
+  roles: [
+    (value) => Array.isArray(value) && value.length > 0 && value.every((role) => roles.includes(role as Role)),
+    `a list of one or more of ${roles.join(', ')}`,
+  ],
 }
 
 /**
  * Options of a runtime, for `createRuntime` and as the default export of `statecast.config.ts`.
- * @throws RuntimeError bad_request, naming the option and what to write instead
+ * @throws RuntimeError bad_request, naming the option and what is allowed
  */
 export const defineApp = (app: RuntimeOptions): RuntimeOptions => {
   if (!isRecord(app)) throw refused('app', 'an app is an object of options', 'write defineApp({ agents: [agent({ name: … })] })')
@@ -51,6 +61,18 @@ export const defineApp = (app: RuntimeOptions): RuntimeOptions => {
 function isRecord(value: unknown): value is Record<string, unknown> {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
+
+function isText(value: unknown): boolean {
+  return typeof value === 'string' && value !== ''
+}
+
+/** Whether it can be called shows when it is. */
+const isModel = (value: unknown): boolean => ['function', 'object', 'undefined'].includes(typeof value) && value !== null
+
+/** With none of these no message would be taken in, and none kept. */
+const leastOne = new Set(['queueMax', 'snapshotEvery'])
+const isLimit = ([name, value]: [string, unknown]): boolean =>
+  Object.hasOwn(defaultLimits, name) && (value === undefined || (typeof value === 'number' && value >= (leastOne.has(name) ? 1 : 0)))
 
 /** What agent() made: it has filled in what the author left out. */
 const isAgent = (value: unknown): boolean => isRecord(value) && typeof value.name === 'string' && isRecord(value.profile) && isRecord(value.limits)

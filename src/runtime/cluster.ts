@@ -32,6 +32,8 @@ export type JoinParts = {
 export type Cluster = {
   /** The name of this node; undefined for a bystander. */
   me: string | undefined
+  /** Whether a node is there, by its name. */
+  isAlive(node: string): boolean
   placement: Placement
   directory(host: Host): Directory
   /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
@@ -83,6 +85,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
 
   return {
     me,
+    isAlive: (id) => membership.isAlive(id),
     placement: { has, admit },
     directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me }),
     place(works, distributed) {
@@ -105,7 +108,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     },
     async drainNode(id) {
       if (!membership.isAlive(id))
-        throw new RuntimeError('not_found', `there is no node '${id.slice(0, 80)}'`, {
+        throw new RuntimeError('not_found', `there is no node '${String(id).slice(0, 80)}'`, {
           hint: `there are: ${membership.members.nodes.map((one) => one.id).join(', ') || 'none'}`,
         })
       await bus.request(names.node(id, 'drain'), new Uint8Array(), { timeoutMs: 5_000 })

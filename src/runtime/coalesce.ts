@@ -10,6 +10,15 @@ const textMax = 32 * 1024
 
 const deltaIn = ({ event }: Said): Delta | undefined => (event.type === 'delta' ? (event as unknown as Delta) : undefined)
 
+/** The same for whatever waits in a queue: of a machine of one's own it may be anything. */
+export const joinedDeltas = (before: unknown, next: unknown): object | undefined =>
+  isDelta(before) && isDelta(next) ? joined(before, next) : undefined
+
+const isDelta = (item: unknown): item is Delta => {
+  const { type, runId, index, text } = (item ?? {}) as Partial<Delta>
+  return type === 'delta' && typeof runId === 'string' && typeof index === 'number' && typeof text === 'string'
+}
+
 /** One that says what both say; undefined where they are no neighbours. */
 const joined = (before: Delta, next: Delta): Delta | undefined => {
   const { index, text, count = 1 } = before

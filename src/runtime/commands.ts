@@ -1,9 +1,11 @@
 /** Every command of `src/contracts/commands.ts`, carried out: the gateway, the command line and services all come through here. */
 import { randomUUID } from 'node:crypto'
+import { halfImportedError } from '../actors/supervision.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
 import { registered, whereToLook } from './kinds.ts'
@@ -16,16 +18,26 @@ import { importFrames } from './transfer.ts'
 
 type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
 
-/** Asking after a session must not bring one into being. @throws RuntimeError not_found */
+/** Asking after a session must not bring one into being. @throws RuntimeError not_found, conflict while it is being imported */
 const existing = async (runtime: Runtime, key: string): Promise<Session> => {
   const session = runtime.session(key)
-  await existingActor(runtime, session.address, `there is no session '${key.slice(0, 80)}'`)
+  whole(session.address, await headOf(runtime, session.address, noSession(key)))
   return session
 }
 
-const existingActor = async (runtime: Runtime, address: Address, message = `there is no ${formatAddress(address)}`): Promise<void> => {
-  if ((await runtime.services.transport.journal.head(address)) === undefined)
-    throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(runtime, address.kind)}` })
+const noSession = (key: string): string => `there is no session '${key.slice(0, 80)}'`
+
+const existingActor = async (runtime: Runtime, address: Address): Promise<void> =>
+  whole(address, await headOf(runtime, address, `there is no ${formatAddress(address)}`))
+
+const whole = (address: Address, { wakeAt }: Head): void => {
+  if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
+}
+
+const headOf = async (runtime: Runtime, address: Address, message: string): Promise<Head> => {
+  const head = await runtime.services.transport.journal.head(address)
+  if (head) return head
+  throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(runtime, address.kind)}` })
 }
 
 const handlers: Handlers = {
@@ -63,7 +75,10 @@ const handlers: Handlers = {
     return { seq }
   },
   'sessions.delete': async (runtime, { sessionKey }) => {
-    await deleteSession(runtime, (await existing(runtime, sessionKey)).address)
+    const { address } = runtime.session(sessionKey)
+    // Also one of which only half was imported.
+    await headOf(runtime, address, noSession(sessionKey))
+    await deleteSession(runtime, address)
     return { deleted: sessionKey }
   },
   'agent.wait': async (runtime, { sessionKey, runId, timeoutMs }) => {

@@ -31,7 +31,8 @@ const questions = {
   seqOf: (host, address, [id]) => host.seqOf(address, id as string),
   revive: async (host, address) => (await host.get(address)).revive(),
   forget: (host, address) => host.forget(address),
-  nextCommit: (host, address, [timeoutMs]) => host.nextCommit(address, timeoutMs as number),
+  // After that nobody waits for the answer any more.
+  nextCommit: (host, address, [timeoutMs]) => host.nextCommit(address, Math.min(timeoutMs as number, answerMs)),
   holds: async (host, address) => host.holds(address),
 } satisfies Record<string, (host: Host, address: Address, args: unknown[]) => Promise<unknown>>
 export type Question = keyof typeof questions

@@ -1,5 +1,27 @@
 /** Events on their way to a reader who may be slower: bounded, so that a reader who never comes costs little. */
 import { RuntimeError } from '../contracts/errors.ts'
+import { joinedDeltas } from './coalesce.ts'
+
+/** What may wait for a reader: items, and characters in all their texts. */
+const itemsMax = 10_000
+const charsMax = 32 * 1024 * 1024
+/** Items that wait when a reader counts as slow: from then on deltas that follow each other become one. */
+const slowAt = 1_000
+/** Parts of one item that are counted: what has more is not made of text. */
+const partsMax = 10_000
+
+/** Characters in the texts of something, whatever it is. */
+const charsIn = (item: unknown): number => {
+  let chars = 0
+  const parts: unknown[] = [item]
+  for (let count = 0; parts.length > 0 && count < partsMax; count++) {
+    const part = parts.pop()
+    if (typeof part === 'string') chars += part.length
+    else if (ArrayBuffer.isView(part)) chars += part.byteLength
+    else if (typeof part === 'object' && part !== null) parts.push(...Object.values(part).slice(0, partsMax))
+  }
+  return chars
+}
 
 export class EventQueue<T> implements AsyncIterable<T> {
   #waiting: T[] = []
@@ -10,8 +32,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
   #ended = false
   readonly #max: number
   #dropped = 0
+  /** Characters of what waits, and of the batch: none of it is free before the last of it has been read. */
+  #waitingChars = 0
+  #batchChars = 0
 
-  constructor(max = 100_000) {
+  constructor(max = itemsMax) {
     this.#max = max
   }
 
@@ -22,9 +47,14 @@ export class EventQueue<T> implements AsyncIterable<T> {
 
   push(item: T): void {
     if (this.#ended) return
+    const chars = charsIn(item)
+    const room = this.#waitingChars + this.#batchChars + chars <= charsMax || this.#waiting.length + this.#batch.length === 0
+    const together = this.#dropped === 0 && room && this.#waiting.length >= slowAt ? joinedDeltas(this.#waiting.at(-1), item) : undefined
+    if (together) this.#waiting[this.#waiting.length - 1] = together as T
     // Nothing after a gap: who reads on would take it for the whole.
-    if (this.#dropped > 0 || this.#waiting.length + this.#batch.length - this.#at >= this.#max) this.#dropped++
+    else if (this.#dropped > 0 || !room || this.#waiting.length + this.#batch.length - this.#at >= this.#max) this.#dropped++
     else this.#waiting.push(item)
+    if (this.#dropped === 0) this.#waitingChars += chars
     this.#wake?.()
   }
 
@@ -40,6 +70,8 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.#batch = []
     this.#at = 0
     this.#dropped = 0
+    this.#waitingChars = 0
+    this.#batchChars = 0
     this.end()
   }
 
@@ -48,23 +80,25 @@ export class EventQueue<T> implements AsyncIterable<T> {
     const next = async (): Promise<IteratorResult<T>> => {
       for (;;) {
         if (this.#at < this.#batch.length) return { done: false, value: this.#batch[this.#at++] as T }
-        if (this.#waiting.length > 0) {
-          this.#batch = this.#waiting
-          this.#waiting = []
-          this.#at = 0
-        } else if (this.#dropped > 0) {
+        // Also an empty one: what has been read takes no more room.
+        this.#batch = this.#waiting
+        this.#waiting = []
+        this.#at = 0
+        this.#batchChars = this.#waitingChars
+        this.#waitingChars = 0
+        if (this.#batch.length > 0) continue
+        if (this.#dropped > 0)
           throw new RuntimeError('overloaded', `the reader was too slow: ${this.#dropped} events after the last one were not kept`, {
             hint: 'read the events as they come; the answer is in result(), and all that is durable in history() and the trace',
             data: { dropped: this.#dropped },
           })
-        } else if (this.#ended) return { done: true, value: undefined }
-        else
-          await new Promise<void>((resolve) => {
-            this.#wake = () => {
-              this.#wake = undefined
-              resolve()
-            }
-          })
+        if (this.#ended) return { done: true, value: undefined }
+        await new Promise<void>((resolve) => {
+          this.#wake = () => {
+            this.#wake = undefined
+            resolve()
+          }
+        })
       }
     }
     const iterator: AsyncIterableIterator<T> = { next, [Symbol.asyncIterator]: () => iterator }

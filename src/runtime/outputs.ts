@@ -5,8 +5,11 @@ import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import { EventQueue } from './event-queue.ts'
 
-/** One thing that an actor said. `seq` and `index` number what is durable; live output has none and may be lost. */
-export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number }
+/**
+ * One thing that an actor said. `seq` and `index` number what is durable; live output has none and may be lost. `elsewhere` marks what came over the
+ * bus: whoever may publish there could have made it up, so it is good to be shown, and nothing to decide by.
+ */
+export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number; elsewhere?: true }
 export type SaidListener = (said: Said) => void
 /** Called once when nothing more can come, with the reason. */
 export type EndListener = (reason: RuntimeError) => void

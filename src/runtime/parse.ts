@@ -2,8 +2,8 @@
 import type { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 
-/** @throws RuntimeError bad_request, too_large */
-export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> => {
+/** @param hint where it is said what fits @throws RuntimeError bad_request, too_large */
+export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unknown, hint = 'see docs/reference/messages.md'): z.output<Schema> => {
   const parsed = schema.safeParse(input)
   if (parsed.success) return parsed.data
   const issue = parsed.error.issues[0]
@@ -15,7 +15,7 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
     parsed.error.issues.map((one) => (one.path.length > 0 ? `${one.path.join('.')} ${inWords(one, input)}` : inWords(one, input))).join('; '),
     {
       ...(field ? { field } : {}),
-      hint: issue?.code === 'unrecognized_keys' ? 'leave the field out, or correct its name' : 'see docs/reference/messages.md',
+      hint: issue?.code === 'unrecognized_keys' ? 'leave the field out, or correct its name' : hint,
     },
   )
 }

@@ -1,11 +1,12 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
 import { readPast } from '../actors/past.ts'
 import { saidAfter } from '../actors/replay.ts'
+import { halfImportedError } from '../actors/supervision.ts'
 import { type ErrorBody, errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath } from '../contracts/journal.ts'
 import type { Approval } from '../contracts/session.ts'
 import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
-import type { Head } from '../contracts/transport.ts'
+import { beingImported, type Head } from '../contracts/transport.ts'
 import type { SessionContext } from '../machines/session.context.ts'
 import type { Runtime } from '../runtime.ts'
 
@@ -27,7 +28,7 @@ export type ActorRow = {
   waiting: number
   /** Why it was set aside. */
   quarantine?: ErrorBody
-  /** Why it cannot be woken: drift, corrupt_at, or a kind that nobody registered. */
+  /** Why it cannot be woken: drift, corrupt_at, conflict while it is being imported, or a kind that nobody registered. */
   error?: ErrorBody
 }
 
@@ -59,6 +60,7 @@ export const listActors = async (
 
 const actorRow = async (runtime: Services, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
   const row = { ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 }
+  if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
   try {
     const { replica, status, approvals, quarantine } = await peek(runtime, address)
     return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...(quarantine ? { quarantine } : {}) }

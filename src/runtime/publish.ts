@@ -4,6 +4,7 @@ import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
+import type { Cluster } from './cluster.ts'
 import { coalesced } from './coalesce.ts'
 import type { Elsewhere, Said } from './outputs.ts'
 
@@ -12,19 +13,21 @@ const decoder = new TextDecoder()
 
 /** What is short of an event, marked. */
 const withoutContent = (body: object): object => ({
-  ...Object.fromEntries(Object.entries(body).filter(([, value]) => JSON.stringify(value).length < 1000)),
+  // What JSON leaves out has no length.
+  ...Object.fromEntries(Object.entries(body).filter(([, value]) => (JSON.stringify(value)?.length ?? 0) < 1000)),
   tooLarge: true,
 })
 
 /** Names the node that says something: what it said itself it has heard already. */
 const nodeHeader = 'Statecast-Node'
 
-/** What other nodes say of a root. */
+/** What other nodes say of a root. What names no node that is alive is not theirs. */
 export const othersOn =
-  (bus: Bus, names: Subjects, me: string | undefined, log: Logger): Elsewhere =>
+  (bus: Bus, names: Subjects, { me, isAlive }: Pick<Cluster, 'me' | 'isAlive'>, log: Logger): Elsewhere =>
   (name, hear) =>
     bus.subscribe(names.everyOut(parseAddress(name)), ({ subject, data, headers }) => {
-      if (headers?.[nodeHeader] === undefined || headers[nodeHeader] === me) return
+      const node = headers?.[nodeHeader]
+      if (node === undefined || node === me || !isAlive(node)) return
       try {
         const { path, seq, part, at, ...event } = JSON.parse(decoder.decode(data)) as AnyEvent & {
           path: string
@@ -36,6 +39,7 @@ export const othersOn =
         hear({
           path,
           event,
+          elsewhere: true,
           ...(seq === undefined ? {} : { seq }),
           ...(part === undefined ? {} : { index: part }),
           ...(at === undefined ? {} : { at }),
@@ -55,11 +59,16 @@ export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: stri
       // Most of the time nobody listens at all, and then not even the subject has to be made.
       if (!bus.wanted()) return
       subject = names.out(address, type)
-      if (bus.wanted(subject)) say(body())
+      if (!bus.wanted(subject)) return
+      try {
+        say(body())
+      } catch (error) {
+        if (!isRuntimeError(error) || error.code !== 'too_large') throw error
+        // Nobody shall wait for what will never come: who hears this reads the rest where it stands.
+        say(withoutContent(body()))
+      }
     } catch (error) {
-      // Nobody shall wait for what will never come: who hears this reads the rest where it stands.
-      if (isRuntimeError(error) && error.code === 'too_large') say(withoutContent(body()))
-      else log.warn({ subject, error: errorBody(error) }, 'an event could not be published')
+      log.warn({ subject, error: errorBody(error) }, 'an event could not be published')
     }
   }
   const one = (address: Address, { path, event, seq, index }: Said): void => {

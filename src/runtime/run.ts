@@ -23,6 +23,7 @@ export class Run {
   readonly #queue = new EventQueue<RunEvent>()
   readonly #outcome = Promise.withResolvers<TurnOutput>()
   #unsubscribe: () => void = () => undefined
+  #look: () => void = () => undefined
 
   constructor(id: string) {
     this.id = id
@@ -31,12 +32,14 @@ export class Run {
     this.#outcome.promise.catch(() => undefined)
   }
 
-  follow(unsubscribe: () => void): void {
+  /** @param look where another node says that it has ended: looks whether it has, and if so calls {@link end} */
+  follow(unsubscribe: () => void, look?: () => void): void {
     this.#unsubscribe = unsubscribe
+    if (look) this.#look = look
   }
 
   /** Takes what the session says; keeps what is about this message. */
-  hear({ event, seq }: Said): void {
+  hear({ event, seq, elsewhere }: Said): void {
     const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string; tooLarge?: boolean }
     if (said.type === 'transcript') return
     if (said.type === 'accepted' && said.id === this.id) {
@@ -45,14 +48,18 @@ export class Run {
     }
     if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
     if (said.runId !== this.runId && !said.ids?.includes(this.id) && said.id !== this.id) return
+    // What the bus says of an outcome is a sign of it and no more: what it is the journal knows, and there all of it stands.
+    if (endings.has(said.type) && (elsewhere || said.tooLarge)) {
+      this.#look()
+      return
+    }
     this.#queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
-    // An outcome that did not fit into a message of the bus is read where it stands.
-    if (endings.has(said.type) && said.ids?.includes(this.id) && !said.tooLarge) this.#settle(event as unknown as TurnOutput)
+    if (endings.has(said.type) && said.ids?.includes(this.id)) this.#settle(event as unknown as TurnOutput)
   }
 
-  /** The outcome is known from elsewhere: the session gave it before anybody listened. */
-  end(output: TurnOutput): void {
-    this.#queue.push({ type: endingOf[output.status], ...output })
+  /** The outcome as the journal has it. @param seq of the commit that holds it, where that is known */
+  end(output: TurnOutput, seq?: number): void {
+    this.#queue.push({ type: endingOf[output.status], ...output, ...(seq === undefined ? {} : { seq }) })
     this.#settle(output)
   }
 
@@ -70,8 +77,8 @@ export class Run {
   }
 
   /**
-   * Everything about this message from its acceptance to its outcome; can be read once. It throws `overloaded` at a gap: 100,000 wait for a reader,
-   * and what comes then is not kept.
+   * Everything about this message from its acceptance to its outcome; can be read once. Of a slow reader, deltas that follow each other become one.
+   * It throws `overloaded` at a gap: 10,000 events or 32 Mi characters wait for a reader, and what comes then is not kept.
    */
   events(): AsyncIterable<RunEvent> {
     return this.#queue

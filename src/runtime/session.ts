@@ -1,6 +1,5 @@
 /** A session as its users hold it. */
 import type { Agent } from '../contracts/agent.ts'
-import type { Clock } from '../contracts/environment.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
@@ -8,6 +7,7 @@ import { detached } from '../contracts/plain.ts'
 import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { SessionContext } from '../machines/session.context.ts'
+import { lookNowAndThen } from './looking.ts'
 import { parseInput } from './parse.ts'
 import { Run, type RunEvent } from './run.ts'
 import type { Services } from './services.ts'
@@ -84,17 +84,29 @@ export class Session {
       (reason) => run.fail(reason),
     )
     // What another node says may be lost on the way, its last word too.
-    const stopLooking = transport.capabilities.sharedByNodes ? repeat(environment.clock, lookMs, () => this.#look(run)) : () => undefined
-    run.follow(() => {
-      stop()
-      stopLooking()
-    })
+    const looking = transport.capabilities.sharedByNodes ? lookNowAndThen(environment.clock, () => this.#look(run).catch(() => undefined)) : undefined
+    run.follow(
+      () => {
+        stop()
+        looking?.stop()
+      },
+      () => looking?.now(),
+    )
     return run
   }
 
+  /** Ends a run whose message has its outcome. @throws RuntimeError whatever keeps it from being known; another look may find it */
   async #look(run: Run): Promise<void> {
-    const output = await this.#ended(run.id).catch(() => undefined)
-    if (output) run.end(output)
+    const context = await this.#context()
+    if (context === undefined && run.seq > 0)
+      run.fail(
+        new RuntimeError('not_found', `session '${this.key}' was deleted, with what it answered`, {
+          hint: 'send the message again under another idempotency key: it begins the conversation anew',
+        }),
+      )
+    if (context === undefined || isUnanswered(context, run.id)) return
+    const { output, seq } = await this.#outcome(run.id, context)
+    run.end(output, seq)
   }
 
   /** Sends any command of {@link SessionCommand}, as a service does over the bus. */
@@ -125,13 +137,8 @@ export class Session {
   /** Whether a message was accepted: then it waits, is being answered, or has an outcome. */
   async #knows(id: string, seq: number): Promise<boolean> {
     const context = await this.#context()
-    const has = (ids: string[]): boolean => ids.includes(id)
     if (!context) return false
-    return (
-      has(context.queue.map((message) => message.id)) ||
-      has(context.run?.ids ?? []) ||
-      (await this.#services.transcripts.recall(this.address, id, seq)) !== undefined
-    )
+    return isUnanswered(context, id) || (await this.#services.transcripts.recall(this.address, id, seq)) !== undefined
   }
 
   /** What the sender does not have to name is frozen here, so that a later change of the agent does not change what was accepted. */
@@ -155,22 +162,22 @@ export class Session {
     run.status = 'duplicate'
     const context = await this.#context()
     if (context?.run?.ids.includes(run.id)) run.runId = context.run.runId
-    else if (!context?.queue.some(({ id }) => id === run.id)) run.end(await this.outcome(run.id))
-  }
-
-  /** The outcome of a message, unless it is being answered or waits. @throws RuntimeError not_found */
-  async #ended(id: string): Promise<TurnOutput | undefined> {
-    const context = await this.#context()
-    return context?.run?.ids.includes(id) || context?.queue.some((waiting) => waiting.id === id) ? undefined : this.outcome(id)
+    else if (!context || !isUnanswered(context, run.id)) {
+      const { output, seq } = await this.#outcome(run.id, context)
+      run.end(output, seq)
+    }
   }
 
   /** How a message was answered, however long ago. @throws RuntimeError not_found for one that was never accepted, or has no answer yet */
   async outcome(id: string): Promise<TurnOutput> {
+    return (await this.#outcome(id, await this.#context())).output
+  }
+
+  async #outcome(id: string, context: SessionContext | undefined): Promise<{ output: TurnOutput; seq: number }> {
     const { transcripts, directory } = this.#services
-    const context = await this.#context()
     const known = await transcripts.recall(this.address, id, await directory.seqOf(this.address, id))
     if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
-    return { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }
+    return { output: { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }, seq: known.seq }
   }
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
@@ -249,24 +256,8 @@ export class Session {
   }
 }
 
-/** First pause before a run looks for itself whether it has ended, in ms; each next one is twice as long. */
-const lookMs = 5_000
-const lookMsMax = 60_000
-
-/** @returns the stopper */
-const repeat = (clock: Clock, ms: number, work: () => Promise<void>): (() => void) => {
-  let stop = (): void => clock.clearTimeout(timer)
-  let stopped = false
-  const timer = clock.setTimeout(() => {
-    void work().then(() => {
-      if (!stopped) stop = repeat(clock, Math.min(ms * 2, lookMsMax), work)
-    })
-  }, ms)
-  return () => {
-    stopped = true
-    stop()
-  }
-}
+/** It is being answered, or waits. */
+const isUnanswered = ({ run, queue }: SessionContext, id: string): boolean => run?.ids.includes(id) || queue.some((waiting) => waiting.id === id)
 
 const throwRefusal = ({ emitted }: Receipt): void => {
   const refused = emitted.find(({ type }) => type === 'refused') as { code: RuntimeError['code']; message: string; hint?: string } | undefined

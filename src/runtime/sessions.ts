@@ -3,13 +3,13 @@ import { decodeCommit } from '../actors/codec.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Head, Journal } from '../contracts/transport.ts'
+import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { waitingIn } from './peek.ts'
 
 export type SessionRow = {
   key: string
-  /** The newest state that the journal names, `quarantined`, or null where it lies too far back to be looked for. */
+  /** The newest state that the journal names, `quarantined`, `importing`, or null where it lies too far back to be looked for. */
   state: unknown
   seq: number
   /** ms since the epoch of the last commit. */
@@ -32,7 +32,7 @@ export const listSessions = async (runtime: Pick<Runtime, 'services'>, limit = 1
 
 const row = async (runtime: Pick<Runtime, 'services'>, head: Head): Promise<SessionRow> => ({
   key: head.address.id,
-  state: await lastState(runtime.services.transport.journal, head.address, head.seq),
+  state: head.wakeAt === beingImported ? 'importing' : await lastState(runtime.services.transport.journal, head.address, head.seq),
   seq: head.seq,
   at: head.at,
   busy: head.wakeAt === 0,
@@ -55,8 +55,8 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
 /** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
 export const deleteSession = async ({ services: { directory } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
   const root = await directory.read(address).catch((error: unknown) => {
-    // What cannot be opened any more can still be deleted.
-    if (isRuntimeError(error) && (error.code === 'corrupt_at' || error.code === 'drift')) return undefined
+    // What cannot be opened any more can still be deleted, and what is only half here.
+    if (isRuntimeError(error) && ['corrupt_at', 'drift', 'conflict'].includes(error.code)) return undefined
     throw error
   })
   if (root && !root.quarantine && root.snapshot?.status === 'active') {

@@ -1,10 +1,11 @@
 /** The trace of an actor in pages. */
 import { decodeCommit } from '../actors/codec.ts'
 import { type TraceEntry, traceEntries } from '../actors/replay.ts'
+import { halfImportedError } from '../actors/supervision.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Frame, Head } from '../contracts/transport.ts'
+import { beingImported, type Frame, type Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { whereToLook } from './kinds.ts'
 
@@ -37,9 +38,10 @@ export type FramePage = { frames: StoredFrame[]; next: number | null; head: Pick
 const answerBytesMax = 8 * 1024 * 1024
 const sharedBytesMax = 256 * 1024
 
-/** @throws RuntimeError not_found, corrupt_at */
+/** @throws RuntimeError not_found, corrupt_at, conflict where it is not whole: what is taken from it would seem to be */
 export const readFrames = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
   const { seq: last, at, wakeAt } = await headOf(runtime, address)
+  if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
   const bytesMax = runtime.services.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
   const frames: FramePage['frames'] = []
   let next = from

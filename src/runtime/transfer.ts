@@ -1,9 +1,9 @@
 /** Journals that travel: taken up as they were written elsewhere, with whatever they are in the middle of. */
 import { checksum, decodeCommit } from '../actors/codec.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Commit } from '../contracts/journal.ts'
+import { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Frame } from '../contracts/transport.ts'
+import { beingImported, type Frame } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import type { StoredFrame } from './trace.ts'
 
@@ -16,7 +16,7 @@ export type Imported = {
 
 /**
  * Appends commits that were exported elsewhere. Repeating it changes nothing.
- * @param wakeAt given with the last ones: when the actor goes on by itself; until then nobody wakes it
+ * @param wakeAt given with the last ones: when the actor goes on by itself; until then nobody can use it, also when this process ends in the middle
  * @throws RuntimeError bad_request (not commits of this actor, or not in order), conflict (another journal stands there), log_full …
  */
 export const importFrames = async (
@@ -36,7 +36,7 @@ export const importFrames = async (
     if (frame.seq !== (before?.seq ?? 0) + 1 || commit.prev !== (before === undefined ? 0 : checksum(before.bytes)))
       throw refused(address, `commit ${frame.seq} does not follow the one before it`, 'export it again: the file is damaged')
     const last = index === frames.length - 1
-    const head = { at: commit.at, wakeAt: last && wakeAt !== undefined ? wakeAt : null }
+    const head = { at: commit.at, wakeAt: last && wakeAt !== undefined ? wakeAt : beingImported }
     const appended = await journal.append(address, frame.seq - 1, frame.bytes, head)
     if (appended.outcome === 'unknown')
       throw new RuntimeError('log_unavailable', 'the store did not answer', { cause: appended.cause, retryable: true, hint: 'import it again' })
@@ -47,12 +47,18 @@ export const importFrames = async (
     }
     before = frame
   }
+  // The wake time came with the last commit, and that one has been there for longer.
+  if (wakeAt !== undefined && known > 0 && (await journal.head(address))?.wakeAt === beingImported)
+    throw refused(address, 'more of it, or its last commit without a wake time, was sent before', 'delete it, and import it again as a whole')
   return { seq: before?.seq ?? 0, known }
 }
 
 const commitOf = (frame: Frame, address: Address): Commit => {
   try {
-    return decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq })
+    // By its schema too: what is read from our own journals has been made by us, and this may have been made by anybody.
+    const commit = Commit.parse(decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq }))
+    if (commit.at >= 0 && commit.at < beingImported) return commit
+    throw new RangeError('its time is none')
   } catch (cause) {
     throw refused(address, `what stands as commit ${frame.seq} is none`, 'export it again: the file is damaged', cause)
   }

@@ -42,7 +42,9 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   const unknown = (name: string, known: Iterable<string>): RuntimeError =>
     services?.allows(name)
       ? new RuntimeError('tool_unknown', unknownTool(name, [...known]), { retryable: true, hint: 'start the service that offers it, then ask again' })
-      : new RuntimeError('tool_unknown', unknownTool(name, [...known]), { hint: 'register the tool with the runtime, or correct its name' })
+      : new RuntimeError('tool_unknown', unknownTool(name, [...known]), {
+          hint: 'register the tool with the runtime, on every node that shares it, or correct its name',
+        })
 
   return {
     get names() {

@@ -121,6 +121,14 @@ test('a node that drains in the middle of turns loses none, and repeats no tool'
   expect(await (await second.session('s1').send('hi')).result()).toMatchObject({ text: 'B: hello' })
 })
 
+test('a node that is none is not asked to drain, whatever was given for its name', { timeout: 30_000 }, async () => {
+  const first = await node({ name: 'A' })
+  await settled(first, 1)
+
+  for (const id of ['nobody', 5, undefined, null, {}])
+    await expect(first.drainNode(id as string)).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('there are: node') })
+})
+
 test('the sessions of a node that dies go on at the other one', { timeout: 60_000 }, async () => {
   const first = await node({ name: 'A', hold: new Promise(() => undefined) })
   const second = await node({ name: 'B' })

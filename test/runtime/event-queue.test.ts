@@ -62,3 +62,48 @@ test('what is cancelled is empty and at its end, whatever waited; what is merely
   expect(await readAll(cancelled)).toEqual({ read: [] })
   expect(await readAll(ended)).toMatchObject({ read: [1, 2], error: { code: 'overloaded' } })
 })
+
+const delta = (index: number, text: string) => ({ type: 'delta', runId: 'r', attempt: 1, index, kind: 'text', text })
+
+test('[INV-11] deltas for a reader who does not come become few, and nothing of what they say is lost', async () => {
+  const queue = new EventQueue<ReturnType<typeof delta> & { count?: number }>()
+  for (let index = 0; index < 200_000; index++) queue.push(delta(index, `${index},`))
+  queue.end()
+
+  const { read, error } = await readAll(queue)
+
+  expect(error).toBeUndefined()
+  expect(read.length).toBeLessThan(1_100)
+  expect(read.map(({ text }) => text).join('')).toBe(Array.from({ length: 200_000 }, (_, index) => `${index},`).join(''))
+  expect(read.reduce((sum, { count = 1 }) => sum + count, 0)).toBe(200_000)
+})
+
+test('a reader who keeps up reads every delta by itself', async () => {
+  const queue = new EventQueue<ReturnType<typeof delta>>()
+  for (let index = 0; index < 500; index++) queue.push(delta(index, 'x'))
+  queue.end()
+
+  expect((await readAll(queue)).read).toHaveLength(500)
+})
+
+test('[INV-11] 10,000 events wait and no more, and of large ones fewer', async () => {
+  const [small, large] = [new EventQueue<object>(), new EventQueue<object>()]
+  const megabyte = 'x'.repeat(1024 * 1024)
+  for (let n = 0; n < 10_001; n++) small.push({ type: 'tool', n })
+  for (let n = 0; n < 40; n++) large.push({ type: 'tool', n, output: { lines: [megabyte] } })
+
+  expect(await readAll(small)).toMatchObject({ read: { length: 10_000 }, error: { code: 'overloaded', data: { dropped: 1 } } })
+  expect(await readAll(large)).toMatchObject({ read: { length: 31 }, error: { code: 'overloaded', data: { dropped: 9 } } })
+})
+
+test('whoever keeps up reads events of any size, also one that is larger than all that may wait', async () => {
+  const queue = new EventQueue<string>()
+  const reading = readAll(queue)
+  for (const mebibytes of [20, 20, 40, 20]) {
+    queue.push('x'.repeat(mebibytes * 1024 * 1024))
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  queue.end()
+
+  expect((await reading).read).toHaveLength(4)
+})

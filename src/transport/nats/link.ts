@@ -1,5 +1,5 @@
 /** The connection with the requests to JetStream that the parts of this backend share. */
-import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type MsgRequest, type StoredMsg } from '@nats-io/jetstream'
+import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
 import { askingOn, requestMs } from './asking.ts'
 import { endConnection } from './end-connection.ts'
@@ -57,7 +57,7 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
   const room = roomOf(nc, await jetstreamManager(nc, { timeout: probeMs, checkAPI: false }))
   const fromLeader = async (stream: string, which: FromLeader): Promise<Stored | undefined> => {
     try {
-      const found = await jsm.streams.getMessage(stream, which as MsgRequest)
+      const found = await jsm.streams.getMessage(stream, which)
       return found === null ? undefined : fromStored(found)
     } catch (error) {
       if (apiCodeOf(error) === apiCodes.noMessageFound) return undefined

@@ -34,8 +34,8 @@ export const permissionsOf = (role: Role, prefix = 'statecast'): Permissions => 
     }
     case 'gateway':
       return {
-        publish: [`${prefix}.api.>`, `${prefix}.in.*.*`, ...asked, userInfo],
-        subscribe: [`${prefix}.out.>`, inbox],
+        publish: [`${prefix}.api.>`, `${prefix}.in.*.*`, ...agentPrompts, `${prefix}.answer.*`, ...asked, userInfo],
+        subscribe: [`${prefix}.out.>`, agentHeartbeats, inbox],
         answers: false,
       }
     case 'tool':
@@ -44,6 +44,10 @@ export const permissionsOf = (role: Role, prefix = 'statecast'): Permissions => 
       return { publish: [...asked, userInfo], subscribe: [`${prefix}.out.>`, `${prefix}.inspect.>`, inbox], answers: false }
   }
 }
+
+/** Of the agent protocol, whose subjects have no prefix of ours. */
+const agentPrompts = ['agents.prompt.>', 'agents.status.>']
+const agentHeartbeats = 'agents.hb.>'
 
 /** Which services are there. */
 const asked = ['$SRV.PING', '$SRV.PING.>', '$SRV.INFO', '$SRV.INFO.>', '$SRV.STATS', '$SRV.STATS.>']
@@ -78,13 +82,14 @@ const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: 
     may: {
       publish: [
         ...below('tool', 'tools', 'cancel', 'inspect'),
+        agentHeartbeats,
         ...asked,
         '$JS.API.STREAM.NAMES',
         ...all.map((stream) => `$JS.API.STREAM.CREATE.${stream}`),
         ...[streams.inbox, streams.dead, streams.blobs, registry].map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
         ...consumed.map((stream) => `$JS.API.CONSUMER.DELETE.${stream}.>`),
       ],
-      subscribe: [...below('out', 'inspect'), '$SRV.>'],
+      subscribe: [...below('inspect'), ...agentPrompts, `${prefix}.answer.*`, '$SRV.>'],
     },
   }
 }
