@@ -112,7 +112,7 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
     tool.command[0]!,
     ...tool.command.slice(1).map((word) => (word.startsWith('/') ? pathHere(word, tool) : outside(word))),
   )
-  await python.said('serves weather.forecast')
+  await python.said('serves statecast.tools.weather.forecast')
 
   const rows = await vi.waitFor(
     async () => {

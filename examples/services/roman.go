@@ -68,7 +68,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	err = service.AddEndpoint("roman_numeral", micro.HandlerFunc(answer), micro.WithEndpointSubject("roman.numeral"), micro.WithEndpointMetadata(map[string]string{
+	err = service.AddEndpoint("roman_numeral", micro.HandlerFunc(answer), micro.WithEndpointSubject("statecast.tools.roman.numeral"), micro.WithEndpointMetadata(map[string]string{
 		"description": "Writes a number from 1 to 3999 as a Roman numeral.",
 		"schema":      schema,
 		"onCrash":     "retry", // it changes nothing in the world, so it may run again when this process dies
@@ -76,7 +76,7 @@ func main() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	fmt.Println("roman serves roman.numeral")
+	fmt.Println("roman serves statecast.tools.roman.numeral")
 	stop := make(chan os.Signal, 1)
 	signal.Notify(stop, os.Interrupt)
 	<-stop

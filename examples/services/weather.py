@@ -2,7 +2,8 @@
 
     python3 examples/services/weather.py nats://127.0.0.1:4222
 
-Of several addresses, those of a cluster, it uses the next one when a server is gone.
+Of several addresses, those of a cluster, it uses the next one when a server is gone. A server that does not let this user in, or not do what a
+tool does, ends it: what a user needs is printed by `statecast permissions --role tool`, and the subject below is one of those.
 
 Statecast nodes on that server find the tool `weather_forecast` by its metadata and give it to agents that may use services.
 What is said on the wire: docs/reference/tools-as-services.md.
@@ -19,7 +20,7 @@ import time
 from urllib.parse import unquote, urlsplit
 
 SERVICE, VERSION, INSTANCE = "weather", "1.0.0", secrets.token_hex(11)
-SUBJECT = "weather.forecast"
+SUBJECT = "statecast.tools.weather.forecast"
 ENDPOINT = {
     "name": "weather_forecast",
     "subject": SUBJECT,
@@ -45,6 +46,10 @@ SECONDS_PER_DAY = 0.05  # it thinks: long enough to see progress, and to cancel
 FIGURES = {"num_requests": 0, "num_errors": 0, "last_error": "", "processing_time": 0, "average_processing_time": 0}  # times in ns
 
 
+class Refused(Exception):
+    """The server does not allow something: trying again would not help."""
+
+
 class Nats:
     """A connection that publishes, subscribes, and hands each message to its subscriber."""
 
@@ -64,8 +69,15 @@ class Nats:
             options.update(auth_token=unquote(address.username))
         self.send(f"CONNECT {json.dumps(options)}\r\nPING\r\n".encode())
         while (line := self.input.readline()) != b"PONG\r\n":
-            if not line.startswith(b"INFO"):
-                raise ConnectionError(f"the server refused: {line.decode().strip()}")
+            self.check(line)
+
+    def check(self, line):
+        """Raises what the server complains of: -ERR 'Permissions Violation for Subscription to "x"'."""
+        if line.startswith(b"-ERR"):
+            words = line.decode()[4:].strip().strip("'")
+            raise Refused(words) if "violation" in words.lower() else ConnectionError(words)
+        if not line:
+            raise ConnectionError("the server closed the connection")
 
     def send(self, data):
         with self.sending:
@@ -90,16 +102,19 @@ class Nats:
         self.listeners.pop(number, None)
         self.send(f"UNSUB {number}\r\n".encode())
 
-    def run(self):
-        """Reads until the server closes the connection."""
+    def run(self, ready):
+        """Reads until the server closes the connection. What was subscribed to is allowed when it answers a ping: then it is ready."""
+        self.send(b"PING\r\n")
         while line := self.input.readline():
             words = line.decode().split()
             if not words:
                 continue
             if words[0] == "PING":
                 self.send(b"PONG\r\n")
+            elif words[0] == "PONG":
+                ready()
             elif words[0] == "-ERR":
-                print(line.decode().strip(), file=sys.stderr)
+                self.check(line)
             elif words[0] in ("MSG", "HMSG"):
                 # MSG subject id [reply] size; HMSG subject id [reply] head-size size
                 sizes = 2 if words[0] == "HMSG" else 1
@@ -179,10 +194,12 @@ def main():
             describe(nats)
             # A thread for each call, so that this one goes on answering pings.
             nats.subscribe(SUBJECT, lambda *call: threading.Thread(target=forecast, args=(nats, *call), daemon=True).start(), queue="q")
-            print(f"{SERVICE} {INSTANCE} serves {SUBJECT}", flush=True)
-            nats.run()
+            nats.run(ready=lambda: print(f"{SERVICE} {INSTANCE} serves {SUBJECT}", flush=True))
+        except Refused as error:
+            server = url.rpartition("@")[2]
+            sys.exit(f"{server} refuses this user: {error}\n`statecast permissions --role tool` prints the permissions that a tool needs")
         except OSError as error:
-            print(f"{url}: {error}", file=sys.stderr)
+            print(f"{url.rpartition('@')[2]}: {error}", file=sys.stderr)
         time.sleep(1)
 
 

@@ -1,8 +1,9 @@
 /** Follows a turn to its answer, which is what goes to stdout. */
 import type { RunEvent } from '../runtime/run.ts'
 import { onInterrupt } from './interrupt.ts'
-import { exitCodes, print, printable, printJson, reportError } from './output.ts'
-import type { Conversation } from './say.ts'
+import { exitCodes, printJson, reportError } from './output.ts'
+import { type Conversation, textsOf } from './say.ts'
+import { Words } from './words.ts'
 
 export type Listener = {
   json?: boolean | undefined
@@ -15,6 +16,7 @@ export type Listener = {
 /** @returns the exit code */
 export const printAnswer = async (conversation: Conversation, { json = false, hear, interrupt }: Listener): Promise<number> => {
   let interrupted = false
+  const words = json ? undefined : new Words(process.stdout)
   const stopListening = onInterrupt(async () => {
     interrupted = true
     await interrupt()
@@ -22,12 +24,14 @@ export const printAnswer = async (conversation: Conversation, { json = false, he
   try {
     for await (const event of conversation.events) {
       if (json) printJson(event)
+      words?.hear(event)
       if (hear(event)) return exitCodes.fine
     }
-    const { text } = await conversation.outcome
-    if (!json) print(printable(text, 'lines'))
+    const output = await conversation.outcome
+    words?.finish(output, await textsOf(conversation, output))
     return exitCodes.fine
   } catch (error) {
+    words?.breakLine()
     if (interrupted) return exitCodes.interrupted
     reportError(error, { json })
     return exitCodes.failed

@@ -2,6 +2,7 @@
 import type { WaitingApproval } from '../runtime/peek.ts'
 import { approvalQuestion, approveCommand, callName } from './cards.ts'
 import { connect, type Globals } from './connect.ts'
+import { hintCommand } from './hint.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 
 export const approvals = async (options: Globals): Promise<number> => {
@@ -13,7 +14,7 @@ export const approvals = async (options: Globals): Promise<number> => {
     else for (const [index, approval] of waiting.entries()) for (const line of linesOf(approval, options, index === 0)) print(line)
     if (unreadable.length > 0)
       note(
-        `cannot be read, see statecast doctor: ${unreadable
+        `cannot be read, see ${hintCommand(options, 'doctor')}: ${unreadable
           .slice(0, 10)
           .map((key) => printable(key))
           .join(', ')}${unreadable.length > 10 ? ' …' : ''}`,
@@ -24,11 +25,11 @@ export const approvals = async (options: Globals): Promise<number> => {
   }
 }
 
-const linesOf = (approval: WaitingApproval, { url }: Globals, first: boolean): string[] => [
+const linesOf = (approval: WaitingApproval, options: Globals, first: boolean): string[] => [
   ...(first ? [] : ['']),
   `${printable(approval.sessionKey)}: ${approvalQuestion(approval, argumentsMax)}`,
   ...(approval.at === null ? [] : [`  since ${new Date(approval.at).toISOString()} (${ago(Date.now() - approval.at)})`]),
-  `  ${approveCommand(approval.sessionKey, approval, url)}   (--deny refuses it)`,
+  `  ${approveCommand(approval.sessionKey, approval, options)}   (--deny refuses it)`,
 ]
 
 /** Whoever agrees shall have seen what to: much longer than where they are shown in passing. */

@@ -6,6 +6,7 @@ import { printAnswer } from './answer.ts'
 import { approvalNeeded, approveCommand, callName, shortText, toolCard } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
+import type { Place } from './hint.ts'
 import type { Options } from './main.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 import { follow } from './say.ts'
@@ -17,7 +18,7 @@ export const approve = async (options: ApproveOptions, key: string, call: string
   const client = await connect(options, { look: true })
   try {
     const waiting = await withSession(key, async (sessionKey) => (await listOf(client, sessionKey)).approvals)
-    const approval = chosen(waiting, key, call, options.url)
+    const approval = chosen(waiting, key, call, options)
     const { sessionKey, callId, inputHash, attempt } = approval
     const decision = options.deny ? 'deny' : 'approve'
     const decide = (): Promise<{ seq: number }> =>
@@ -48,14 +49,14 @@ export const approve = async (options: ApproveOptions, key: string, call: string
 const listOf = (client: Client, sessionKey: string): Promise<{ approvals: WaitingApproval[] }> => client.command('approvals.list', { sessionKey })
 
 /** The id alone is not enough where a call was asked about again: a yes to the first attempt is none to the second. */
-const chosen = (waiting: WaitingApproval[], key: string, call: string, url: string | undefined): WaitingApproval => {
+const chosen = (waiting: WaitingApproval[], key: string, call: string, place: Place): WaitingApproval => {
   const named = waiting.find((approval) => call === callName(approval.sessionKey, approval) || (call === approval.callId && approval.attempt === 1))
   if (named) return named
   const again = waiting.find((approval) => [callName(approval.sessionKey, { ...approval, attempt: 1 }), approval.callId].includes(call))
   if (again)
     throw new RuntimeError('conflict', 'this call is asked about again: nobody knows whether it ran before a crash', {
       field: 'call',
-      hint: `to run it again: ${approveCommand(again.sessionKey, again, url)}   (--deny tells the model that nobody knows)`,
+      hint: `to run it again: ${approveCommand(again.sessionKey, again, place)}   (--deny tells the model that nobody knows)`,
     })
   throw new RuntimeError('not_found', `no call '${call.slice(0, 200)}' of '${key.slice(0, 80)}' waits for a person`, {
     field: 'call',
@@ -69,13 +70,14 @@ const chosen = (waiting: WaitingApproval[], key: string, call: string, url: stri
 /** Follows the turn to its answer, or to where it waits for a person again. */
 const untilAnswered = async (
   client: Client,
-  { json = false, url }: ApproveOptions,
+  options: ApproveOptions,
   approval: WaitingApproval,
   waiting: WaitingApproval[],
   decide: () => Promise<unknown>,
 ): Promise<number> => {
   const { sessionKey, callId, runId } = approval
-  const conversation = await follow(client, sessionKey, runId, decide)
+  const { json = false } = options
+  const conversation = await follow(client, { sessionKey, id: runId, place: options }, decide)
   const others = new Map(waiting.filter((one) => one.callId !== callId).map((one) => [one.callId, one as Omit<WaitingApproval, 'at'>]))
   let settled = false
   return printAnswer(conversation, {
@@ -86,7 +88,8 @@ const untilAnswered = async (
       if (event.type === 'decided') others.delete(event.callId)
       if (event.type === 'tool' && event.callId === callId && event.phase !== 'requested' && event.phase !== 'progress') settled = true
       if (!settled || others.size === 0) return false
-      for (const other of others.values()) note(`${approvalNeeded(sessionKey, other, url).message}\n  ${approveCommand(sessionKey, other, url)}`)
+      for (const other of others.values())
+        note(`${approvalNeeded(sessionKey, other, options).message}\n  ${approveCommand(sessionKey, other, options)}`)
       return true
     },
     interrupt: async () => {

@@ -1,7 +1,8 @@
 /** How tool calls and waiting approvals look in the terminal. */
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Approval, SessionOutput } from '../contracts/session.ts'
-import { printable, shellWord } from './output.ts'
+import { hintCommand, type Place } from './hint.ts'
+import { printable } from './output.ts'
 
 type ToolEvent = Extract<SessionOutput, { type: 'tool' }>
 
@@ -35,16 +36,12 @@ export const approvalQuestion = ({ name, input, why }: Pick<Approval, 'name' | '
 export const callName = (sessionKey: string, { callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string =>
   `${callId.startsWith(`${sessionKey}/`) ? callId.slice(sessionKey.length + 1) : callId}${attempt > 1 ? `#${attempt}` : ''}`
 
-/** To be copied into a shell. */
-export const approveCommand = (sessionKey: string, approval: Pick<Approval, 'callId' | 'attempt'>, url?: string): string =>
-  ['statecast', 'approve', ...(url === undefined ? [] : ['--url', url]), '--', sessionKey, callName(sessionKey, approval)]
-    .filter((word, index, all) => word !== '--' || all.slice(index + 1).some((later) => later.startsWith('-')))
-    .map(shellWord)
-    .join(' ')
+export const approveCommand = (sessionKey: string, approval: Pick<Approval, 'callId' | 'attempt'>, place: Place): string =>
+  hintCommand(place, 'approve', sessionKey, callName(sessionKey, approval))
 
 /** Where nobody can be asked. */
-export const approvalNeeded = (sessionKey: string, approval: Approval, url?: string): RuntimeError =>
+export const approvalNeeded = (sessionKey: string, approval: Approval, place: Place): RuntimeError =>
   new RuntimeError(approval.why === 'in_doubt' ? 'tool_in_doubt' : 'unsupported', `a person has to decide: ${approvalQuestion(approval)}`, {
-    hint: `decide with: ${approveCommand(sessionKey, approval, url)}   (--deny refuses it; or in a terminal: statecast chat --session ${shellWord(sessionKey)}); the turn waits until then`,
+    hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); the turn waits until then`,
     data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })

@@ -5,10 +5,12 @@ import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { onInterrupt } from './interrupt.ts'
 import { linesOf } from './lines.ts'
-import { dim, exitCodes, hasColour, note, print, printable, printJson, reportError } from './output.ts'
-import { say } from './say.ts'
+import { dim, exitCodes, hasColour, note, printJson, reportError } from './output.ts'
+import { say, textsOf } from './say.ts'
+import { Words } from './words.ts'
 
-export const chatThroughPipe = async (client: Client, { session, agent, model, url, json = false }: ChatOptions): Promise<number> => {
+export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
+  const { session, agent, model, json = false } = options
   let code: number = exitCodes.fine
   let stop: (() => void) | undefined
   const interrupted = new AbortController()
@@ -21,21 +23,28 @@ export const chatThroughPipe = async (client: Client, { session, agent, model, u
 
   /** @returns whether the next line may follow */
   const answer = async (message: string): Promise<boolean> => {
-    const conversation = await say(client, session, { message, ...(agent ? { agent } : {}), ...(model ? { model } : {}) })
+    const conversation = await say(
+      client,
+      { sessionKey: session, place: options },
+      { message, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
+    )
     stop = conversation.stop
+    const words = json ? undefined : new Words(process.stdout)
     try {
       for await (const event of conversation.events) {
+        words?.hear(event)
         if (json) printJson(event)
         else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
         if (event.type === 'approval') {
-          reportError(approvalNeeded(session, event, url), { json })
+          reportError(approvalNeeded(session, event, options), { json })
           return false
         }
       }
-      const { text } = await conversation.outcome
-      if (!json) print(printable(text, 'lines'))
+      const output = await conversation.outcome
+      words?.finish(output, await textsOf(conversation, output))
       return true
     } finally {
+      words?.breakLine()
       conversation.stop()
     }
   }

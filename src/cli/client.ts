@@ -10,6 +10,10 @@ export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }
 export type Client = {
   /** Address of the node; undefined when the runtime is in this process and ends with it. */
   readonly url: string | undefined
+  /** ms for which nobody may answer before a turn is given up; for a connection that mends itself, with others who take over. Default 0. */
+  readonly outageMsMax?: number
+  /** Events come over a bus on which others may speak too: an end that is heard there is a sign, and no more. */
+  readonly hearsay?: boolean
   /** @throws RuntimeError, the same ones in both forms */
   command<Result, Name extends CommandName = CommandName>(name: Name, input: CommandInput<Name>): Promise<Result>
   /** Resolves when nothing that happens from now on is missed. */

@@ -17,7 +17,22 @@ export const folderOf = (url: string): string | undefined => {
   return folder === undefined ? undefined : resolve(folder)
 }
 
+/** Where the data is: as the command line says, else the environment, else the app. */
+export const addressOf = ({ url }: Globals, app: Pick<RuntimeOptions, 'transport'>): NonNullable<RuntimeOptions['transport']> =>
+  url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl
+
 export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
+
+/** @returns the same address @throws RuntimeError bad_request for one that would be taken for the name of a host */
+export const checkAddress = (url: string): string => {
+  const [, scheme] = /(?:^|,)\s*(nats|tls|https?):(?!\/\/)/.exec(url) ?? []
+  if (scheme === undefined) return url
+  // Not with the address: there may be a password in it.
+  throw new RuntimeError('bad_request', `an address that begins with '${scheme}:' goes on with two slashes`, {
+    field: 'url',
+    hint: `write ${scheme}://host:port`,
+  })
+}
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
 const patienceMs = 3000
@@ -60,6 +75,7 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
     try {
       return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: false }))
     } catch (error) {
+      if (isRuntimeError(error) && error.code === 'forbidden' && typeof transport === 'string' && isNats(transport)) throw nodelessError(error)
       if (!isRuntimeError(error) || error.code !== 'locked') throw error
       if (waited >= patienceMs) throw lockedError(error)
       await pause(stepMs)
@@ -82,6 +98,14 @@ const mayBegin = (folder: string): boolean => {
   }
 }
 
+/** A user who may ask nodes, and not be one, where there is none. */
+const nodelessError = (error: RuntimeError): RuntimeError =>
+  new RuntimeError('forbidden', `no node answers, and to run the session here: ${error.message}`, {
+    ...error.toJSON(),
+    hint: `start a node (statecast up) as another user, or for this one: ${error.hint}`,
+    cause: error,
+  })
+
 /** The same refusal with what a person at the keyboard can do about it. */
 export const lockedError = (error: RuntimeError): RuntimeError => {
   const { pid, url } = (error.data?.owner ?? {}) as Partial<Owner>
@@ -97,6 +121,7 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
 
 /** @throws RuntimeError unauthorised when the token of a node is not readable */
 const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
+  checkAddress(url)
   if (isNats(url)) {
     const { natsClient } = await import('./nats-client.ts')
     return natsClient(url, app)

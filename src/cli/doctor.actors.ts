@@ -5,7 +5,7 @@ import type { ActorPage, ActorRow } from '../runtime/peek.ts'
 import type { Client } from './client.ts'
 import { connect, type Globals } from './connect.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
-import { shellWord } from './output.ts'
+import { hintCommand, type Place } from './hint.ts'
 
 /** A large folder is not read to its end: a person waits. */
 const patienceMs = 5000
@@ -23,7 +23,7 @@ export async function* actors(globals: Globals, known: ReadonlySet<string>): Asy
     return
   }
   try {
-    yield* look(client, known)
+    yield* look(client, known, globals)
   } catch (error) {
     const { message, hint = 'see the log of the node' } = errorBody(error)
     yield bad('actors', message, hint)
@@ -32,7 +32,7 @@ export async function* actors(globals: Globals, known: ReadonlySet<string>): Asy
   }
 }
 
-async function* look(client: Client, known: ReadonlySet<string>): AsyncGenerator<Finding> {
+async function* look(client: Client, known: ReadonlySet<string>, place: Place): AsyncGenerator<Finding> {
   const until = performance.now() + patienceMs
   let count = 0
   let waiting = 0
@@ -43,20 +43,24 @@ async function* look(client: Client, known: ReadonlySet<string>): AsyncGenerator
     for (const row of page.actors) {
       count++
       waiting += row.waiting
-      const finding = troubleOf(row)
+      const finding = troubleOf(row, place)
       if (!finding || known.has(formatAddress(row))) continue
       if (++troubled <= shownMax) yield finding
     }
     after = page.next
   }
-  if (troubled > shownMax) yield warn('actors', `${troubled - shownMax} more are not shown`, 'statecast actors --all lists them')
+  if (troubled > shownMax) yield warn('actors', `${troubled - shownMax} more are not shown`, `${hintCommand(place, 'actors')} --all lists them`)
   const all = after === null ? `${count} read` : `the first ${count} read, then it took too long`
   yield ok('actors', troubled === 0 ? `${all}; each can be woken` : `${all}; ${troubled} named above`)
   if (waiting > 0)
-    yield warn('approvals', `${waiting} tool ${waiting === 1 ? 'call waits' : 'calls wait'} for a person`, 'statecast approvals lists them')
+    yield warn(
+      'approvals',
+      `${waiting} tool ${waiting === 1 ? 'call waits' : 'calls wait'} for a person`,
+      `${hintCommand(place, 'approvals')} lists them`,
+    )
 }
 
-const troubleOf = (row: ActorRow): Finding | undefined => {
+const troubleOf = (row: ActorRow, place: Place): Finding | undefined => {
   const name = formatAddress(row)
   if (row.error) {
     const { message, code, hint = 'restore a backup, or delete it' } = row.error
@@ -67,7 +71,7 @@ const troubleOf = (row: ActorRow): Finding | undefined => {
     return warn(
       'actor',
       `${name} was set aside: ${row.quarantine.message}`,
-      `see statecast trace ${shellWord(name)}, mend the cause, then statecast revive ${shellWord(name)}${
+      `see ${hintCommand(place, 'trace', name)}, mend the cause, then ${hintCommand(place, 'revive', name)}${
         row.kind === 'session' ? '; or POST /rpc/sessions.reset begins the conversation anew' : ''
       }`,
     )

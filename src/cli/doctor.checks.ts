@@ -9,7 +9,7 @@ import { tokenFile } from '../gateway/token.ts'
 import type { Health, RuntimeOptions } from '../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes } from '../transport/embedded/free-space.ts'
 import { readOwner } from '../transport/embedded/lock.ts'
-import { connect, defaultUrl, folderOf, type Globals, isNats, nodeOf } from './connect.ts'
+import { addressOf, connect, defaultUrl, folderOf, type Globals, isNats, nodeOf } from './connect.ts'
 import { actors } from './doctor.actors.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
 import { models } from './doctor.models.ts'
@@ -41,7 +41,8 @@ const node = (): Finding => {
 }
 
 async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Finding> {
-  const url = globals.url ?? process.env.STATECAST_URL ?? (typeof app.transport === 'string' ? app.transport : defaultUrl)
+  const address = addressOf(globals, app)
+  const url = typeof address === 'string' ? address : defaultUrl
   const folder = folderOf(url)
   if (isNats(url)) {
     yield* nats(globals, url, app)

@@ -1,88 +1,103 @@
 /** A NATS server: who we are to it, what it can do, and what of ours it holds. Nothing is made or changed. */
-import { errorBody } from '../contracts/errors.ts'
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import { stderrLogger } from '../environment.ts'
-import type { Health, RuntimeOptions } from '../runtime.ts'
-import type { Globals } from './connect.ts'
+import type { RuntimeOptions } from '../runtime.ts'
+import type { Names } from '../transport/nats/names.ts'
+import type { Client } from './client.ts'
+import { checkAddress, type Globals } from './connect.ts'
 import { actors } from './doctor.actors.ts'
+import { cluster } from './doctor.cluster.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
 
 /** Timers and recorded times follow the node's clock, leases and schedules the server's. */
 const clockDifferenceMaxMs = 2_000
 const mebibyte = 1024 ** 2
 
-export async function* nats(globals: Globals, url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'>): AsyncGenerator<Finding> {
+type App = Pick<RuntimeOptions, 'prefix' | 'nats'>
+
+export async function* nats(globals: Globals, url: string, app: App): AsyncGenerator<Finding> {
   let check = 'nats'
-  const { connectBus, requireServer } = await import('../transport/nats/connect.ts')
-  let running = false
+  const [{ connectBus, requireServer }, { namesOf }] = await Promise.all([
+    import('../transport/nats/connect.ts'),
+    import('../transport/nats/names.ts'),
+  ])
   try {
-    const connection = await connectBus(url, stderrLogger(), app.nats)
+    const connection = await connectBus(checkAddress(url), stderrLogger(), app.nats)
     try {
       const { nc } = connection
+      const names = namesOf(app.prefix ?? 'statecast')
       yield ok('nats', `connected to ${nc.getServer()}${nc.info?.tls_required ? ', encrypted' : ''}`)
       check = 'server'
       requireServer(nc, url)
       yield ok('server', `nats-server ${nc.info?.version}, with JetStream`)
-      for await (const step of look(connection, app.prefix)) {
-        if (typeof step === 'string') check = step
-        else yield step
+      check = 'permissions'
+      const node = await nodeAt(url, app)
+      try {
+        const permitted = yield* permissions(nc, names, !(node instanceof RuntimeError))
+        if (permitted)
+          for await (const step of look(nc, names)) {
+            if (typeof step === 'string') check = step
+            else yield step
+          }
+        check = 'node'
+        if (node === undefined)
+          yield permitted ? ok('node', 'none answers there') : warn('node', 'none answers there', 'start one as a user who may do what a node does')
+        else if (node instanceof RuntimeError) throw node
+        else {
+          yield* cluster(node, { url: globals.url })
+          yield* actors(globals, new Set())
+        }
+      } finally {
+        if (node && 'close' in node) await node.close()
       }
     } finally {
       await connection.close()
     }
-    check = 'node'
-    const health = await nodeHealth(url, app)
-    running = health !== undefined
-    if (health === undefined) yield ok('node', 'none answers there')
-    else yield health.ready ? ok('node', `one answers; ${health.durability}`) : bad('node', health.detail ?? 'not ready', 'see the log of the node')
   } catch (error) {
     const { code, message, hint = 'see the log of the server' } = errorBody(error)
     yield bad(check, `${message} [${code}]`, hint)
-    return
   }
-  if (running) yield* actors(globals, new Set())
 }
 
-const nodeHealth = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'>): Promise<Health | undefined> => {
+/** @returns undefined where none answers, and the error where it may not be asked */
+const nodeAt = async (url: string, app: App): Promise<Client | RuntimeError | undefined> => {
   const { natsClient } = await import('./nats-client.ts')
-  const client = await natsClient(url, app)
-  try {
-    return await client?.command<Health>('health', {})
-  } finally {
-    await client?.close()
-  }
+  return natsClient(url, app).catch((error: unknown) => RuntimeError.from(errorBody(error)))
 }
 
-type Connection = Awaited<ReturnType<typeof import('../transport/nats/connect.ts').connectBus>>
+type Connection = Awaited<ReturnType<typeof import('../transport/nats/connect.ts').connectBus>>['nc']
 
-/** Findings, and before each step the name of the check that it belongs to when it throws. */
-async function* look({ nc }: Connection, prefix?: string): AsyncGenerator<Finding | string> {
-  const [{ jetstreamManager }, { grantedTo, missingTo }, { examineStreams }, { freeBytesOf }, { namesOf }, { fromNats }] = await Promise.all([
-    import('@nats-io/jetstream'),
-    import('../transport/nats/permissions.ts'),
-    import('../transport/nats/streams.ts'),
-    import('../transport/nats/health.ts'),
-    import('../transport/nats/names.ts'),
-    import('../transport/nats/errors.ts'),
-  ])
-  const names = namesOf(prefix ?? 'statecast')
-  yield 'permissions'
+/** @param asks whether this user may ask nodes, and need not do what they do @returns whether it may look at streams */
+async function* permissions(nc: Connection, names: Names, asks: boolean): AsyncGenerator<Finding, boolean> {
+  const { grantedTo, missingTo } = await import('../transport/nats/permissions.ts')
   const before = Date.now()
   const granted = await grantedTo(nc)
   const after = Date.now()
   const hint = 'see `statecast permissions --role node`'
-  if (granted === undefined) yield warn('permissions', 'this user may not ask the server what it may do', hint)
-  else {
-    const { publish, subscribe } = missingTo(granted, names)
-    const missing = [...publish.map((one) => `publish to ${one}`), ...subscribe.map((one) => `subscribe to ${one}`)]
-    const who = granted.user ? `the user '${granted.user}'` : 'this user'
-    yield missing.length === 0
-      ? ok('permissions', `${who} may do what a node does`)
-      : bad('permissions', `${who} may not ${missing.join(', nor ')}`, `${hint}; a gateway or viewer needs less`)
-    if (granted.serverTime) yield clock(Date.parse(granted.serverTime), before, after)
-    // Without these the rest only fails in other words.
-    if (missing.length > 0) return
+  if (granted === undefined) {
+    yield warn('permissions', 'this user may not ask the server what it may do', hint)
+    return true
   }
+  const { publish, subscribe } = missingTo(granted, names)
+  const missing = [...publish.map((one) => `publish to ${one}`), ...subscribe.map((one) => `subscribe to ${one}`)]
+  const who = granted.user ? `the user '${granted.user}'` : 'this user'
+  if (missing.length === 0) yield ok('permissions', `${who} may do what a node does`)
+  else if (asks) yield ok('permissions', `${who} may ask nodes, and not be one: enough for commands and programs`)
+  else yield bad('permissions', `${who} may not ${missing.join(', nor ')}`, `${hint}; a gateway or viewer needs less`)
+  if (granted.serverTime) yield clock(Date.parse(granted.serverTime), before, after)
+  // What it may not look at would only fail, in other words.
+  if (missing.length > 0) for (const check of ['streams', 'space']) yield ok(check, 'not looked at: this user may not')
+  return missing.length === 0
+}
 
+/** Findings, and before each step the name of the check that it belongs to when it throws. */
+async function* look(nc: Connection, names: Names): AsyncGenerator<Finding | string> {
+  const [{ jetstreamManager }, { examineStreams }, { freeBytesOf }, { fromNats }] = await Promise.all([
+    import('@nats-io/jetstream'),
+    import('../transport/nats/streams.ts'),
+    import('../transport/nats/health.ts'),
+    import('../transport/nats/errors.ts'),
+  ])
   yield 'streams'
   const jsm = await jetstreamManager(nc, { timeout: 5_000 }).catch((error: unknown) => {
     throw fromNats(error, 'asking JetStream')

@@ -13,6 +13,8 @@ import type { Client, Subscription } from './client.ts'
 const answerMs = 30_000
 /** Some commands wait for a turn to end. */
 const longestWaitMs = 3_600_000
+/** A server that restarts, a leader that is elected, a node that takes over: all end by themselves. */
+const outageMsMax = 600_000
 
 /** @returns undefined when no node answers there @throws RuntimeError log_unavailable, unauthorised */
 export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
@@ -32,6 +34,8 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
   }
   return {
     url,
+    outageMsMax,
+    hearsay: true,
     command: (name, input) => command(name, input),
     events: async (id): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()

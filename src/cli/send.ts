@@ -30,12 +30,12 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
       if (client.url === undefined) note('no node is running: the message is stored, and answered when one runs next (statecast up)')
       return exitCodes.fine
     }
-    const conversation = await say(client, sessionKey, words)
+    const conversation = await say(client, { sessionKey, place: options }, words)
     return await printAnswer(conversation, {
       json,
       hear: (event) => {
         if (event.type === 'tool' && !json) note(dim(toolCard(event)))
-        if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options.url)
+        if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options)
         return false
       },
       interrupt: () => client.command('chat.abort', { sessionKey }).catch(() => conversation.stop()),

@@ -1,6 +1,7 @@
 /** `statecast sessions`: the conversations of a data folder. */
 import type { SessionRow } from '../runtime/sessions.ts'
 import { connect, type Globals } from './connect.ts'
+import { hintCommand } from './hint.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 
@@ -10,10 +11,10 @@ export const sessions = async (options: Globals): Promise<number> => {
     const list = (await client.command<{ sessions: SessionRow[] }>('sessions.list', { limit: 10_000 })).sessions
     list.sort((a, b) => b.at - a.at)
     if (options.json) list.forEach(printJson)
-    else if (list.length === 0) note('no conversations yet: statecast chat begins one')
+    else if (list.length === 0) note(`no conversations yet: ${hintCommand(options, 'chat')} begins one`)
     else {
       printTable(['KEY', 'STATE', 'COMMITS', 'LAST'], list.map(cells))
-      if (list.some(({ waiting }) => waiting > 0)) note('statecast approvals lists what waits, and how to answer')
+      if (list.some(({ waiting }) => waiting > 0)) note(`${hintCommand(options, 'approvals')} lists what waits, and how to answer`)
     }
     return exitCodes.fine
   } finally {

@@ -4,8 +4,9 @@ import type { TraceEntry } from '../actors/replay.ts'
 import type { TracePage } from '../runtime/trace.ts'
 import { withAddress } from './address.ts'
 import { connect, type Globals } from './connect.ts'
+import { hintCommand } from './hint.ts'
 import { onInterrupt } from './interrupt.ts'
-import { exitCodes, note, print, printable, printJson, shellWord, stateText } from './output.ts'
+import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
 
 export type TraceOptions = Globals & { follow?: boolean; from?: number }
 
@@ -29,7 +30,7 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
         }
         from = page.next ?? Math.max(from, page.seq + 1)
         if (page.next !== null) continue
-        if (setAside && !options.json) note(`set aside: once the cause is mended, statecast revive ${shellWord(key)} takes it into service again`)
+        if (setAside && !options.json) note(`set aside: once the cause is mended, ${hintCommand(options, 'revive', key)} takes it into service again`)
         setAside = false
         if (!options.follow) return exitCodes.fine
         if (client.url === undefined) {

@@ -3,11 +3,13 @@ import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import { checkExposure, serveGateway } from '../gateway/serve.ts'
+import { systemEnvironment } from '../environment.ts'
+import { checkExposure, type Gateway, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { writeOwner } from '../transport/embedded/lock.ts'
-import { defaultUrl, folderOf, type Globals, lockedError } from './connect.ts'
+import { shown } from '../transport/nats/credentials.ts'
+import { addressOf, checkAddress, folderOf, type Globals, lockedError } from './connect.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
@@ -19,14 +21,23 @@ export const up = async (options: UpOptions): Promise<number> => {
   const ownToken = process.env.STATECAST_TOKEN
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
-  const transport =
-    options.data === undefined ? (options.url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl) : `embedded:${options.data}`
+  const transport = options.data === undefined ? addressOf(options, app) : `embedded:${options.data}`
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
   const roles = rolesIn(options.roles, folder !== undefined)
+  if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
+  const dataFolder = folder ?? '.statecast'
+  const awaited = awaitedRuntime()
+  const serve = (): Promise<Gateway> => {
+    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
+    return serveGateway({ runtime: awaited.runtime, host: options.host, port: options.port, tokens })
+  }
+  // Other nodes give work to one that has come: it comes when it has its port. A folder that is taken says more than a port that is.
+  const early = folder === undefined ? await serve() : undefined
   // `starting` tells other commands that it is worth waiting for the address.
   const runtime = await createRuntime({
     ...app,
@@ -35,19 +46,16 @@ export const up = async (options: UpOptions): Promise<number> => {
     roles,
     resume: options.resume !== false,
     ...(options.retainDays === undefined ? {} : { retention: { idleDays: options.retainDays } }),
-  }).catch((error: unknown) => {
+  }).catch(async (error: unknown) => {
+    await early?.close()
     throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
   })
   keepGoing(runtime)
   try {
-    const dataFolder = folder ?? '.statecast'
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
-    const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
-    const gateway = await serveGateway({ runtime, host: options.host, port: options.port, tokens })
+    awaited.arrive(runtime)
+    const gateway = early ?? (await serve())
     if (folder) writeOwner(folder, { url: gateway.url })
-    if (options.json) printJson({ url: gateway.url, pid: process.pid, data: dataFolder, token: tokenFile(dataFolder) })
-    else print(`statecast is up at ${gateway.url}  (data in ${dataFolder}, token in ${tokenFile(dataFolder)})`)
-
+    await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
     if (options.resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
     await Promise.race([stopping, runtime.ended])
     note('draining: turns that run may end, then the node stops; a second signal stops it at once')
@@ -58,6 +66,42 @@ export const up = async (options: UpOptions): Promise<number> => {
   } finally {
     await runtime.close()
   }
+}
+
+/** Who listens before there is a runtime tells those who come so early that it is being made. */
+const awaitedRuntime = (): { runtime: Runtime; arrive(runtime: Runtime): void } => {
+  let present: Runtime | undefined
+  const get = (known: object, name: string | symbol): unknown => {
+    if (name in known) return Reflect.get(known, name)
+    throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
+  }
+  // What is refused is logged, even now.
+  const early = new Proxy({ services: new Proxy({ environment: systemEnvironment() }, { get }) }, { get })
+  const runtime = new Proxy<Runtime>({} as Runtime, { get: (_, name) => Reflect.get(present ?? early, name) })
+  const arrive = (made: Runtime): void => {
+    present = made
+  }
+  return { runtime, arrive }
+}
+
+type Place = { url: string; dataFolder: string; server: string; json: boolean | undefined }
+
+/** Says where this node is, and among whom. */
+const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
+  const token = tokenFile(dataFolder)
+  const { node } = await runtime.health()
+  if (node === undefined) {
+    if (json) printJson({ url, pid: process.pid, data: dataFolder, token })
+    else print(`statecast is up at ${url}  (data in ${dataFolder}, token in ${token})`)
+    return
+  }
+  // It may not have said yet that it is there.
+  const nodes = runtime.nodes().filter(({ id }) => id !== node).length + 1
+  if (json) return printJson({ url, pid: process.pid, token, node, server, nodes })
+  print(`statecast is up at ${url}  (token in ${token})`)
+  print(`  node    ${node}`)
+  print(`  server  ${server}, which holds all data`)
+  print(`  nodes   ${nodes === 1 ? 'this is the first one' : `${nodes} with this one`}; statecast nodes lists them`)
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted goes on at the next start. */

@@ -101,7 +101,7 @@ export const commands = {
   'models.list': z.strictObject({}).describe('models that can be named here'),
   'tools.list': z.strictObject({}).describe('tools by agent'),
   'agents.list': z.strictObject({}).describe('agents of the app'),
-  'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and how many of the 64 partitions they have'),
+  'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z
     .strictObject({ node: z.string().min(1).max(200).describe('its id, as nodes.list says') })
     .describe('asks a node to give away what it has, and to end'),

@@ -1,6 +1,7 @@
 /** The text of an answer for a caller who only ever appends: in the end it has read the whole answer, whatever was lost on the way. */
 
-export type TextDelta = { attempt: number; index: number; kind: 'text' | 'reasoning'; text: string }
+/** `count` of deltas that were put together. */
+export type TextDelta = { attempt: number; index: number; count?: number; kind: 'text' | 'reasoning'; text: string }
 
 export const answerText = () => {
   let attempt: number | undefined
@@ -26,7 +27,7 @@ export const answerText = () => {
         said = ''
       }
       if (delta.index !== next) return ''
-      next++
+      next += delta.count ?? 1
       return delta.kind === 'text' ? append(delta.text) : ''
     },
     /** @param text the whole answer @returns what is still to be appended */

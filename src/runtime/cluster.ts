@@ -15,8 +15,9 @@ import { openNodeDoor } from './node-door.ts'
 import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts } from './work.ts'
 
 export type NodeRow = NodeRecord & {
-  /** How many of the 64 partitions it has. */
+  /** How many of the 64 partitions it has, and which. */
   partitions: number
+  holds: number[]
 }
 
 export type JoinParts = {
@@ -104,7 +105,10 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     },
     nodes() {
       const { nodes, seats } = membership.members
-      return nodes.map((one) => ({ ...one, partitions: seats.filter(({ holder }) => holder === one.id).length }))
+      return nodes.map((one) => {
+        const holds = seats.flatMap(({ holder }, partition) => (holder === one.id ? [partition] : []))
+        return { ...one, partitions: holds.length, holds }
+      })
     },
     async drainNode(id) {
       if (!membership.isAlive(id))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import { halfImportedError } from '../actors/supervision.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
+import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
@@ -11,7 +11,7 @@ import { nearest } from '../tools/nearest.ts'
 import { registered, whereToLook } from './kinds.ts'
 import { parseInput } from './parse.ts'
 import { allApprovals, approvalsOf, listActors } from './peek.ts'
-import type { Session } from './session.ts'
+import type { Outcome, Session } from './session.ts'
 import { deleteSession, listSessions } from './sessions.ts'
 import { readFrames, readTrace } from './trace.ts'
 import { importFrames } from './transfer.ts'
@@ -164,12 +164,12 @@ const handlers: Handlers = {
 const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate: boolean }) => ({ seq, at, duplicate })
 
 /** Heard as it happens an outcome is an event; asked for later it is not. One answer has one shape. */
-const withoutType = (outcome: TurnOutput & { type?: unknown }): TurnOutput => {
+const withoutType = (outcome: Outcome & { type?: unknown }): Outcome => {
   const { type: _, ...rest } = outcome
   return rest
 }
 
-const failedOutcome = async (session: Session, runId: string, error: unknown): Promise<TurnOutput> => {
+const failedOutcome = async (session: Session, runId: string, error: unknown): Promise<Outcome> => {
   if (!isRuntimeError(error) || error.code === 'not_found' || error.code === 'timeout') throw error
   try {
     return await session.outcome(runId)

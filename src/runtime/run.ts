@@ -20,6 +20,8 @@ export class Run {
   runId: string
   /** Sequence of the commit that accepted it. */
   seq = 0
+  /** Sequence of the commit that holds its outcome, once that is known. */
+  endSeq: number | undefined
   readonly #queue = new EventQueue<RunEvent>()
   readonly #outcome = Promise.withResolvers<TurnOutput>()
   #unsubscribe: () => void = () => undefined
@@ -54,16 +56,17 @@ export class Run {
       return
     }
     this.#queue.push({ ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) })
-    if (endings.has(said.type) && said.ids?.includes(this.id)) this.#settle(event as unknown as TurnOutput)
+    if (endings.has(said.type) && said.ids?.includes(this.id)) this.#settle(event as unknown as TurnOutput, seq)
   }
 
   /** The outcome as the journal has it. @param seq of the commit that holds it, where that is known */
   end(output: TurnOutput, seq?: number): void {
     this.#queue.push({ type: endingOf[output.status], ...output, ...(seq === undefined ? {} : { seq }) })
-    this.#settle(output)
+    this.#settle(output, seq)
   }
 
-  #settle(output: TurnOutput): void {
+  #settle(output: TurnOutput, seq: number | undefined): void {
+    this.endSeq = seq
     this.#unsubscribe()
     this.#queue.end()
     if (output.status === 'completed') this.#outcome.resolve(output)

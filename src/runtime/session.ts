@@ -169,8 +169,9 @@ export class Session {
   }
 
   /** How a message was answered, however long ago. @throws RuntimeError not_found for one that was never accepted, or has no answer yet */
-  async outcome(id: string): Promise<TurnOutput> {
-    return (await this.#outcome(id, await this.#context())).output
+  async outcome(id: string): Promise<Outcome> {
+    const { output, seq } = await this.#outcome(id, await this.#context())
+    return { ...output, seq }
   }
 
   async #outcome(id: string, context: SessionContext | undefined): Promise<{ output: TurnOutput; seq: number }> {
@@ -181,7 +182,7 @@ export class Session {
   }
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
-  async wait(id: string, timeoutMs = 600_000): Promise<TurnOutput> {
+  async wait(id: string, timeoutMs = 600_000): Promise<Outcome> {
     const { environment } = this.#services
     const run = this.#follow(id)
     const timer = environment.clock.setTimeout(
@@ -190,7 +191,8 @@ export class Session {
     )
     try {
       await this.#rejoin(run)
-      return await run.result()
+      const output = await run.result()
+      return run.endSeq === undefined ? output : { ...output, seq: run.endSeq }
     } finally {
       environment.clock.clearTimeout(timer)
       run.fail(new RuntimeError('cancelled', 'no longer waited for'))
@@ -255,6 +257,9 @@ export class Session {
     }
   }
 }
+
+/** `seq` of the commit that holds it, where that is known. */
+export type Outcome = TurnOutput & { seq?: number }
 
 /** It is being answered, or waits. */
 const isUnanswered = ({ run, queue }: SessionContext, id: string): boolean => run?.ids.includes(id) || queue.some((waiting) => waiting.id === id)

@@ -1,6 +1,6 @@
 /** `statecast chat` and `send` through pipes, as scripts use them. */
 import { once } from 'node:events'
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { startOpenAiServer } from '../support/openai-server.ts'
@@ -60,7 +60,7 @@ test('a tool call that waits for a person ends a pipe with exit code 1 and says 
   const history = await statecast({ folder }, 'trace', 'main')
 
   expect({ code: piped.code, stdout: piped.stdout }).toEqual({ code: 1, stdout: '' })
-  expect(piped.stderr).toMatch(/error: a person has to decide: may danger run .*\nhint: .*statecast chat --session main/)
+  expect(piped.stderr).toMatch(/error: a person has to decide: may danger run .*\nhint: .*statecast chat main/)
   expect(history.stdout).toContain('awaiting-input')
   expect(history.stdout.match(/ message /g)).toHaveLength(1)
 })
@@ -144,4 +144,15 @@ test('Ctrl-C stops the turn and leaves with 130', async () => {
   chat.process.kill('SIGINT')
 
   expect((await chat.ended).code).toBe(130)
+})
+
+test('of an answer in several steps a pipe gets all of them, from send and from chat', async () => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'x.go'), '')
+  const said = 'first steps x\n\nwait_for_file: {"waited":"x"}\n'
+
+  const sent = await statecast({ folder }, 'send', 'main', 'steps x', '--app', testApp)
+  const chat = await statecast({ folder, input: 'steps x\nhi\n' }, 'chat', 'other', '--app', testApp)
+
+  expect([sent.stdout, chat.stdout]).toEqual([said, `${said}echo hi\n`])
 })

@@ -35,6 +35,12 @@ test.each([
   ['a missing argument', ['send', 'main'], /^error: missing required argument 'text'\nhint: \S/],
   ['a number that is none', ['replay', 'main', '--to', '1x'], /^error: .*whole number.*\nhint: \S/],
   ['a transport that does not exist', ['sessions', '--url', 'pigeon:coop'], /^error: .*pigeon.*\nhint: \S/],
+  [
+    'an address with one slash',
+    ['sessions', '--url', 'nats:/u:secret@host'],
+    /^error: .*'nats:' goes on with two slashes .*\nhint: write nats:\/\/host:port\n$/,
+  ],
+  ['the same for a node', ['up', '--url', 'tls:/host'], /^error: .*'tls:' .*two slashes .*\nhint: \S/],
   ['an app file that is not there', ['chat', '--app', 'nowhere.ts'], /^error: .*nowhere\.ts does not exist.*\nhint: \S/],
 ])('%s is wrong usage: exit code 2, the message and what to do on stderr, no stack', async (_, args, message) => {
   const { code, stdout, stderr } = await statecast({ folder: aFolder() }, ...args)
@@ -160,4 +166,23 @@ test('a level of logging that is none is wrong usage, with those that there are'
     code: 2,
     stderr: expect.stringMatching(/^error: 'banana' is no level of logging \[bad_request\]\nhint: .*debug.*silent/),
   })
+})
+
+test('tools lists those of the app, with what becomes of a call that a crash cut off', async () => {
+  const { code, stdout } = await statecast({ folder: aFolder() }, 'tools', '--app', testApp)
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^danger +main +once +always +- +Needs a person\.\n/m)
+  expect(stdout).toMatch(/^wait_for_file +main +retry +never +- /m)
+})
+
+test('chat takes its conversation as an argument, as the other commands do, or as an option', async () => {
+  const folder = aFolder()
+
+  await statecast({ folder, input: 'one\n' }, 'chat', 'a', '--app', testApp)
+  await statecast({ folder, input: 'two\n' }, 'chat', '--session', 'b', '--app', testApp)
+  const { lines } = await statecast({ folder }, 'sessions', '--json')
+
+  expect(lines.map((line) => (JSON.parse(line) as { key: string }).key).sort()).toEqual(['a', 'b'])
+  expect((await statecast({ folder }, 'chat', '--help')).stdout).toMatch(/^Usage: statecast chat \[options\] \[key\]/)
 })

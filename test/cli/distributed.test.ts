@@ -72,7 +72,7 @@ const knows = async (tool: string, ...nodes: Node[]): Promise<void> => {
 const startPython = async (...nodes: Node[]): Promise<Program> => {
   const python = startProgram('python3', file('../../examples/services/weather.py'), server.url)
   programs.push(python)
-  await python.said('serves weather.forecast')
+  await python.said('serves statecast.tools.weather.forecast')
   await knows('weather_forecast', ...nodes)
   return python
 }
@@ -115,6 +115,8 @@ test('a turn through node A, its session on node B, its tool in Python: a bare s
   expect(await Promise.all([a, b].map(liveOn))).toEqual([0, 1])
   expect((await rpc(a, 'agent.wait', { sessionKey: key, runId: 'm1' })).text).toBe(final.text)
   expect((await rpc(b, 'trace.replay', { id: key })).verdict).toBe('identical')
+  const where = await statecast({ folder: aFolder() }, 'nodes', key, '--url', server.url)
+  expect(where).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`^session/${key} is on ${names[1]}, process ${b.pid} on `)) })
   await Promise.all([stopped(a), stopped(b)])
 })
 
@@ -183,7 +185,7 @@ test.runIf(process.env.STATECAST_GO)(
   async () => {
     const go = startProgram(await goExample(), server.url)
     programs.push(go)
-    await go.said('serves roman.numeral')
+    await go.said('serves statecast.tools.roman.numeral')
     const [a, b] = [await up(), await up()]
     const names = await shared(a, b)
     await knows('roman_numeral', a, b)

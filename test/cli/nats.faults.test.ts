@@ -147,6 +147,8 @@ test('doctor of an empty server makes nothing; after a first turn it finds strea
     'space: ',
     'durability: one copy',
     'node: one answers',
+    'nodes: there is one',
+    'partitions: 64 of 64 are held',
     'actors: 1 read',
   ])
     expect(after.stdout).toContain(`ok    ${line}`)
@@ -188,4 +190,37 @@ test('permissions are printed for nats-server, for one role or all, under any pr
   expect(one.stdout).toContain('"team.one.out.>"')
   expect(all.lines.map((line) => (JSON.parse(line) as { role: string }).role)).toEqual(['node', 'gateway', 'tool', 'viewer'])
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('[bad_request]') })
+})
+
+test('to a user who may ask nodes and not be one, doctor says what it may not look at, and finds nothing broken', { timeout: 60_000 }, async () => {
+  for (const name of ['STATECAST_NODE_PASSWORD', 'STATECAST_GATEWAY_PASSWORD']) {
+    process.env[name] = 'pw'
+    onTestFinished(() => void delete process.env[name])
+  }
+  const { url } = await aServer({ config: serverConfig(['node', 'gateway']) })
+  const as = (role: string) => url.replace('//', `//${role}:pw@`).concat(`?inbox_prefix=_INBOX_${role}`)
+
+  const alone = await run(as('gateway'), 'doctor', '--offline')
+  const sent = await run(as('gateway'), 'send', 'main', 'hello')
+  const node = await aNode({ folder: aFolder() }, '--url', as('node'), '--app', testApp)
+  const looked = await run(as('gateway'), 'doctor', '--offline')
+  await stopped(node)
+
+  expect(alone).toMatchObject({ code: 0, stdout: expect.stringMatching(/^warn {2}node: none answers there\n +→ start one/m) })
+  expect(sent).toMatchObject({ code: 3, stderr: expect.stringMatching(/^error: no node answers, and .*\[forbidden\]\nhint: start a node/) })
+  expect(looked.code).toBe(0)
+  expect(looked.stdout).toMatch(/^ok {4}permissions: the user 'gateway' may ask nodes, and not be one/m)
+  for (const check of ['streams', 'space']) expect(looked.stdout).toContain(`ok    ${check}: not looked at: this user may not`)
+  expect(looked.stdout).toContain('ok    partitions: 64 of 64 are held')
+})
+
+test('doctor warns of partitions that nobody holds, and says what to start', { timeout: 60_000 }, async () => {
+  const { url } = await aServer()
+  const node = await aNode({ folder: aFolder() }, '--url', url, '--roles', 'gateway,turn,tool')
+
+  const { code, stdout } = await run(url, 'doctor', '--offline')
+  await stopped(node)
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^warn {2}partitions: 0 of 64 are held: .*\n +→ no node has the role session: start one/m)
 })

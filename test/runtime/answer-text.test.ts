@@ -10,6 +10,12 @@ test('what comes in order goes out as it comes, reasoning left out, and nothing 
   expect(answer.rest('ab')).toBe('')
 })
 
+test('deltas that were put together on their way count as many', () => {
+  const answer = answerText()
+
+  expect([answer.delta({ ...delta(1, 0, 'abc'), count: 3 }), answer.delta(delta(1, 3, 'd'))]).toEqual(['abc', 'd'])
+})
+
 test('after a gap the rest comes at the end, and nothing twice', () => {
   const answer = answerText()
 

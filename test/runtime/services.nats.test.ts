@@ -52,7 +52,7 @@ const startClassic = async (name: string, onCrash = 'once'): Promise<Program> =>
 }
 const startPython = async (): Promise<Program> => {
   const worker = startProgram('python3', weather, server.url)
-  await worker.said('serves weather.forecast')
+  await worker.said('serves statecast.tools.weather.forecast')
   await serving('weather_forecast')
   return worker
 }
@@ -124,7 +124,11 @@ test('Python without a library: discovery, progress, result, an error of its own
     endpoints: [{ num_requests: 1, num_errors: 0 }],
   })
   const replies: (string | undefined)[] = []
-  for await (const { headers } of await nc.requestMany('weather.forecast', 'no json', { strategy: 'count', maxMessages: 2, maxWait: 20_000 }))
+  for await (const { headers } of await nc.requestMany('statecast.tools.weather.forecast', 'no json', {
+    strategy: 'count',
+    maxMessages: 2,
+    maxWait: 20_000,
+  }))
     replies.push(headers?.get('Nats-Service-Error-Code') || headers?.get('Statecast-Worker'))
   expect(replies).toEqual([expect.stringMatching(/^[0-9a-f]{22}$/), '400'])
 

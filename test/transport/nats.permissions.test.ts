@@ -3,7 +3,7 @@ import { errors, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { natsClient } from '../../src/cli/nats-client.ts'
-import { createRuntime, type Runtime } from '../../src/runtime.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts'
 import { connectTo } from '../../src/transport/nats/connect.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { permissionsOf, type Role, roles, serverConfig } from '../../src/transport/nats/permissions.ts'
@@ -32,8 +32,8 @@ const as = async (role: Role): Promise<NatsConnection> => {
   closing.push(() => nc.close())
   return nc
 }
-const aNode = async (): Promise<Runtime> => {
-  const runtime = await createRuntime({ transport: urlOf('node') })
+const aNode = async (options: RuntimeOptions = {}): Promise<Runtime> => {
+  const runtime = await createRuntime({ transport: urlOf('node'), ...options })
   closing.push(() => runtime.close())
   return runtime
 }
@@ -138,6 +138,35 @@ test('a gateway sends commands to nodes, hears what sessions say, and stores mes
   expect(sent).toMatchObject({ status: 'started' })
   expect(heard?.value).toMatchObject({ type: expect.any(String) })
   expect(await mayPublish(nc, 'statecast.in.session.gateway', '{"type":"message","text":"stored"}')).toBe(true)
+})
+
+test('a gateway is a client of the agent protocol, which a node serves without one violation', { timeout: 30_000 }, async () => {
+  const before = server.log().length
+  await aNode({ agentProtocol: { owner: 'alice' } })
+  const nc = await as('gateway')
+  const beats: string[] = []
+  nc.subscribe('agents.hb.>', { callback: (_, { subject }) => void beats.push(subject) })
+  await nc.flush()
+  await aNode({ agentProtocol: { owner: 'bob' } })
+
+  const status = await nc.request('agents.status.main.alice.main', '', { timeout: 5_000 })
+  const said: string[] = []
+  for await (const message of await nc.requestMany('agents.prompt.main.alice.main', 'what is 6*7?', { strategy: 'timer', maxWait: 10_000 })) {
+    if (message.data.length === 0) break
+    said.push(message.string())
+  }
+
+  expect(status.json()).toMatchObject({ agent: 'main', owner: 'alice' })
+  expect(said.join('')).toContain('"data":"42"')
+  await expect.poll(() => beats).toContain('agents.hb.main.bob.main')
+  expect(server.log().slice(before)).not.toContain('Permissions Violation')
+  for (const subject of ['agents.prompt.main.alice.main', 'statecast.answer.token']) expect(await maySubscribe(nc, subject)).toBe(false)
+})
+
+test.each(roles)('nothing is listed twice for a %s', (role) => {
+  const { publish, subscribe } = permissionsOf(role)
+
+  for (const subjects of [publish, subscribe]) expect(subjects).toEqual([...new Set(subjects)])
 })
 
 test('a tool answers nodes, and a viewer hears what sessions say', { timeout: 30_000 }, async () => {

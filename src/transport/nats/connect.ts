@@ -55,7 +55,7 @@ export const connectTo = async (url: string, options: ConnectionOptions): Promis
       cause,
       retryable: true,
       field: 'url',
-      hint: 'start one (nats-server -js), or check host and port; embedded:./folder needs none',
+      hint: 'start one (nats-server -a 127.0.0.1 -js -sd ./nats-data), or check host and port; embedded:./folder needs none',
     })
   } finally {
     dial.sockets = undefined

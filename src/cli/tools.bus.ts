@@ -1,0 +1,99 @@
+/** The tools on a NATS: what its nodes have, or would have, and who offers them there. */
+import { stderrLogger, systemEnvironment } from '../environment.ts'
+import { agentTable } from '../runtime/agent-table.ts'
+import { execute } from '../runtime/commands.ts'
+import type { Runtime, RuntimeOptions } from '../runtime.ts'
+import { serviceDirectory } from '../tools/services/directory.ts'
+import { readIntroduction } from '../tools/services/info.ts'
+import { connectBus } from '../transport/nats/connect.ts'
+import { natsClient } from './nats-client.ts'
+
+export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string }[] }
+
+export type OnBus = {
+  offers: { name: string; description: string; onCrash: string; approval: string; servers: number }[]
+  /** @returns undefined where no service offers this */
+  serversOf(name: string, description: string): number | undefined
+  /** Endpoints that want to be tools and cannot. */
+  refused: { service: string; endpoint: string; why: string }[]
+  /** One name for tools that differ. */
+  rivals: { name: string; services: string[] }[]
+}
+
+type Connection = Awaited<ReturnType<typeof connectBus>>
+
+/** ms for which services may answer, and after which silence means that all have. */
+const lookMs = 2_000
+const quietMs = 500
+
+export const toolsOnNats = async (url: string, app: RuntimeOptions): Promise<{ agents: AgentTools[]; onBus: OnBus; node: boolean }> => {
+  const connection = await connectBus(url, stderrLogger(), app.nats)
+  try {
+    const [listed, onBus] = await Promise.all([listOf(url, app), lookAt(connection, app.prefix ?? 'statecast')])
+    return { ...(listed ?? (await wouldBe(connection, app))), onBus, node: listed !== undefined }
+  } finally {
+    await connection.close()
+  }
+}
+
+/** What a node says; undefined where none answers. */
+const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: AgentTools[] } | undefined> => {
+  const client = await natsClient(url, app)
+  try {
+    return await client?.command<{ agents: AgentTools[] }>('tools.list', {})
+  } finally {
+    await client?.close()
+  }
+}
+
+/** What a node with this app would say, found out without becoming one. */
+const wouldBe = async ({ bus }: Connection, { agents = [], workspace = process.cwd(), prefix = 'statecast' }: RuntimeOptions) => {
+  const environment = systemEnvironment()
+  const directory = serviceDirectory(environment, prefix)
+  const table = agentTable(agents, workspace, environment, directory)
+  try {
+    directory.start(bus)
+    for (const { tools } of table.values()) await tools.discover?.()
+    return (await execute({ services: { agents: table } } as Runtime, 'tools.list', {})) as { agents: AgentTools[] }
+  } finally {
+    directory.stop()
+  }
+}
+
+const lookAt = async ({ bus }: Connection, prefix: string): Promise<OnBus> => {
+  const quiet = new AbortController()
+  let timer = setTimeout(() => quiet.abort(), lookMs)
+  const refused = new Map<string, OnBus['refused'][number]>()
+  /** By what they offer. */
+  const offered = new Map<string, OnBus['offers'][number] & { service: string }>()
+  try {
+    for await (const { data } of bus.requestMany('$SRV.INFO', new Uint8Array(), { timeoutMs: lookMs, signal: quiet.signal })) {
+      clearTimeout(timer)
+      timer = setTimeout(() => quiet.abort(), quietMs)
+      const introduction = readIntroduction(data, prefix)
+      const service = introduction?.service ?? ''
+      for (const { endpoint, why } of introduction?.refused ?? []) refused.set(`${service} ${endpoint}`, { service, endpoint, why })
+      for (const { fingerprint, settings } of introduction?.offers ?? []) {
+        const { name, description, onCrash, approval } = settings
+        const known = offered.get(fingerprint) ?? { service, name, description, onCrash, approval: approval ? 'always' : 'never', servers: 0 }
+        known.servers++
+        offered.set(fingerprint, known)
+      }
+    }
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'not_found') throw error
+  } finally {
+    clearTimeout(timer)
+  }
+  const offers = [...offered.values()]
+  const names = [...new Set(offers.map(({ name }) => name))]
+  return {
+    offers: offers.map(({ service: _, ...offer }) => offer),
+    serversOf: (name, description) => offers.find((offer) => offer.name === name && offer.description === description)?.servers,
+    refused: [...refused.values()],
+    rivals: names.flatMap((name) => {
+      const services = offers.filter((offer) => offer.name === name).map(({ service }) => service)
+      return services.length > 1 ? [{ name, services }] : []
+    }),
+  }
+}

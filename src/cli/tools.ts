@@ -1,0 +1,73 @@
+/** `statecast tools`: the tools of all agents, and of those that services on a NATS offer, how many servers answer for each. */
+
+import { shortText } from './cards.ts'
+import { addressOf, connect, type Globals, isNats } from './connect.ts'
+import { loadApp } from './load-app.ts'
+import { exitCodes, note, printable, printJson } from './output.ts'
+import { printTable } from './table.ts'
+import type { AgentTools, OnBus } from './tools.bus.ts'
+
+export type ToolRow = {
+  name: string
+  description: string
+  /** Who may use it; none where no agent may, or no node has found it yet. */
+  agents: string[]
+  onCrash: string
+  approval: string
+  /** How many processes offer it; null for one of the app itself. */
+  servers: number | null
+}
+
+export const tools = async (options: Globals): Promise<number> => {
+  const { agents, onBus, node } = await found(options)
+  const rows = rowsOf(agents, onBus)
+  if (options.json) rows.forEach(printJson)
+  else if (rows.length === 0) note('no agent has a tool')
+  else printTable(['TOOL', 'AGENTS', 'CRASH', 'APPROVAL', 'SERVERS', 'DESCRIPTION'], rows.map(cells))
+  for (const { service, endpoint, why } of onBus?.refused ?? [])
+    note(`the endpoint ${printable(endpoint)} of the service ${printable(service)} cannot be a tool: ${printable(why)}`)
+  for (const { name, services } of onBus?.rivals ?? [])
+    note(
+      `${printable(name)} is offered in different forms (${services.map((service) => printable(service)).join(', ')}): a node keeps the first that it finds`,
+    )
+  if (!node) note('no node answers there: this is what one would have with this app')
+  return exitCodes.fine
+}
+
+type Found = { agents: AgentTools[]; onBus?: OnBus; node: boolean }
+
+const found = async (options: Globals): Promise<Found> => {
+  const app = await loadApp(options.app)
+  const url = addressOf(options, app)
+  if (typeof url === 'string' && isNats(url)) return (await import('./tools.bus.ts')).toolsOnNats(url, app)
+  const client = await connect(options, { look: true })
+  try {
+    return { ...(await client.command<{ agents: AgentTools[] }>('tools.list', {})), node: true }
+  } finally {
+    await client.close()
+  }
+}
+
+const rowsOf = (agents: AgentTools[], onBus: OnBus | undefined): ToolRow[] => {
+  const rows = new Map<string, ToolRow>()
+  for (const { agent, tools } of agents)
+    for (const { name, description, onCrash, approval } of tools) {
+      // Two agents may have different tools under one name, and one of a service beside them.
+      const key = JSON.stringify([name, description, onCrash, approval])
+      const row = rows.get(key) ?? { name, description, agents: [], onCrash, approval, servers: onBus?.serversOf(name, description) ?? null }
+      row.agents.push(agent)
+      rows.set(key, row)
+    }
+  const listed = new Set([...rows.values()].flatMap(({ name, servers }) => (servers === null ? [] : [name])))
+  const others = (onBus?.offers ?? []).filter(({ name }) => !listed.has(name)).map((offer) => ({ ...offer, agents: [] }))
+  return [...rows.values(), ...others].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
+}
+
+const cells = ({ name, description, agents, onCrash, approval, servers }: ToolRow): string[] => [
+  printable(name),
+  agents.map((agent) => printable(agent)).join(',') || '-',
+  onCrash,
+  approval,
+  servers === null ? '-' : String(servers),
+  shortText(description),
+]
