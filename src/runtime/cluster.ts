@@ -68,6 +68,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
   let node: RunningNode | undefined
   const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
+  let leaving = false
 
   const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
 
@@ -88,7 +89,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     me,
     isAlive: (id) => membership.isAlive(id),
     placement: { has, admit },
-    directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me }),
+    directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me, leaving: () => leaving }),
     place(works, distributed) {
       if (me === undefined) return works
       const placed = (Object.keys(works) as WorkName[]).map((name) => [
@@ -117,8 +118,14 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
         })
       await bus.request(names.node(id, 'drain'), new Uint8Array(), { timeoutMs: 5_000 })
     },
-    drain: async (timeoutMs) => node?.drain(timeoutMs),
-    stop: async () => node?.stop(),
+    async drain(timeoutMs) {
+      leaving = true
+      await node?.drain(timeoutMs)
+    },
+    async stop() {
+      leaving = true
+      await node?.stop()
+    },
     async close() {
       closeDoor()
       membership.close()

@@ -66,6 +66,8 @@ export type DirectoryParts = {
   environment: Pick<Environment, 'clock' | 'ids'>
   /** This node, if it is one. */
   me: string | undefined
+  /** This process is about to end. */
+  leaving: () => boolean
 }
 
 /** ms for an answer of another node, and for a partition to be held by somebody. */
@@ -76,7 +78,7 @@ const stepMs = 50
 const hopsMax = 3
 
 export const sharedDirectory = (parts: DirectoryParts): Directory => {
-  const { host, membership, environment, me } = parts
+  const { host, membership, environment, me, leaving } = parts
   const { clock } = environment
 
   /** Where an actor is worked on now: here if it is in memory here, whoever holds its partition. */
@@ -101,6 +103,8 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
         place = (error as RuntimeError).data?.node as string | undefined
         if (place !== undefined && place !== me && hops < hopsMax) continue
       }
+      // Whoever asks another node need not wait until we have gone.
+      if (leaving()) throw closedHere()
       if (clock.now() >= until) throw nobodyError(address)
       await pause(clock, stepMs)
       place = placeOf(address)

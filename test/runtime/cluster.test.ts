@@ -201,6 +201,16 @@ test('seats that somebody takes away are taken again, and the turns on them go o
   await close()
 })
 
+test('a node that leaves does not wait for somebody to take what nobody has', { timeout: 30_000 }, async () => {
+  const gateway = await node({ name: 'G', roles: ['gateway'] })
+  const sending = gateway.session('s1').send('hello')
+  sending.catch(() => undefined)
+
+  await gateway.drain()
+
+  await expect(sending).rejects.toMatchObject({ code: 'closed', retryable: true })
+})
+
 test('what does not fit into a message ends neither the node that does the work nor the turn', { timeout: 60_000 }, async () => {
   const loud = tool({
     name: 'pay',
