@@ -42,9 +42,9 @@ export const examples: Record<CommandName, Example> = {
   },
   'agent.wait': {
     input: { sessionKey: 'main', runId: 'k1', timeoutMs: 60_000 },
-    answer: { runId: 'k1', ...outcome, text: 'refund: refunded 7', transcriptLength: 4 },
+    answer: { runId: 'k1', ...outcome, text: 'refund: refunded 7', transcriptLength: 4, seq: 6 },
     about:
-      '`runId` is that of a run or of any message. `status` is `completed`, `failed` (then with `error`) or `cancelled`: a turn that failed is an answer with status 200 too. Default of `timeoutMs`: 600000.',
+      '`runId` is that of a run or of any message. `seq` is the commit that holds the outcome. `status` is `completed`, `failed` (then with `error`) or `cancelled`: a turn that failed is an answer with status 200 too. Default of `timeoutMs`: 600000.',
     errors: ['not_found', 'timeout', 'quarantined'],
   },
   'chat.history': {

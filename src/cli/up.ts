@@ -30,11 +30,15 @@ export const up = async (options: UpOptions): Promise<number> => {
   if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
   const dataFolder = folder ?? '.statecast'
-  const awaited = awaitedRuntime()
+  let made: Runtime | undefined
+  const present = (): Runtime => {
+    if (made) return made
+    throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
+  }
   const serve = (): Promise<Gateway> => {
     mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
     const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
-    return serveGateway({ runtime: awaited.runtime, host: options.host, port: options.port, tokens })
+    return serveGateway({ runtime: present, log: { ...systemEnvironment(), ...app.environment }.log, host: options.host, port: options.port, tokens })
   }
   // Other nodes give work to one that has come: it comes when it has its port. A folder that is taken says more than a port that is.
   const early = folder === undefined ? await serve() : undefined
@@ -52,7 +56,7 @@ export const up = async (options: UpOptions): Promise<number> => {
   })
   keepGoing(runtime)
   try {
-    awaited.arrive(runtime)
+    made = runtime
     const gateway = early ?? (await serve())
     if (folder) writeOwner(folder, { url: gateway.url })
     await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
@@ -66,22 +70,6 @@ export const up = async (options: UpOptions): Promise<number> => {
   } finally {
     await runtime.close()
   }
-}
-
-/** Who listens before there is a runtime tells those who come so early that it is being made. */
-const awaitedRuntime = (): { runtime: Runtime; arrive(runtime: Runtime): void } => {
-  let present: Runtime | undefined
-  const get = (known: object, name: string | symbol): unknown => {
-    if (name in known) return Reflect.get(known, name)
-    throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
-  }
-  // What is refused is logged, even now.
-  const early = new Proxy({ services: new Proxy({ environment: systemEnvironment() }, { get }) }, { get })
-  const runtime = new Proxy<Runtime>({} as Runtime, { get: (_, name) => Reflect.get(present ?? early, name) })
-  const arrive = (made: Runtime): void => {
-    present = made
-  }
-  return { runtime, arrive }
 }
 
 type Place = { url: string; dataFolder: string; server: string; json: boolean | undefined }

@@ -1,6 +1,7 @@
 /** The routes of a node. */
 import { Hono } from 'hono'
 import { type CommandName, isCommand } from '../contracts/commands.ts'
+import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { execute } from '../runtime/commands.ts'
 import { statusOf } from '../runtime/status.ts'
@@ -9,7 +10,9 @@ import { eventStream } from './events.ts'
 import { checkHost, checkToken } from './guard.ts'
 
 export type GatewayOptions = {
-  runtime: Runtime
+  /** Throws while there is none yet: who listens before it is made says so to those who come early. */
+  runtime: () => Runtime
+  log: Logger
   /** Any of these opens everything. */
   tokens: readonly string[]
   /** The name or address that the server listens on. */
@@ -27,13 +30,12 @@ const discardBytesMax = 16 * 1024 * 1024
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
 
-export const gatewayApp = ({ runtime, tokens, host, draining, closing }: GatewayOptions): Hono => {
+export const gatewayApp = ({ runtime, log, tokens, host, draining, closing }: GatewayOptions): Hono => {
   const app = new Hono()
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
   app.onError((error) => {
-    const { log } = runtime.services.environment
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
     else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
     const body = errorBody(error)
@@ -48,7 +50,7 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
   app.use(checkHost(host))
   app.get('/healthz', () => json(200, { status: 'ok' }))
   app.get('/readyz', async () => {
-    const health = await runtime.health()
+    const health = await runtime().health()
     const ready = health.ready && !draining.aborted
     return json(ready ? 200 : 503, { ...health, ready, ...(draining.aborted ? { detail: 'shutting down' } : {}) })
   })
@@ -58,11 +60,11 @@ export const gatewayApp = ({ runtime, tokens, host, draining, closing }: Gateway
     const name = context.req.param('command')
     if (draining.aborted && isCommand(name) && beginsWork.has(name))
       throw new RuntimeError('closed', 'this node is shutting down', { retryable: true, hint: 'send it again when the node is back' })
-    return json(200, (await execute(runtime, name, parseBody(await textOf(context.req.raw)))) ?? null)
+    return json(200, (await execute(runtime(), name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
-  app.get('/sessions/:key/events', (context) => eventStream(runtime, context, context.req.param('key'), closing))
+  app.get('/sessions/:key/events', (context) => eventStream(runtime(), context, context.req.param('key'), closing))
   // For the keys `.` and `..`, which are no names in a path.
-  app.get('/events', (context) => eventStream(runtime, context, context.req.query('sessionKey') ?? '', closing))
+  app.get('/events', (context) => eventStream(runtime(), context, context.req.query('sessionKey') ?? '', closing))
   return app
 }
 

@@ -3,11 +3,10 @@ import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { serve } from '@hono/node-server'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Runtime } from '../runtime.ts'
-import { gatewayApp } from './app.ts'
+import { type GatewayOptions, gatewayApp } from './app.ts'
 import { isLoopback } from './guard.ts'
 
-export type ServeOptions = { runtime: Runtime; host: string; port: number; tokens: readonly string[] }
+export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens'> & { port: number }
 
 export type Gateway = {
   url: string
@@ -18,10 +17,10 @@ export type Gateway = {
 }
 
 /** @throws RuntimeError conflict when the port is in use, bad_request for a host that is not here */
-export const serveGateway = async ({ runtime, host, port, tokens }: ServeOptions): Promise<Gateway> => {
+export const serveGateway = async ({ runtime, log, host, port, tokens }: ServeOptions): Promise<Gateway> => {
   const draining = new AbortController()
   const closing = new AbortController()
-  const app = gatewayApp({ runtime, tokens, host, draining: draining.signal, closing: closing.signal })
+  const app = gatewayApp({ runtime, log, tokens, host, draining: draining.signal, closing: closing.signal })
   const server = serve({ fetch: app.fetch, hostname: host, port }) as Server
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve)

@@ -35,7 +35,7 @@ export const aGateway = async () => {
       },
     },
   })
-  const gateway = await serveGateway({ runtime, host: '127.0.0.1', port: 0, tokens: [token] })
+  const gateway = await serveGateway({ runtime: () => runtime, log: runtime.services.environment.log, host: '127.0.0.1', port: 0, tokens: [token] })
   open.push({ runtime, gateway })
 
   /** Over node:http, where every header can be set. */

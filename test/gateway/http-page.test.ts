@@ -100,7 +100,8 @@ const namesIn = (pattern: RegExp): string[] => [...page.matchAll(pattern)].map((
 test('the page names every route and every command, and none that is not there', async () => {
   await using runtime = await createRuntime({ transport: 'memory:' })
   const app = gatewayApp({
-    runtime,
+    runtime: () => runtime,
+    log: runtime.services.environment.log,
     tokens: [token],
     host: '127.0.0.1',
     draining: new AbortController().signal,
