@@ -126,7 +126,12 @@ const clientOf = (nc: NatsConnection, session: string, notes: Note[], patient: (
     })
     for (const { callId, inputHash, attempt } of approvals) {
       note('deciding', callId)
-      await ask(nc, 'approvals.resolve', { sessionKey: session, callId, inputHash, attempt, decision: agrees ? 'approve' : 'deny' })
+      await ask(nc, 'approvals.resolve', { sessionKey: session, callId, inputHash, attempt, decision: agrees ? 'approve' : 'deny' }).catch(
+        (error: Refused) => {
+          // Whose answer was lost is told so when it is said again.
+          if (error.code !== 'already_decided') throw error
+        },
+      )
       note('decided', callId, { status: agrees ? 'approve' : 'deny' })
     }
   }

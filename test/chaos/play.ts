@@ -2,6 +2,8 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { readCommits } from '../checker/evidence.ts'
 import { readNatsJournals } from '../checker/nats.ts'
 import { readLines } from '../crash/lines.ts'
 import { seeded } from '../crash/runs.ts'
@@ -54,6 +56,7 @@ export const play = async (
     violations.push(...(await replayAll(world, [...journals.keys()])))
     fine = violations.length === 0
     if (!fine || keep) keepEvidence(world, plan, notes, violations)
+    if (!fine) await keepJournals(world, journals, violations)
     return { violations, figures, harms: world.harms, notes, folder: world.folder }
   } catch (error) {
     keepEvidence(world, plan, notes, [String(error)])
@@ -73,7 +76,8 @@ const inTurn = async (acts: readonly Act[], say: (line: string) => void, name: s
 }
 
 /** No journal wants anything any more. */
-const settled = async (world: World): ReturnType<typeof readNatsJournals> => {
+type Journals = Awaited<ReturnType<typeof readNatsJournals>>
+const settled = async (world: World): Promise<Journals> => {
   for (const until = Date.now() + settleMs; ; await sleep(1_000)) {
     const journals = await readNatsJournals(world.urls, prefix)
     if (Date.now() > until || [...journals.values()].every(({ wakeAt }) => wakeAt === null)) return journals
@@ -94,6 +98,23 @@ const replayAll = async (world: World, addresses: string[]): Promise<string[]> =
     }),
   )
   return wrong
+}
+
+/** Of those that are named: their commits, and what the index of wake times says of them. */
+const keepJournals = async (world: World, journals: Journals, violations: readonly string[]): Promise<void> => {
+  const jsm = await jetstreamManager(world.nc)
+  for (const [address, { frames, wakeAt }] of journals) {
+    if (!violations.some((violation) => violation.startsWith(`${address}:`))) continue
+    const wish = await jsm.streams.getMessage(`${prefix.toUpperCase()}_WAKES`, { last_by_subj: `${prefix}.wake.${address.replace('/', '.')}` })
+    const index = wish && { seq: wish.seq, time: wish.time, wakeAt: new TextDecoder().decode(wish.data) }
+    const commits = readCommits(
+      address,
+      frames,
+      () => undefined,
+      ({ seq }) => frames[seq - 1]?.storedAt ?? 0,
+    )
+    writeFileSync(join(world.folder, `${address.replace('/', '.')}.json`), JSON.stringify({ wakeAt, index, commits }, null, 1))
+  }
 }
 
 const keepEvidence = ({ folder, harms }: World, plan: Plan, notes: readonly Note[], violations: readonly string[]): void =>
