@@ -66,6 +66,7 @@ export default defineApp({
   ],
   // Whoever wrote a commit can be told from it: which process it was.
   environment: { ids: { next: (prefix) => `${systemIds.next(prefix)}-p${process.pid}` } },
-  // Here nodes die faster than turns end, and it is not the turns that end them.
-  limits: { snapshotEvery: 10, takeoverMax: 1_000 },
+  // Here nodes die faster than turns end, and it is not the turns that end them. What was taken up without need is let go of when it has been idle, and
+  // says only then that nobody has to wake it.
+  limits: { snapshotEvery: 10, takeoverMax: 1_000, idleMs: 5_000 },
 })
