@@ -80,7 +80,7 @@ export const parseInput = (tool: Tool, json: unknown): { ok: true; value: unknow
   }
 }
 
-const describeIssues = (error: z.ZodError): string =>
+export const describeIssues = (error: z.ZodError): string =>
   error.issues
     .slice(0, issuesMax)
     .map((issue) => `${issue.path.length === 0 ? 'input' : issue.path.map(String).join('.')}: ${issue.message}`)

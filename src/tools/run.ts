@@ -15,7 +15,7 @@ const messageCharsMax = 4000
  */
 export const runTool = async (
   tool: Tool,
-  planned: PlannedCall,
+  planned: Pick<PlannedCall, 'name' | 'timeoutMs'>,
   input: unknown,
   context: ToolContext,
   environment: RunEnvironment,
@@ -80,7 +80,7 @@ const isMarkedRetryable = (thrown: unknown): boolean => {
   }
 }
 
-const timedOut = ({ name, timeoutMs }: PlannedCall): RuntimeError =>
+const timedOut = ({ name, timeoutMs }: Pick<PlannedCall, 'name' | 'timeoutMs'>): RuntimeError =>
   new RuntimeError('tool_timeout', `tool "${name}" did not finish within ${timeoutMs} ms`, {
     hint: 'ask for less at once, or raise timeoutMs of the tool',
     data: { tool: name, timeoutMs },

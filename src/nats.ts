@@ -1,0 +1,38 @@
+/** What `import … from 'statecast/nats'` offers to whoever works beside the nodes. */
+import type { ConnectionOptions } from '@nats-io/transport-node'
+import { systemEnvironment } from './environment.ts'
+import { type ToolServer, type ToolServerOptions, toolServer } from './runtime/tool-server.ts'
+import { connectBus } from './transport/nats/connect.ts'
+
+export { partitionCount, partitionOf } from './contracts/placement.ts'
+export { subjects } from './contracts/subjects.ts'
+export { type ToolServer, type ToolServerOptions, toolServer } from './runtime/tool-server.ts'
+export { type NatsOptions, openNats } from './transport/nats/open.ts'
+export { type Permissions, permissionsOf, type Role, serverConfig } from './transport/nats/permissions.ts'
+
+/**
+ * Serves tools from a process of its own, for agents with `services`. Resolves when nodes can find them.
+ * @param url of the server, as `statecast up --url` takes it
+ * @throws RuntimeError log_unavailable, unauthorised; bad_request as {@link toolServer}
+ */
+export const serveTools = async (
+  url: string,
+  { connection, ...options }: ToolServerOptions & { connection?: ConnectionOptions },
+): Promise<ToolServer> => {
+  const { log } = { ...systemEnvironment(), ...options.environment }
+  const { bus, flush, close } = await connectBus(url, log, connection)
+  try {
+    const server = toolServer(bus, options)
+    await flush()
+    return {
+      id: server.id,
+      async close() {
+        await server.close()
+        await close()
+      },
+    }
+  } catch (error) {
+    await close()
+    throw error
+  }
+}
