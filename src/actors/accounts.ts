@@ -12,7 +12,7 @@ export const settleAccounts = async ({ state, effects, committer, log }: Parts, 
   const { takeovers, quarantine } = state.ledger
   const running = (state.replica?.effects.size ?? 0) > 0
   // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.
-  const note = running ? takeovers > 0 && { released: true as const } : committer.wakeAt === 0 && {}
+  const note = running ? takeovers > 0 && { released: true as const } : state.wakeAt === 0 && {}
   if (note && !quarantine) await committer.note(note).catch(() => undefined)
   if (here()) await state.save(log)
 }

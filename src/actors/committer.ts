@@ -24,8 +24,6 @@ export class Committer {
   readonly #options: CommitterOptions
   /** Why appends do not get through at the moment. */
   stalled: RuntimeError | undefined
-  /** When the last commit asks for the root to be woken, see `Head`. */
-  wakeAt: number | null = null
 
   constructor(options: CommitterOptions) {
     this.#options = options
@@ -73,7 +71,7 @@ export class Committer {
     this.stalled = undefined
     advance(state.ledger, commit, checksum(bytes))
     state.claimed = true
-    this.wakeAt = head.wakeAt
+    state.wakeAt = head.wakeAt
     const between = host.moment(root, 'appended', commit)
     if (between) await between
     alive()

@@ -42,6 +42,8 @@ export class State {
   claimed = false
   /** Sequence up to which the snapshot reaches. */
   savedSeq = 0
+  /** When the newest commit asks for the root to be woken, see `Head`. */
+  wakeAt: number | null = null
   #createInput: unknown
 
   constructor(options: StateOptions) {
@@ -54,7 +56,9 @@ export class State {
     const { journal, address, registration, outside } = this.#options
     const past = await readPast(journal, address, registration, { outside })
     // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
-    if (past.replica && (await journal.head(address))?.wakeAt === beingImported) throw halfImportedError(this.#name)
+    const head = past.replica && (await journal.head(address))
+    if (head?.wakeAt === beingImported) throw halfImportedError(this.#name)
+    this.wakeAt = head?.wakeAt ?? null
     this.ledger = past.ledger
     this.replica = past.replica
     this.savedSeq = past.settledSeq

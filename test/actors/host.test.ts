@@ -187,6 +187,25 @@ test('a root with a running effect stays; one that is done, or only acted, sleep
   expect(puppets.log).toEqual(['start work', 'act on act'])
 })
 
+test('a root whose host died when all it had done was saved sleeps too, and is not woken again for nothing', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([counting(puppets)], { limits: { snapshotEvery: 1 } })
+  await outcome(world, first.send(address, { type: 'act' }))
+  await world.clock.settle()
+  first.abandon()
+  expect((await world.journal.head(address))?.wakeAt).toBe(0)
+
+  await world.host([counting(puppets)], { limits: { idleMs: 10_000 } })
+  await world.clock.advance(30_000)
+  expect((await world.journal.head(address))?.wakeAt).toBeNull()
+  const commits = (await world.commits(address)).length
+  await world.clock.advance(60_000)
+
+  expect(await world.commits(address)).toHaveLength(commits)
+  expect(puppets.log).toEqual(['act on act'])
+})
+
 test('above liveMax the idlest roots leave early', async () => {
   const world = await aWorld()
   const host = await world.host([counting()], { limits: { liveMax: 10 } })
