@@ -19,6 +19,8 @@ const skip = {
   'an id that was seen before is dropped: while it waits, and after it is done, also after a reopen': unknowable,
   'of several words about one delivery the first counts': unknowable,
   'a watcher hears every later change under its prefix, in order, until it stops': 'while it is cut off, it misses what was overtaken',
+  'a key with a time to live expires, its watchers hear it, and it can be taken again':
+    'a server that is killed may forget when a record expires: nodes look for silent ones themselves, see membership.test.ts',
   'many subjects and messages are each delivered exactly once when nothing fails': 'here something fails',
 }
 
