@@ -23,7 +23,7 @@ import { Actor } from './runtime/actor.ts'
 import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
 import { agentNamed, agentTable } from './runtime/agent-table.ts'
 import { defineApp } from './runtime/app.ts'
-import { type NodeRow, openCluster } from './runtime/cluster.ts'
+import { type Cluster, type NodeRow, openCluster } from './runtime/cluster.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
@@ -87,6 +87,7 @@ export type Runtime = Awaited<ReturnType<typeof createRuntime>>
 export const createRuntime = async (options: RuntimeOptions = {}) => {
   defineApp(options)
   const retention = options.retention && checkRetention(options.retention)
+  const machines = ownMachines(options)
   const system = systemEnvironment()
   const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const workspace = options.workspace ?? process.cwd()
@@ -106,12 +107,15 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ...(options.nats === undefined ? {} : { connection: options.nats }),
           ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
         })
+  /** What has to end again where this fails. */
+  const begun: { cluster?: Cluster; host?: Host } = {}
   try {
     const resumes = options.resume !== false
     if (resumes) serviceTools.start(transport.bus)
     const cluster = transport.capabilities.sharedByNodes
       ? await openCluster({ transport, names, environment, roles: resumes ? (options.roles ?? roles) : [] })
       : undefined
+    if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
     const outputs = new Outputs(environment.log, cluster && othersOn(transport.bus, names, cluster, environment.log))
     let draining: RuntimeError | undefined
@@ -122,7 +126,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf })
     const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works)
-    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...ownMachines(options)]
+    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...machines]
     const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
     const host = new Host({
       journal: transport.journal,
@@ -164,7 +168,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
         forgotten: (address) => transcripts.forget(address),
       },
     })
-    services.host = host
+    services.host = begun.host = host
     services.directory = cluster?.directory(host) ?? localDirectory(host)
     if (resumes) await host.start()
     const session = (key: string, which: { agent?: string } = {}) =>
@@ -255,6 +259,9 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     return runtime
   } catch (error) {
     serviceTools.stop()
+    await begun.cluster?.stop()
+    begun.host?.abandon()
+    await begun.cluster?.close()
     if (own !== undefined) await transport.close()
     throw error
   }

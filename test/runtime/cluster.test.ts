@@ -2,8 +2,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
+import type { Clock } from '../../src/contracts/environment.ts'
 import { partitionOf } from '../../src/contracts/placement.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { openMemory } from '../../src/transport/memory/open.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
 import { anEnvironment } from '../transport/harness.ts'
@@ -250,4 +252,45 @@ test('an actor belongs to the partition into which the server sorts its messages
     expect(new Set(sorted)).toEqual(new Set(ids.map((id) => partitionOf({ kind: 'session', id }))))
   })
   await nc.close()
+})
+
+test('a runtime that cannot be made leaves nobody behind who watches, or waits for his time', async () => {
+  const environment = anEnvironment()
+  const transport = await openMemory({ environment, shared: true })
+  const timers = new Set<unknown>()
+  const clock: Clock = {
+    now: Date.now,
+    setTimeout: (callback, ms) => {
+      const timer = setTimeout(() => {
+        timers.delete(timer)
+        callback()
+      }, ms)
+      timers.add(timer)
+      return timer
+    },
+    clearTimeout: (timer) => {
+      timers.delete(timer)
+      clearTimeout(timer as NodeJS.Timeout)
+    },
+  }
+  let watching = 0
+  const watch: typeof transport.registry.watch = (...args) => {
+    watching++
+    const stop = transport.registry.watch(...args)
+    return () => {
+      watching--
+      stop()
+    }
+  }
+  const subscribe: typeof transport.bus.subscribe = (pattern, ...rest) => {
+    if (pattern.includes('.api.')) throw new Error('no door')
+    return transport.bus.subscribe(pattern, ...rest)
+  }
+  const broken = { ...transport, registry: { ...transport.registry, watch }, bus: { ...transport.bus, subscribe } }
+
+  await expect(createRuntime({ transport: broken, environment: { clock } })).rejects.toThrow('no door')
+
+  expect(watching).toBe(0)
+  await vi.waitFor(() => expect(timers.size).toBe(0), { timeout: 5_000 })
+  await transport.close()
 })

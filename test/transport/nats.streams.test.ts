@@ -4,7 +4,7 @@ import { connect } from '@nats-io/transport-node'
 import { expect, onTestFinished, test } from 'vitest'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
-import { anEnvironment } from './harness.ts'
+import { anEnvironment, bytesOf } from './harness.ts'
 
 const server = natsForAll()
 
@@ -80,4 +80,39 @@ test('other copies than were asked for are a warning: an operator changes them w
   expect(environment.lines).toContainEqual(
     expect.objectContaining({ level: 'warn', message: expect.stringContaining('num_replicas is 1 and should be 3') }),
   )
+})
+
+test('a stream that is gone while others hold something is refused, also where nobody remembers that it was made', async () => {
+  const prefix = `streams-${++count}`
+  const open = () => openNats({ url: server.url, environment: anEnvironment(), prefix })
+  const first = await open()
+  await first.inbox.put(`${prefix}.in.session.s`, '1', bytesOf('wait for me'))
+  await first.close()
+  const nc = await connect({ servers: server.url })
+  const { streams } = await jetstreamManager(nc)
+  for (const name of [`STREAMS-${count}_JOURNAL`, `KV_STREAMS-${count}_REGISTRY`]) await streams.delete(name)
+
+  await expect(open()).rejects.toMatchObject({
+    code: 'corrupt_at',
+    message: `the stream STREAMS-${count}_JOURNAL was there before, and is gone`,
+    hint: expect.stringContaining('delete the other streams of this prefix'),
+  })
+
+  expect((await streams.info(`STREAMS-${count}_INBOX`)).state.messages).toBe(1)
+  await expect(streams.info(`STREAMS-${count}_JOURNAL`)).rejects.toThrow('not found')
+  await nc.close()
+})
+
+test('a start that was cut off before anything was stored is made good', async () => {
+  const prefix = `streams-${++count}`
+  const open = () => openNats({ url: server.url, environment: anEnvironment(), prefix })
+  await (await open()).close()
+  const nc = await connect({ servers: server.url })
+  const { streams } = await jetstreamManager(nc)
+  for (const name of [`STREAMS-${count}_DEAD`, `KV_STREAMS-${count}_REGISTRY`]) await streams.delete(name)
+
+  await (await open()).close()
+
+  expect((await streams.info(`STREAMS-${count}_DEAD`)).state.messages).toBe(0)
+  await nc.close()
 })

@@ -99,28 +99,43 @@ export const ensureStreams = async (
   await patiently(clock, () => check(jsm, wantedBucket(names, options), asIs, environment))
   const made = (await patiently(clock, () => registry.get(madeKey)))?.value.split(' ') ?? []
   const all = wanted(names, options)
-  await Promise.all(
-    all.map((config) => patiently(clock, () => ensure(jsm, config, asIs, environment, made.includes(config.name) ? names.bucket : undefined))),
-  )
+  const stored = made.length === 0 && (await patiently(clock, () => anyStored(jsm, all)))
+  const before = ({ name }: Wanted): Before => (made.includes(name) ? { key: madeKey, bucket: names.bucket } : stored ? 'others' : undefined)
+  const ensured = await Promise.allSettled(all.map((config) => patiently(clock, () => ensure(jsm, config, asIs, environment, before(config)))))
+  // One after all have ended: whoever is told closes the connection.
+  for (const one of ensured) if (one.status === 'rejected') throw one.reason
   if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
 }
 
-/** @param madeBefore the bucket that knows of it, if one does */
-const ensure = async (
-  jsm: JetStreamManager,
-  config: Wanted,
-  asIs: boolean,
-  environment: StreamEnvironment,
-  madeBefore: string | undefined,
-): Promise<void> => {
+/** From what it is known that a stream was made: a key of the bucket, or the others, in which something is stored. */
+type Before = { key: string; bucket: string } | 'others' | undefined
+
+/** A node stores something only when all streams are there. */
+const anyStored = async (jsm: JetStreamManager, all: Wanted[]): Promise<boolean> => {
+  const infos = await Promise.all(
+    all.map(({ name }) =>
+      jsm.streams.info(name).catch((error: unknown) => {
+        if (apiCodeOf(error) === apiCodes.streamNotFound) return undefined
+        throw fromNats(error, `preparing the stream ${name}`)
+      }),
+    ),
+  )
+  return infos.some((info) => (info?.state.last_seq ?? 0) > 0)
+}
+
+const ensure = async (jsm: JetStreamManager, config: Wanted, asIs: boolean, environment: StreamEnvironment, before: Before): Promise<void> => {
   try {
     await check(jsm, config, asIs, environment)
   } catch (error) {
     if (!isMissing(error)) throw error
-    if (madeBefore !== undefined)
+    if (before !== undefined)
       throw new RuntimeError('corrupt_at', `the stream ${config.name} was there before, and is gone`, {
         cause: error,
-        hint: `restore it from a backup; to begin anew without what it held, delete the key ${madeKey} from the bucket ${madeBefore}`,
+        hint: `restore it from a backup; to begin anew without what it held, ${
+          before === 'others'
+            ? 'delete the other streams of this prefix too'
+            : `delete the key ${before.key} from the bucket ${before.bucket}, and the other streams of this prefix`
+        }`,
         data: { stream: config.name },
       })
     await jsm.streams.add(config as StreamConfig).catch((cause: unknown) => {
