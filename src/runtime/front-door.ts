@@ -18,6 +18,8 @@ const queue = 'q'
 /** Commands that are carried out at the same time; some wait for a turn to end. */
 const inFlightMax = 10_000
 
+const largeHint = "ask for less at a time (from, limit), ask a node over HTTP, where answers may be larger, or raise the server's max_payload"
+
 export type FrontDoor = {
   /** Takes no more; others answer now. */
   stop(): void
@@ -36,7 +38,8 @@ export const openFrontDoor = (runtime: Runtime, names: Subjects): FrontDoor => {
       bus.publish(reply, encode(body), { 'Content-Type': 'application/json', ...headers })
     } catch (error) {
       // An answer that does not fit is an answer too, and a caller that is gone needs none.
-      if (isRuntimeError(error) && error.code === 'too_large') refuse(reply, errorBody(error))
+      if (isRuntimeError(error) && error.code === 'too_large')
+        refuse(reply, { ...errorBody(error), message: `the answer: ${error.message}`, hint: largeHint })
       else environment.log.warn({ error: errorBody(error) }, 'a command could not be answered')
     }
   }

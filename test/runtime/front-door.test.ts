@@ -61,7 +61,10 @@ test('an answer that does not fit into one message is an error that says so', as
   nc.subscribe('statecast.out.session.big.final', { callback: (_, message) => void heard.push(message.json()) })
   await ask('chat.send', { sessionKey: 'big', message: 'long please', idempotencyKey: 'a' })
 
-  expect(refusal(await ask('agent.wait', { sessionKey: 'big', runId: 'a' }))).toMatchObject({ code: '413', error: { code: 'too_large' } })
+  expect(refusal(await ask('agent.wait', { sessionKey: 'big', runId: 'a' }))).toMatchObject({
+    code: '413',
+    error: { code: 'too_large', hint: expect.stringContaining('over HTTP') },
+  })
   expect(heard).toMatchObject([{ type: 'final', runId: 'a', tooLarge: true }])
   expect((await runtime.session('big').wait('a')).text).toHaveLength(1_200_000)
 })

@@ -110,6 +110,8 @@ test('a stream that was deleted behind our back is an error that says so, and no
 
   await expect(transport.journal.read(aSession(), 1)).rejects.toMatchObject({ code: 'log_unavailable', message: expect.stringContaining('gone') })
   await expect(append(transport.journal, 2, 'anything', 0)).rejects.toMatchObject({ code: 'log_unavailable' })
+  // Also where nothing is written: a host looks for work all the time, and says what it meets.
+  await expect(transport.journal.due(0, 1)).rejects.toMatchObject({ code: 'log_unavailable', message: expect.stringContaining('gone') })
   await expect(transport.journal.append({ kind: 'session', id: 'new' }, 0, bytesOf('x'), awake)).resolves.toMatchObject({ outcome: 'unknown' })
   // Nor by the next node that starts.
   await expect(openNats({ url: server.url, environment: anEnvironment(), prefix })).rejects.toMatchObject({

@@ -1,6 +1,6 @@
 /** One attempt of one call of a service: a request, any number of signs of life, one result. See docs/reference/tools-as-services.md. */
 import { createHash, randomBytes } from 'node:crypto'
-import { isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import type { Tool, ToolContext } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
 import { instanceName, type Offer } from './info.ts'
@@ -67,14 +67,15 @@ export const callService = async (
     throw thrown === 'not_found' ? nobodyThere(offer) : thrown === 'bad_request' || thrown === 'too_large' ? error : broken(offer, error)
   } finally {
     unwatch()
-    if (state === 'asked') cancel(bus, cancelSubject, context)
+    if (state === 'asked') cancel(bus, cancelSubject, context, gone.signal.aborted ? 'tool_lost' : 'tool_timeout')
   }
   context.signal.throwIfAborted()
   throw gone.signal.aborted ? lost(offer, worker) : late(offer)
 }
 
-const cancel = (bus: Bus, subject: string, { callId, signal }: ToolContext): void => {
-  const reason = isRuntimeError(signal.reason) ? signal.reason.code : 'cancelled'
+/** @param otherwise why, where nobody has cancelled it */
+const cancel = (bus: Bus, subject: string, { callId, signal }: ToolContext, otherwise: ErrorCode): void => {
+  const reason = isRuntimeError(signal.reason) ? signal.reason.code : signal.aborted ? 'cancelled' : otherwise
   try {
     bus.publish(subject, new TextEncoder().encode(JSON.stringify({ callId, reason })), { 'Content-Type': 'application/json' })
   } catch {

@@ -1,5 +1,5 @@
 /** Journals on JetStream: one stream, one subject a root, one message a frame. The server compares and appends. */
-import { type Environment, pause } from '../../contracts/environment.ts'
+import { type Environment, type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Appended, Blobs, Frame, Head, Journal } from '../../contracts/transport.ts'
@@ -27,6 +27,8 @@ const headsAtOnce = 256
 /** A replica that answers may be behind the leader by moments. */
 const lagMs = 2_000
 const lagStepMs = 20
+/** ms after which it is looked whether the stream is still there. */
+const lookMs = 30_000
 
 /** Sequence of a frame, and its place in the stream. */
 type Place = { seq: number; place: number }
@@ -41,6 +43,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
   /** The newest frame of roots that were looked at or written lately, and how far they were read. */
   const tips = new Known<Tip>()
   const reached = new Known<Place>()
+  let lookedAt: Instant | undefined
   /** Appends to one root go one after the other: the next one needs to know where the last one came to stand. */
   const queues = new Map<string, Promise<unknown>>()
 
@@ -156,6 +159,14 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
     }
   }
 
+  /** Where nobody writes, nobody would notice that the stream is gone. */
+  const stillThere = async (): Promise<void> => {
+    const { clock } = environment
+    if (lookedAt !== undefined && isWithin(clock, lookedAt, lookMs)) return
+    lookedAt = instantOf(clock)
+    await link.jsm.streams.info(stream)
+  }
+
   const headsOf = async (addresses: Address[]): Promise<Head[]> => {
     const bySubject = new Map(addresses.map((address) => [names.journal(address), address]))
     const subjects = [...bySubject.keys()]
@@ -209,6 +220,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
         await wakes.ready
         const due: Head[] = []
         const candidates = wakes.before(until).filter(wanted)
+        if (candidates.length === 0) await stillThere()
         for (let at = 0; at < candidates.length && due.length < limit; at += headsAtOnce) {
           const some = candidates.slice(at, at + headsAtOnce)
           const heads = await headsOf(some)

@@ -192,7 +192,7 @@ test('a worker that has said who it is and dies is missed long before the timeou
 
   await ended
   expect(world.clock.now() - began).toBeLessThanOrEqual(3_000)
-  expect(world.cancelled).toHaveLength(1)
+  expect(world.cancelled).toMatchObject([{ reason: 'tool_lost' }])
 })
 
 test('one that has not said who it is is missed when all that were there are gone', async () => {
