@@ -67,8 +67,7 @@ export class Root {
       alone: (work) => void this.#pump.alone(async () => void (this.leaving || this.#gone || work())),
       actionFailed: () => this.#pump.start(),
     })
-    const alive = () => this.#alive()
-    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive })
+    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
   }
 
   get quarantine(): ErrorBody | undefined {
@@ -161,8 +160,7 @@ export class Root {
       if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
       if (this.#committer.stalled) throw this.#committer.stalled
       this.#intake.checkRoom()
-      const input = { to, event, ...names }
-      this.#enqueue({ input, lazy: false, emitted: [], resolve, reject })
+      this.#enqueue({ input: { to, event, ...names }, lazy: false, emitted: [], resolve, reject })
     })
   }
 
@@ -183,11 +181,9 @@ export class Root {
   }
 
   #enqueue(waiting: Omit<Waiting, 'size'>): void {
-    if (this.#gone) waiting.reject(this.#gone)
-    else {
-      this.#intake.add(waiting)
-      this.#pump.start()
-    }
+    if (this.#gone) return waiting.reject(this.#gone)
+    this.#intake.add(waiting)
+    this.#pump.start()
   }
 
   async #cycle(): Promise<void> {
@@ -249,15 +245,19 @@ export class Root {
     for (const { action } of failed) this.#effects.act(action)
   }
 
-  /** Takes a quarantined root into service again, from where its journal ends. */
-  revive(): Promise<void> {
-    return this.#pump.alone(async () => {
-      if (!this.quarantine || this.leaving || this.#gone) return
-      const { replica, doubtful } = await this.#state.read()
-      if (!replica) return
-      await this.#redo(replica, doubtful, { revived: true })
-      this.#go(replica)
+  /** Takes a quarantined root into service again, from where its journal ends. @returns whether it was one when its turn came @throws RuntimeError drift … */
+  async revive(): Promise<boolean> {
+    let revived = false
+    await this.#pump.alone(async () => {
+      const past = this.quarantine && !this.leaving && !this.#gone ? await this.#state.read() : undefined
+      if (!past?.replica) return
+      await this.#redo(past.replica, past.doubtful, { revived: true })
+      revived = true
+      this.#go(past.replica)
     })
+    if (!revived) await this.leaving
+    if (!revived) this.#alive() // one that was let go has not been looked at
+    return revived
   }
 
   /** Leaves memory when what waits is written. Effects are stopped and will be started again by whoever opens the root next. */

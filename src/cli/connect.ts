@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { type Owner, readOwner } from '../transport/embedded/lock.ts'
+import { checkAddress } from './check-address.ts'
 import type { Client } from './client.ts'
 
 export type Globals = { url?: string; app?: string; json?: boolean }
@@ -22,17 +23,6 @@ export const addressOf = ({ url }: Globals, app: Pick<RuntimeOptions, 'transport
   url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl
 
 export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
-
-/** @returns the same address @throws RuntimeError bad_request for one that would be taken for the name of a host */
-export const checkAddress = (url: string): string => {
-  const [, scheme] = /(?:^|,)\s*(nats|tls|https?):(?!\/\/)/.exec(url) ?? []
-  if (scheme === undefined) return url
-  // Not with the address: there may be a password in it.
-  throw new RuntimeError('bad_request', `an address that begins with '${scheme}:' goes on with two slashes`, {
-    field: 'url',
-    hint: `write ${scheme}://host:port`,
-  })
-}
 
 /** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
 const patienceMs = 3000

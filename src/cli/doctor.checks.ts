@@ -6,9 +6,10 @@ import { errorBody } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { systemEnvironment } from '../environment.ts'
 import { tokenFile } from '../gateway/token.ts'
-import type { Health, RuntimeOptions } from '../runtime.ts'
+import { createRuntime, type Health, type RuntimeOptions } from '../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes } from '../transport/embedded/free-space.ts'
 import { readOwner } from '../transport/embedded/lock.ts'
+import { checkAddress } from './check-address.ts'
 import { addressOf, connect, defaultUrl, folderOf, type Globals, isNats, nodeOf } from './connect.ts'
 import { actors } from './doctor.actors.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
@@ -23,6 +24,7 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
   let app: RuntimeOptions = {}
   try {
     app = await loadApp(globals.app)
+    await tryApp(app)
     yield ok('app', Object.keys(app).length > 0 ? `defines ${Object.keys(app).join(', ')}` : 'none; the default agent answers')
   } catch (error) {
     const { message, hint = 'mend the file' } = errorBody(error)
@@ -31,6 +33,12 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
   yield* store(globals, app)
   yield* models(app, globals)
   yield clock()
+}
+
+/** What a node would refuse at its start, such as a machine that cannot be made durable. @throws RuntimeError not_durable, bad_request … */
+const tryApp = async ({ environment: _, transport: __, ...app }: RuntimeOptions): Promise<void> => {
+  const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
+  await runtime.close()
 }
 
 const node = (): Finding => {
@@ -43,6 +51,13 @@ const node = (): Finding => {
 async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Finding> {
   const address = addressOf(globals, app)
   const url = typeof address === 'string' ? address : defaultUrl
+  try {
+    checkAddress(url)
+  } catch (error) {
+    const { message, hint = '' } = errorBody(error)
+    yield bad('data', message, hint)
+    return
+  }
   const folder = folderOf(url)
   if (isNats(url)) {
     yield* nats(globals, url, app)

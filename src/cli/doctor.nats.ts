@@ -4,7 +4,7 @@ import { stderrLogger } from '../environment.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Names } from '../transport/nats/names.ts'
 import type { Client } from './client.ts'
-import { checkAddress, type Globals } from './connect.ts'
+import type { Globals } from './connect.ts'
 import { actors } from './doctor.actors.ts'
 import { cluster } from './doctor.cluster.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
@@ -22,7 +22,7 @@ export async function* nats(globals: Globals, url: string, app: App): AsyncGener
     import('../transport/nats/names.ts'),
   ])
   try {
-    const connection = await connectBus(checkAddress(url), stderrLogger(), app.nats)
+    const connection = await connectBus(url, stderrLogger(), app.nats)
     try {
       const { nc } = connection
       const names = namesOf(app.prefix ?? 'statecast')
@@ -79,7 +79,7 @@ async function* permissions(nc: Connection, names: Names, asks: boolean): AsyncG
     return true
   }
   const { publish, subscribe } = missingTo(granted, names)
-  const missing = [...publish.map((one) => `publish to ${one}`), ...subscribe.map((one) => `subscribe to ${one}`)]
+  const missing = [...some('publish', publish), ...some('subscribe', subscribe)]
   const who = granted.user ? `the user '${granted.user}'` : 'this user'
   if (missing.length === 0) yield ok('permissions', `${who} may do what a node does`)
   else if (asks) yield ok('permissions', `${who} may ask nodes, and not be one: enough for commands and programs`)
@@ -88,6 +88,15 @@ async function* permissions(nc: Connection, names: Names, asks: boolean): AsyncG
   // What it may not look at would only fail, in other words.
   if (missing.length > 0) for (const check of ['streams', 'space']) yield ok(check, 'not looked at: this user may not')
   return missing.length === 0
+}
+
+const shownMax = 3
+
+/** A user for something else lacks nearly all of them. */
+const some = (operation: string, subjects: readonly string[]): string[] => {
+  if (subjects.length === 0) return []
+  const more = subjects.length > shownMax ? ` and ${subjects.length - shownMax} more` : ''
+  return [`${operation} to ${subjects.slice(0, shownMax).join(', ')}${more}`]
 }
 
 /** Findings, and before each step the name of the check that it belongs to when it throws. */

@@ -42,8 +42,8 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
       // A node that takes over says again what was said last.
       let last: Place = { seq: 0, part: 0 }
       const stop = bus.subscribe(names.everyOut({ kind: 'session', id }), ({ data }) => {
-        const event = JSON.parse(new TextDecoder().decode(data)) as OutEvent
-        if (event.type === 'state' || !isAfter(event, last)) return
+        const event = eventOf(data)
+        if (event === undefined || event.type === 'state' || !isAfter(event, last)) return
         if (event.seq !== undefined) last = { seq: event.seq, part: event.part ?? 0 }
         queue.push(event)
       })
@@ -59,6 +59,24 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     close,
   }
 }
+
+/** @returns undefined for what is no event: whoever may publish there may publish anything */
+const eventOf = (data: Uint8Array): OutEvent | undefined => {
+  try {
+    const event: unknown = JSON.parse(new TextDecoder().decode(data))
+    return isEvent(event) ? event : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isEvent = (event: unknown): event is OutEvent =>
+  typeof event === 'object' &&
+  event !== null &&
+  'type' in event &&
+  typeof event.type === 'string' &&
+  // The list of messages that it is about is looked through by whoever waits for one of them.
+  (!('ids' in event) || Array.isArray(event.ids))
 
 const bodyOf = ({ data, headers }: BusMessage): unknown => {
   const text = new TextDecoder().decode(data)

@@ -14,6 +14,10 @@ export const exitCodeOf = (code: ErrorCode): number => {
 }
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`)
+/** Resolves when the line is out: for answers of any length, which a slow reader would else make us keep. */
+export const printed = (line: string): Promise<void> =>
+  // Errors are told by the stream itself, see leaveQuietlyWhenNobodyReads.
+  new Promise((resolve) => process.stdout.write(`${line}\n`, (error) => error ?? resolve()))
 export const printJson = (value: unknown): void => print(JSON.stringify(value))
 /** Beside the answer, for the person who watches. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`)

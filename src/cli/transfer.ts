@@ -1,6 +1,6 @@
 /** `statecast export` and `statecast import`: a conversation or actor travels as a file, in the middle of a turn too. */
 import { createHash } from 'node:crypto'
-import { readFileSync, writeSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import { formatAddress, parseAddress } from '../contracts/subjects.ts'
@@ -8,17 +8,14 @@ import type { FramePage } from '../runtime/trace.ts'
 import type { Imported } from '../runtime/transfer.ts'
 import { withAddress } from './address.ts'
 import { connect, type Globals } from './connect.ts'
-import { exitCodes, note, print, printable, printJson } from './output.ts'
+import { exitCodes, note, print, printable, printed, printJson } from './output.ts'
 
 /** The first line says what it is, the last one that it is whole; between them stands one commit a line. */
 const Begin = z.strictObject({ statecast: z.literal('journal'), version: z.literal(1), address: z.string() })
 const Line = z.strictObject({ seq: z.number().int().min(1), bytes: z.base64() })
 const End = z.strictObject({ commits: z.number().int().min(1), wakeAt: z.number().nullable(), sha256: z.string() })
 
-const stdout = 1
-const write = (line: object): void => {
-  for (let rest = Buffer.from(`${JSON.stringify(line)}\n`); rest.length > 0; ) rest = rest.subarray(writeSync(stdout, rest))
-}
+const write = (line: object): Promise<void> => printed(JSON.stringify(line))
 
 export const exportJournal = async (options: Globals, key: string): Promise<number> => {
   const client = await connect(options, { look: true })
@@ -28,16 +25,16 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
       let head: FramePage['head'] = { seq: 0, at: 0, wakeAt: null }
       for (let from: number | null = 1; from !== null; ) {
         const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
-        if (from === 1) write({ statecast: 'journal', version: 1, address: formatAddress(address) })
+        if (from === 1) await write({ statecast: 'journal', version: 1, address: formatAddress(address) })
         for (const frame of page.frames) {
           hash.update(frame.bytes)
-          write(frame)
+          await write(frame)
         }
         from = page.next
         head = page.head
       }
       const { seq, wakeAt } = head
-      write({ commits: seq, wakeAt, sha256: hash.digest('hex') })
+      await write({ commits: seq, wakeAt, sha256: hash.digest('hex') })
       note(`exported ${seq} commits of ${printable(formatAddress(address))}`)
       if (wakeAt === 0 && client.url !== undefined)
         note('it is in the middle of its work, and goes on here too: stop the node before you import it elsewhere')
@@ -64,14 +61,18 @@ export const importJournal = async (options: Globals, file: string): Promise<num
       known += imported.known
     }
     if (options.json) printJson({ address: formatAddress(address), seq: imported.seq, known })
-    else
-      print(
-        `${printable(formatAddress(address))} has ${imported.seq} commits${known > 0 ? `, ${known} of them from before` : ''}${wakeAt === 0 ? ', and goes on with its work' : ''}`,
-      )
+    else print(`${printable(formatAddress(address))} ${told(imported.seq, known, { commits: frames.length, wakeAt })}`)
     return exitCodes.fine
   } finally {
     await client.close()
   }
+}
+
+/** @param seq the last commit that is there now @param known commits of the file that were there before */
+const told = (seq: number, known: number, { commits, wakeAt }: { commits: number; wakeAt: number | null }): string => {
+  if (known === commits)
+    return `is there already, ${seq === commits ? `with all ${commits} commits of the file` : `with ${seq} commits, all ${commits} of the file among them`}: nothing was changed`
+  return `has ${seq} commits${known > 0 ? `, ${known} of them from before` : ''}${wakeAt === 0 ? ', and goes on with its work' : ''}`
 }
 
 const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: number): Frame[] => {

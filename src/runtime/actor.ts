@@ -46,10 +46,13 @@ export class Actor {
     return { ...snapshot, seq, epoch }
   }
 
-  /** Takes it into service again after it was quarantined, from where its journal ends; else it does nothing. @throws RuntimeError drift, corrupt_at … */
-  async revive(): Promise<void> {
+  /**
+   * Takes it into service again after it was quarantined, from where its journal ends; else it does nothing.
+   * @returns whether it was quarantined @throws RuntimeError drift, corrupt_at …
+   */
+  async revive(): Promise<boolean> {
     this.#services.admit()
-    await this.#services.directory.revive(this.address)
+    return this.#services.directory.revive(this.address)
   }
 
   /** Emitted events from now on. */

@@ -126,9 +126,7 @@ const handlers: Handlers = {
     registered(runtime, kind)
     const actor = runtime.actor(kind, id)
     await existingActor(runtime, actor.address)
-    const { quarantine } = await runtime.services.directory.read(actor.address)
-    await actor.revive()
-    return { revived: quarantine !== undefined }
+    return { revived: await actor.revive() }
   },
   'actors.list': (runtime, input) => listActors(runtime, input),
   'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),

@@ -17,7 +17,8 @@ export interface Directory {
   send(address: Address, event: unknown, options?: SendOptions): Promise<Receipt>
   read(address: Address): Promise<RootView>
   seqOf(address: Address, id: string): Promise<number | undefined>
-  revive(address: Address): Promise<void>
+  /** @returns whether it was quarantined */
+  revive(address: Address): Promise<boolean>
   forget(address: Address): Promise<boolean>
   /** Resolves at the next commit, or after `timeoutMs`; perhaps earlier. */
   nextCommit(address: Address, timeoutMs: number): Promise<void>
@@ -53,7 +54,7 @@ const directoryOf = (ask: Ask): Directory => ({
   send: (address, event, options) => ask('send', address, event, options) as Promise<Receipt>,
   read: (address) => ask('read', address) as Promise<RootView>,
   seqOf: (address, id) => ask('seqOf', address, id) as Promise<number | undefined>,
-  revive: (address) => ask('revive', address) as Promise<void>,
+  revive: (address) => ask('revive', address) as Promise<boolean>,
   forget: (address) => ask('forget', address) as Promise<boolean>,
   nextCommit: (address, timeoutMs) => ask('nextCommit', address, timeoutMs) as Promise<void>,
 })

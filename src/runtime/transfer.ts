@@ -8,9 +8,9 @@ import type { Runtime } from '../runtime.ts'
 import type { StoredFrame } from './trace.ts'
 
 export type Imported = {
-  /** The last commit that is there now. */
+  /** The last commit that is there now; beyond those that were given where it has gone on since an earlier import. */
   seq: number
-  /** Commits that were there already, from an earlier attempt. */
+  /** Commits among those given that were there already. */
   known: number
 }
 
@@ -47,10 +47,15 @@ export const importFrames = async (
     }
     before = frame
   }
+  const head = known > 0 ? await journal.head(address) : undefined
   // The wake time came with the last commit, and that one has been there for longer.
-  if (wakeAt !== undefined && known > 0 && (await journal.head(address))?.wakeAt === beingImported)
-    throw refused(address, 'more of it, or its last commit without a wake time, was sent before', 'delete it, and import it again as a whole')
-  return { seq: before?.seq ?? 0, known }
+  if (wakeAt !== undefined && head?.wakeAt === beingImported)
+    throw refused(
+      address,
+      'more of it, or its last commit without a wake time, was sent before',
+      `${address.kind === 'session' ? 'delete it (statecast delete), and import it again' : 'import it into another prefix or folder,'} as a whole`,
+    )
+  return { seq: head?.seq ?? before?.seq ?? 0, known }
 }
 
 const commitOf = (frame: Frame, address: Address): Commit => {
@@ -69,5 +74,5 @@ const refused = (address: Address, problem: string, hint: string, cause?: unknow
 
 const taken = (address: Address): RuntimeError =>
   new RuntimeError('conflict', `there is another ${formatAddress(address)}`, {
-    hint: 'delete it first, or import into another prefix or folder; what stands there was not changed',
+    hint: `${address.kind === 'session' ? 'delete it first (statecast delete), or ' : ''}import into another prefix or folder; what stands there was not changed`,
   })

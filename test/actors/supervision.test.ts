@@ -240,6 +240,32 @@ test('an unhandled rejection of an effect restarts it with growing pauses, then 
   expect(await codeOf(world, host.send(address, { type: 'add' }))).toBe('ok')
 })
 
+test('one that is being restarted is revived once it has been set aside; one that is fine is not, and each says so', async () => {
+  const world = await aWorld()
+  const host = await world.host([fragile(new Puppets())], { limits: { crashMax: 2 } })
+  await outcome(world, host.send(address, { type: 'action' }))
+  await outcome(world, host.send(other, { type: 'add' }))
+  const root = await host.get(address)
+  const fine = await host.get(other)
+  const before = root.quarantine
+
+  const revived = await world.clock.until(root.revive())
+
+  expect([before, revived, await world.clock.until(fine.revive())]).toEqual([undefined, true, false])
+  expect((await world.commits(address)).filter(({ revived }) => revived)).toHaveLength(1)
+})
+
+test('reviving one that is let go meanwhile throws: nobody has looked whether it was set aside', async () => {
+  const world = await aWorld()
+  const host = await world.host([fragile(new Puppets())], { limits: { crashMax: 2 } })
+  await outcome(world, host.send(address, { type: 'action' }))
+  const root = await host.get(address)
+
+  const [revived] = await Promise.all([codeOf(world, root.revive()), world.clock.until(root.close())])
+
+  expect(revived).toBe('closed')
+})
+
 test('a budget of crashes counts within its period only', () => {
   const budget = { crashMax: 2, crashPeriodMs: 1000 }
 

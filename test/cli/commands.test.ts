@@ -40,6 +40,8 @@ test.each([
     ['sessions', '--url', 'nats:/u:secret@host'],
     /^error: .*'nats:' goes on with two slashes .*\nhint: write nats:\/\/host:port\n$/,
   ],
+  ['a port that there is not', ['sessions', '--url', 'nats://127.0.0.1:99999'], /^error: .*no such port.*\[bad_request\]\nhint: \S/],
+  ['an address without a scheme', ['up', '--url', '127.0.0.1:4222'], /^error: .*\nhint: write nats:\/\/127\.0\.0\.1:4222 /],
   ['the same for a node', ['up', '--url', 'tls:/host'], /^error: .*'tls:' .*two slashes .*\nhint: \S/],
   ['an app file that is not there', ['chat', '--app', 'nowhere.ts'], /^error: .*nowhere\.ts does not exist.*\nhint: \S/],
 ])('%s is wrong usage: exit code 2, the message and what to do on stderr, no stack', async (_, args, message) => {

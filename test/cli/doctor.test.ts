@@ -4,7 +4,10 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { afterEach, expect, test } from 'vitest'
 import { type OpenAiServer, type OpenAiServerOptions, startOpenAiServer } from '../support/openai-server.ts'
+import { repository } from '../tidy/sources.ts'
 import { aFolder, aNode, changedApp, statecast, stopped, tell, testApp } from './run.ts'
+
+const undurableApp = join(repository, 'test/cli/fixtures/undurable.ts')
 
 const servers: OpenAiServer[] = []
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.close())))
@@ -37,6 +40,17 @@ test('doctor says what is broken and what to do about it, with exit code 1', asy
   expect(code).toBe(1)
   expect(stdout).toMatch(/^BAD {3}app: .*no option 'agentss'\n +→ did you mean 'agents'\?$/m)
   expect(stdout).toMatch(/^BAD {3}store: .*\n +→ \S/m)
+})
+
+test('an app that no node would start is found, with why, and so is an address that is none', async () => {
+  const folder = aFolder()
+  const { code, stdout } = await statecast({ folder }, 'doctor', '--offline', '--app', undurableApp)
+  const address = await statecast({ folder }, 'doctor', '--offline', '--url', '127.0.0.1:4222')
+
+  expect(code).toBe(1)
+  expect(stdout).toMatch(/^BAD {3}app: machine 'odd' cannot be made durable: .*\n +→ \S/m)
+  expect(stdout).not.toMatch(/^ok {4}app/m)
+  expect(address).toMatchObject({ code: 1, stdout: expect.stringMatching(/^BAD {3}data: .*\n +→ write nats:\/\/127\.0\.0\.1:4222/m) })
 })
 
 test('the model is really asked: one tiny request, with what answered and how long it took', async () => {

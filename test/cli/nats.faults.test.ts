@@ -174,7 +174,9 @@ test('doctor names what is wrong with streams and what a user may not do', { tim
   expect(looked.stdout).toMatch(/^BAD {3}streams: STATECAST_JOURNAL: max_age is 3600000000000 and should be 0\n +→ .*nats stream edit/m)
   expect(looked.stdout).toMatch(/^BAD {3}streams: STATECAST_WAKES missing/m)
   expect(viewer.code).toBe(1)
-  expect(viewer.stdout).toMatch(/^BAD {3}permissions: the user 'viewer' may not publish to statecast\.in\.>.*\n +→ see `statecast permissions/m)
+  expect(viewer.stdout).toMatch(
+    /^BAD {3}permissions: the user 'viewer' may not publish to statecast\.in\.>, \S+, \S+ and \d\d more, nor subscribe to .{1,100}\n +→ see `statecast permissions/m,
+  )
 })
 
 test('permissions are printed for nats-server, for one role or all, under any prefix that is one', async () => {

@@ -1,7 +1,10 @@
 /** A node on NATS, and commands of other processes that find it there. */
-import { expect, test } from 'vitest'
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { connect } from '@nats-io/transport-node'
+import { expect, onTestFinished, test } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
-import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
+import { aFolder, aNode, start, statecast, stopped, testApp, untilFile } from './run.ts'
 
 const server = natsForAll()
 
@@ -25,4 +28,22 @@ test('without a node a command talks to the session itself', { timeout: 60_000 }
 
   expect(await statecast(how, 'send', 'alone', 'hello', '--app', testApp)).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   expect(await statecast(how, 'history', 'alone', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hello') })
+})
+
+test('what is no event is passed over quietly, whoever says it where events are said', { timeout: 60_000 }, async () => {
+  const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
+  await aNode(how, '--app', testApp)
+  const nc = await connect({ servers: server.url })
+  onTestFinished(() => nc.close())
+  const sending = start(how, 'send', 'noise', 'wait go')
+  await untilFile(join(how.folder, 'go.started'))
+
+  for (const said of ['', 'no json', 'null', '1', '[]', '{}', '{"type":1}', '{"type":"final","ids":7}', '\u001b[31mred', '"text"'])
+    nc.publish('statecast.out.session.noise.final', said)
+  await nc.flush()
+  writeFileSync(join(how.folder, 'go.go'), '')
+
+  const { code, stdout, stderr } = await sending.ended
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'wait_for_file: {"waited":"go"}\n' })
+  expect(stderr).not.toMatch(/"level"|threw|error|red/)
 })

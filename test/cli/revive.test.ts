@@ -29,6 +29,18 @@ test('an actor that kept failing is named with the command that revives it, and 
   expect(nobody).toMatchObject({ code: 4, stderr: expect.stringContaining('statecast actors --kind letter') })
 }, 40_000)
 
+test('one that is still being restarted is waited for, and what is said is what was done', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', app)
+  await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
+
+  const revived = await statecast({ folder }, 'revive', 'letter/l')
+  const trace = await statecast({ folder }, 'trace', 'letter/l')
+
+  expect(revived).toMatchObject({ code: 0, stdout: 'letter/l is in service again\n' })
+  expect(trace.stdout).toMatch(/quarantined[\s\S]* revived/)
+}, 40_000)
+
 test('without a node too; a conversation is named by its key', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)

@@ -1,8 +1,10 @@
 /** A conversation travels as a file, from a folder to a cluster, in the middle of a turn. */
+import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test, vi } from 'vitest'
 import { natsForAll } from '../support/nats.ts'
+import { repository } from '../tidy/sources.ts'
 import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
 const server = natsForAll()
@@ -29,7 +31,10 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
   const imported = await statecast(to, 'import', 'trip.journal')
   expect(imported).toMatchObject({ code: 0, stdout: expect.stringMatching(/session\/trip has \d+ commits, and goes on with its work/) })
   // Again: nothing changes, and nothing is wrong.
-  expect(await statecast(to, 'import', 'trip.journal')).toMatchObject({ code: 0, stdout: expect.stringContaining('from before') })
+  expect(await statecast(to, 'import', 'trip.journal')).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(/^session\/trip is there already, with .* of the file.*: nothing was changed$/m),
+  })
   await vi.waitFor(() => expect(existsSync(join(to.folder, 'paris.started'))).toBe(true), { timeout: 10_000 })
   writeFileSync(join(to.folder, 'paris.go'), '')
 
@@ -65,4 +70,41 @@ test('what is no whole export, or would replace something, is refused', { timeou
   expect(await given(stdout)).toMatchObject({ code: 1, stderr: expect.stringContaining('another session/a') })
   expect(readFileSync(join(to.folder, '.statecast', 'statecast.db')).length).toBeGreaterThanOrEqual(before)
   expect((await statecast(to, 'history', 'a', '--app', testApp)).stdout).toContain('something else')
+})
+
+test('an import of less than is there changes nothing, and says so', { timeout: 60_000 }, async () => {
+  const how = { folder: aFolder() }
+  await statecast(how, 'send', 'a', 'hello', '--app', testApp)
+  writeFileSync(join(how.folder, 'f'), (await statecast(how, 'export', 'a', '--app', testApp)).stdout)
+
+  const same = await statecast(how, 'import', 'f', '--app', testApp)
+  await statecast(how, 'send', 'a', 'more', '--app', testApp)
+  const older = await statecast(how, 'import', 'f', '--app', testApp)
+
+  expect(same).toMatchObject({ code: 0, stdout: 'session/a is there already, with all 2 commits of the file: nothing was changed\n' })
+  expect(older).toMatchObject({
+    code: 0,
+    stdout: 'session/a is there already, with 4 commits, all 2 of the file among them: nothing was changed\n',
+  })
+})
+
+/** Through a real pipe, which holds 64 KiB. */
+const piped = (folder: string, reader: string) =>
+  spawnSync('bash', ['-o', 'pipefail', '-c', `"$0" "$1" export long | ${reader}`, process.execPath, join(repository, 'bin/statecast.js')], {
+    cwd: folder,
+    encoding: 'utf8',
+  })
+
+test('an export that is longer than a pipe holds waits for a slow reader, and ends quietly when nobody reads on', { timeout: 60_000 }, async () => {
+  const how = { folder: aFolder(), input: 'x'.repeat(150_000) }
+  expect(await statecast(how, 'send', 'long', '-')).toMatchObject({ code: 0 })
+  const whole = (await statecast(how, 'export', 'long')).stdout.length
+
+  const slow = piped(how.folder, '(sleep 2; wc -c)')
+  const gone = piped(how.folder, '(sleep 1; head -c 10)')
+
+  expect(whole).toBeGreaterThan(150_000)
+  expect(slow).toMatchObject({ status: 0, stderr: expect.stringMatching(/^exported \d+ commits/) })
+  expect(Number(slow.stdout)).toBe(whole)
+  expect(gone).toMatchObject({ status: 0, stdout: '{"statecas', stderr: '' })
 })

@@ -76,6 +76,16 @@ test('an import that is sent again goes on where it was cut off, and then is who
   ])
 })
 
+test('one that has gone on since says how far it is now', async () => {
+  await imports(frames, { wakeAt: null })
+  await (await here.session('s').send('four')).result()
+  const { seq } = (await here.services.transport.journal.head({ kind: 'session', id: 's' }))!
+
+  expect(await imports(frames, { wakeAt: null })).toEqual({ seq, known: frames.length })
+
+  expect(seq).toBeGreaterThan(frames.length)
+})
+
 test('one that comes to its end goes on by itself at the time that was given', async () => {
   // The second message has been accepted, and its answer is still to come.
   const cut = frames.slice(0, 3)

@@ -1,0 +1,39 @@
+/** A conversation that nobody wants any more. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
+
+test('a conversation is deleted without a node, and its name is free again', { timeout: 30_000 }, async () => {
+  const how = { folder: aFolder() }
+  await statecast(how, 'send', 'main', 'hello', '--app', testApp)
+  await statecast(how, 'send', 'other', 'hello', '--app', testApp)
+
+  const deleted = await statecast(how, 'delete', 'session/main', '--app', testApp)
+  const again = await statecast(how, 'delete', 'main', '--app', testApp)
+  const sessions = await statecast(how, 'sessions', '--json', '--app', testApp)
+
+  expect(deleted).toMatchObject({ code: 0, stdout: 'the conversation main is deleted, with its journal\n', stderr: '' })
+  expect(again).toMatchObject({ code: 4, stderr: expect.stringContaining("there is no session 'main'") })
+  expect(sessions.lines.map((line) => (JSON.parse(line) as { key: string }).key)).toEqual(['other'])
+  expect(await statecast(how, 'delete', 'other', '--json', '--app', testApp)).toMatchObject({ code: 0, stdout: '{"deleted":"other"}\n' })
+})
+
+test('on a node it is refused while a turn runs, and nothing is lost', { timeout: 30_000 }, async () => {
+  const how = { folder: aFolder() }
+  await aNode(how, '--app', testApp)
+  const sending = start(how, 'send', 'main', 'wait go')
+  await untilFile(join(how.folder, 'go.started'))
+
+  const refused = await statecast(how, 'delete', 'main')
+  const machine = await statecast(how, 'delete', 'light/hall')
+  writeFileSync(join(how.folder, 'go.go'), '')
+  const sent = await sending.ended
+  const deleted = await statecast(how, 'delete', 'main')
+
+  expect(refused).toMatchObject({ code: 3, stdout: '', stderr: expect.stringMatching(/turn running \[session_busy\]\nhint: cancel the turn/) })
+  expect(machine).toMatchObject({ code: 4, stderr: expect.stringContaining('[not_found]') })
+  expect(sent).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"go"}\n' })
+  expect(deleted.code).toBe(0)
+  expect((await statecast(how, 'sessions')).stdout).toBe('')
+})
