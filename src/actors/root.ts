@@ -181,7 +181,7 @@ export class Root {
   }
 
   #enqueue(waiting: Omit<Waiting, 'size'>): void {
-    if (this.#gone) return waiting.reject(this.#gone)
+    if (this.#gone) return void waiting.reject(this.#gone)
     this.#intake.add(waiting)
     this.#pump.start()
   }
