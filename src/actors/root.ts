@@ -181,9 +181,9 @@ export class Root {
   }
 
   #enqueue(waiting: Omit<Waiting, 'size'>): void {
-    if (this.#gone) return void waiting.reject(this.#gone)
-    this.#intake.add(waiting)
-    this.#pump.start()
+    if (this.#gone) waiting.reject(this.#gone)
+    else this.#intake.add(waiting)
+    if (!this.#gone) this.#pump.start()
   }
 
   async #cycle(): Promise<void> {

@@ -1,5 +1,5 @@
 /** One attempt of one tool call: bounded in time whatever the tool does, and a typed error for every way it can go wrong. */
-import type { Clock, FailPoints } from '../contracts/environment.ts'
+import { type Clock, type FailPoints, type Instant, instantOf, isWithin } from '../contracts/environment.ts'
 import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import type { PlannedCall, Tool, ToolContext } from '../contracts/tool.ts'
 import { plainJson } from './output.ts'
@@ -7,6 +7,8 @@ import { plainJson } from './output.ts'
 type RunEnvironment = { clock: Clock; failPoints: FailPoints; confirm?: () => Promise<void> }
 
 const messageCharsMax = 4000
+/** ms for which an answer counts that nobody else has taken over. */
+const freshMs = 250
 
 /**
  * Runs a tool with input that has passed its schema. Timeout and cancel win at once, also over a tool that ignores its signal: what such a
@@ -40,12 +42,19 @@ export const runTool = async (
   }
 }
 
-const attempt = async (tool: Tool, input: unknown, context: ToolContext, { failPoints, confirm }: RunEnvironment): Promise<unknown> => {
+const attempt = async (tool: Tool, input: unknown, context: ToolContext, { clock, failPoints, confirm }: RunEnvironment): Promise<unknown> => {
   // Awaited only when there is something to wait for: a tool that answers at once costs no extra turn of the loop.
   const held = failPoints.hit('K10')
   if (held !== undefined) await held
-  // The last moment at which a process that was frozen and replaced meanwhile can notice it.
-  await confirm?.()
+  // The last moment at which a process that was frozen and replaced meanwhile can notice it. It may be frozen after the answer too, while another tool
+  // of the same step begins: between this look at the clock and the deed nothing else can run.
+  if (confirm) {
+    let asked: Instant
+    do {
+      asked = instantOf(clock)
+      await confirm()
+    } while (!isWithin(clock, asked, freshMs))
+  }
   context.signal.throwIfAborted()
   let value: unknown
   try {

@@ -64,3 +64,24 @@ test('[INV-5] a tool whose host was replaced while it waited does not act', asyn
 
   expect(acted).toBe(1)
 })
+
+test('[INV-5] a process that stands still between the answer that nobody has taken over and the deed asks again', async () => {
+  let now = 0
+  const clock = { ...virtualClock(), now: () => now, elapsed: () => now }
+  const done: string[] = []
+  const tools = createTools([aTool(() => done.push('acted'))], { clock })
+  const stillFor = [60_000, 0]
+  const confirm = async () => void (now += stillFor.shift() ?? 0)
+
+  await tools.run(plan(tools, 'probe', {}), aContext(), confirm)
+  expect([stillFor, done]).toEqual([[], ['acted']])
+
+  // And where it was replaced meanwhile it does nothing.
+  let asked = 0
+  const replaced = async () => {
+    if (++asked > 1) throw new RuntimeError('fenced', 'taken over')
+    now += 60_000
+  }
+  await expect(tools.run(plan(tools, 'probe', {}), aContext(), replaced)).rejects.toMatchObject({ code: 'fenced' })
+  expect([asked, done]).toEqual([2, ['acted']])
+})
