@@ -123,7 +123,7 @@ export const mutants: Mutant[] = [
     find: "if (info.restarted && onCrash === 'once')",
     replace: 'if (info.attempt < 0)',
   },
-  { name: 'act as a zombie', file: 'tools/run.ts', find: '  await confirm?.()\n', replace: '' },
+  { name: 'act as a zombie', file: 'tools/run.ts', find: '      await confirm()\n', replace: '' },
   {
     name: 'show what is not durable',
     file: 'actors/root.ts',
