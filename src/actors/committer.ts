@@ -81,16 +81,17 @@ export class Committer {
 
   /**
    * Makes sure that nobody else has taken over since a moment, where that could be: a process that was frozen, or starved, does not know that it was
-   * away. Asks the journal only when some time has passed, so it costs nothing in the ordinary case.
+   * away. Asks the journal only when some time has passed, or when a node could not renew its word, so it costs nothing in the ordinary case.
    * @throws RuntimeError fenced, closed
    */
   async confirm(since: Instant): Promise<void> {
     const { root, host, alive } = this.#options
     const { clock } = host.environment
     let known = since
-    for (let pauseMs = 0; !isWithin(clock, known, host.limits.takeoverMs); ) {
+    let asked = false
+    for (let pauseMs = 0; !isWithin(clock, known, host.limits.takeoverMs) || !(asked || host.sure()); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
-      const asked = instantOf(clock)
+      const now = instantOf(clock)
       const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
       alive()
       if (last === 'unknown') {
@@ -98,7 +99,10 @@ export class Committer {
         await pause(clock, pauseMs)
       } else if (last === undefined || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer)
         throw fencedError(root.address, last?.seq ?? root.seq)
-      else known = asked
+      else {
+        known = now
+        asked = true
+      }
     }
   }
 }

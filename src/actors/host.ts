@@ -55,6 +55,7 @@ export class Host {
         this.#watchers.committed(root.name)
         events.committed?.(root, ...args)
       },
+      sure: () => options.placement?.sure() ?? true,
       live: (...args) => events.live?.(...args),
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {

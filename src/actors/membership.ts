@@ -8,6 +8,8 @@ const nodesPrefix = 'nodes/'
 const seatsPrefix = 'seats/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
+/** ms for what is done by somebody who is sure. */
+const marginMs = 250
 /** ms after which our own word, given every second, is late. */
 const overdueMs = 2_000
 /** ms of silence after which a node is gone, though its record has not expired; and how often that is looked at. */
@@ -25,7 +27,7 @@ export class Membership {
   readonly #registry: Registry
   readonly #log: Logger
   readonly #clock: Clock
-  /** Ourselves, if we are a node, and when the registry last had our word. */
+  /** Ourselves, if we are a node, and when our last word that the registry has was sent. */
   #own: { id: string; renewed: Instant } | undefined
   readonly #nodes = new Map<string, KeptNode>()
   /** Revisions of records that stand although their nodes say nothing any more. */
@@ -107,6 +109,10 @@ export class Membership {
   isAlive(node: string | null): boolean {
     return node !== null && this.#nodes.has(node)
   }
+  /** Whether our own word stands for sure: the registry lets it expire no earlier than {@link nodeTtlMs} after it was sent. */
+  get sure(): boolean {
+    return this.#own !== undefined && isWithin(this.#clock, this.#own.renewed, nodeTtlMs - marginMs)
+  }
   /** Who has a partition, if whoever it is is alive. */
   holder(partition: number): string | undefined {
     const { holder } = this.seat(partition)
@@ -126,9 +132,10 @@ export class Membership {
   async announce(record: NodeRecord, known: number): Promise<number | undefined> {
     const key = nodesPrefix + record.id
     const value = JSON.stringify(record)
+    const sent = instantOf(this.#clock)
     const revision = await this.#registry.put(key, value, { expected: known, ttlMs: nodeTtlMs })
     if (revision !== undefined) {
-      this.#own = { id: record.id, renewed: instantOf(this.#clock) }
+      this.#own = { id: record.id, renewed: sent }
       this.#take({ key, value, revision })
     }
     return revision

@@ -19,7 +19,7 @@ export type RootLimits = {
   takeoverMax: number
   /** ms that a root with running effects waits for a store that is full or away, before it lets go and they have to begin again. */
   patienceMs: number
-  /** ms within which nobody else can have taken over, as locks and leases last longer. After that, whoever may have been frozen asks the journal. */
+  /** ms within which nobody else can have taken over, as long as our lock or lease is good. After that, whoever may have been frozen asks the journal. */
   takeoverMs: number
 }
 
@@ -40,6 +40,8 @@ export type RootHost = {
   live(root: Root, path: ActorPath, event: AnyEvent): void
   /** A chance for a test to strike. Returns a promise only when something waits. */
   moment(root: Root, moment: Moment, commit: Commit): void | Promise<void>
+  /** False where somebody else may have taken over at any moment. */
+  sure(): boolean
   /** The root is no longer in memory: fenced, broken or closed. */
   released(root: Root, reason: RuntimeError): void
 }

@@ -79,4 +79,6 @@ export type Placement = {
   has(address: Address): boolean
   /** Asked before an actor is taken into memory. @throws RuntimeError fenced, retryable, when it is another node's */
   admit(address: Address): Promise<void>
+  /** Whether our last word still stands, so that nobody can have taken our place without our knowing. */
+  sure(): boolean
 }

@@ -88,7 +88,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
   return {
     me,
     isAlive: (id) => membership.isAlive(id),
-    placement: { has, admit },
+    placement: { has, admit, sure: () => me !== undefined && membership.sure },
     directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me, leaving: () => leaving }),
     place(works, distributed) {
       if (me === undefined) return works

@@ -4,7 +4,7 @@ import { Membership, nodeTtlMs } from '../../src/actors/membership.ts'
 import { type NodeRecord, roles } from '../../src/contracts/placement.ts'
 import type { Registry } from '../../src/contracts/transport.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
-import { aManualClock, anEnvironment } from '../transport/harness.ts'
+import { aManualClock, anEnvironment, aSignal } from '../transport/harness.ts'
 
 const record = (id: string): NodeRecord => ({ id, roles: [...roles], host: 'h', pid: 1, version: '1', since: 0, draining: false })
 
@@ -33,6 +33,25 @@ test('a node is there from its word on, for as long as it renews it, and others 
 
   await vi.waitFor(() => expect(b.isAlive('a')).toBe(false))
   expect(heard).toBe(2)
+})
+
+test('[INV-5] a node is sure of its place for as long as its last word stands, counted from when it was sent', async () => {
+  const { clock, registry, environment } = await open()
+  const held = aSignal()
+  const slow: Registry = { ...registry, put: async (...args) => held.promise.then(() => registry.put(...args)) }
+  const a = await new Membership(slow, environment).open()
+  expect(a.sure).toBe(false)
+
+  const announced = a.announce(record('a'), 0)
+  clock.advance(1_000)
+  held.give()
+  await announced
+  expect(a.sure).toBe(true)
+
+  clock.advance(1_700)
+  expect(a.sure).toBe(true)
+  clock.advance(100)
+  expect(a.sure).toBe(false)
 })
 
 test('a seat counts while its holder is alive; of two who write it at once one does, and both know who', async () => {

@@ -172,6 +172,33 @@ test('[INV-5] an effect that asks whether its host still owns the actor is told 
   expect(asked).toEqual(['acts as attempt 2'])
 })
 
+test('[INV-5] where a node could not renew its word, an effect asks the journal, however little time has passed', async () => {
+  const world = await aWorld()
+  const asked: string[] = []
+  const quick = registerMachine(
+    'm',
+    setup({
+      types,
+      actors: {
+        pay: fromPromise(async ({ self }) => {
+          await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 100))
+          await effect(self as AnyActorRef).confirm()
+          asked.push(`acts as attempt ${effect(self as AnyActorRef).attempt}`)
+        }),
+      },
+    }).createMachine({ id: 'm', initial: 'idle', states: { idle: { on: { add: 'paying' } }, paying: { invoke: { src: 'pay', onDone: 'idle' } } } }),
+  )
+  const placed = (sure: boolean) => ({ placement: { has: () => true, admit: async () => undefined, sure: () => sure } })
+  const first = await world.host([quick], placed(false))
+  await add(world, first)
+  await world.clock.advance(50)
+  // Whoever missed it takes over at once.
+  await world.host([quick], placed(true))
+  await world.clock.advance(20_000)
+
+  expect(asked).toEqual(['acts as attempt 2'])
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>

@@ -8,6 +8,7 @@ import type { HostLimits } from '../../src/actors/limits.ts'
 import type { Registration } from '../../src/actors/registration.ts'
 import { type Clock, type Environment, type Logger, noFailPoints } from '../../src/contracts/environment.ts'
 import type { AnyEvent, Commit } from '../../src/contracts/journal.ts'
+import type { Placement } from '../../src/contracts/placement.ts'
 import type { Address } from '../../src/contracts/subjects.ts'
 import type { Journal } from '../../src/contracts/transport.ts'
 import { seededIds, seededRandom } from '../../src/testing/seeded.ts'
@@ -15,7 +16,13 @@ import { virtualClock } from '../../src/testing/virtual-clock.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
 export type World = Awaited<ReturnType<typeof aWorld>>
-export type HostParts = { limits?: Partial<HostLimits>; events?: HostEvents; journal?: (journal: Journal) => Journal; clock?: Clock }
+export type HostParts = {
+  limits?: Partial<HostLimits>
+  events?: HostEvents
+  journal?: (journal: Journal) => Journal
+  clock?: Clock
+  placement?: Placement
+}
 
 export const aWorld = async () => {
   const clock = virtualClock()
@@ -41,6 +48,7 @@ export const aWorld = async () => {
         registrations,
         limits: { idleMs: 3_600_000, ...parts.limits },
         ...(parts.events ? { events: parts.events } : {}),
+        ...(parts.placement ? { placement: parts.placement } : {}),
       })
       await clock.until(host.start())
       return host
