@@ -8,6 +8,7 @@ import { inputSchemaOf } from '../tools/json-schema.ts'
 import { describeIssues } from '../tools/plan.ts'
 import { runTool } from '../tools/run.ts'
 import { instanceName } from '../tools/services/info.ts'
+import { checkSubject } from '../transport/subject.ts'
 import { announceService, errorHeaders } from './micro-service.ts'
 import { parseJson } from './parse.ts'
 import { statusOf } from './status.ts'
@@ -88,9 +89,10 @@ export const toolServer = (
     const done = service.begin(tool.name)
     const cancelled = new AbortController()
     const cancelSubject = headers['Statecast-Cancel']
-    const stopListening = cancelSubject ? bus.subscribe(cancelSubject, () => cancelled.abort()) : () => undefined
+    let stopListening: () => void = () => undefined
     publish(reply, nothing, { 'Statecast-Worker': service.id })
     try {
+      if (cancelSubject) stopListening = bus.subscribe(checkSubject(cancelSubject), () => cancelled.abort())
       bus.publish(reply, await call(tool, message, reply, cancelled.signal), { 'Content-Type': 'application/json' })
       done()
     } catch (error) {

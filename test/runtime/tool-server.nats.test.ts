@@ -1,25 +1,21 @@
 /** Tools that a process of its own offers with `serveTools`, used by an agent of a node. */
-import { afterEach, expect, test, vi } from 'vitest'
+import { connect, headers, type Msg } from '@nats-io/transport-node'
+import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent, createRuntime, type Runtime, type Tool, tool } from '../../src/index.ts'
 import { serveTools, type ToolServer } from '../../src/nats.ts'
+import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
+import { obedientModel } from '../support/obedient-model.ts'
 import { anEnvironment } from '../transport/harness.ts'
 
 const server = natsForAll()
 const patiently = { timeout: 10_000 }
 
-const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
-})
-const kept = <T extends { close(): Promise<void> }>(one: T): T => {
-  opened.push(one)
-  return one
-}
+const kept = closedAfterEach()
 
 let count = 0
-/** A node whose model calls the tool that the user names, `tool {"json":1}`, and repeats what came back. */
+/** A node that has found these tools. */
 const withTools = async (...tools: Tool[]): Promise<{ runtime: Runtime; served: ToolServer }> => {
   const prefix = `served-${++count}`
   const runtime = kept(
@@ -27,14 +23,7 @@ const withTools = async (...tools: Tool[]): Promise<{ runtime: Runtime; served: 
       transport: server.url,
       prefix,
       agents: [agent({ name: 'main', model: 'test/model', services: true })],
-      models: {
-        'test/model': ({ messages }) => {
-          const last = messages.at(-1)
-          if (last?.role === 'tool') return { text: JSON.stringify(last.output) }
-          const [, name = '', input = ''] = /^(\S+) (.*)$/s.exec(last?.role === 'user' ? last.text : '') ?? []
-          return { rawCalls: [{ name, input }] }
-        },
-      },
+      models: { 'test/model': obedientModel },
     }),
   )
   const served = kept(await serveTools(server.url, { name: `service-${count}`, tools, prefix, environment: { log: anEnvironment().log } }))
@@ -97,6 +86,24 @@ test('what fails, is refused or says too much is an error for the model, and the
   expect(await ask('failing {"how":"giant"}')).toContain('too_large')
   expect(await ask('add {"a":"two","b":1}')).toContain('a')
   expect(await ask('add {"a":2,"b":1}')).toBe('3')
+})
+
+test('a call that names no subject to be cancelled on is answered so', async () => {
+  await withTools(add)
+  const nc = await connect({ servers: server.url })
+  for (const subject of ['a b', '>', 'a.*']) {
+    const made = headers()
+    made.set('Statecast-Cancel', subject)
+    const answers: Msg[] = []
+    const asked = await nc.requestMany(`served-${count}.tools.service-${count}.add`, '{"a":1,"b":2}', {
+      headers: made,
+      maxWait: 5_000,
+      maxMessages: 2,
+    })
+    for await (const answer of asked) answers.push(answer)
+    expect(answers.at(-1)?.headers?.get('Nats-Service-Error')).toContain('bad_request')
+  }
+  await nc.close()
 })
 
 test('a cancelled call is stopped where it runs', async () => {
