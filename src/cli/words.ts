@@ -1,12 +1,13 @@
 /** What the model says in one turn, all its steps: streamed where somebody watches, whole in the end, whatever was lost on the way. */
 import type { TurnOutput } from '../contracts/session.ts'
+import { deltaOrder } from '../runtime/delta-order.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'
 
 type Output = { isTTY?: boolean; write(text: string): unknown }
 type Delta = Extract<RunEvent, { type: 'delta' }>
-/** What was heard of one model call, as far as nothing is missing; `next` is the index of the delta that follows. */
-type Step = { attempt: number; next: number; text: string }
+/** What was heard of one model call, as far as nothing is missing. */
+type Step = { text: string }
 
 const paragraph = '\n\n'
 
@@ -14,6 +15,7 @@ const paragraph = '\n\n'
 export class Words {
   readonly #output: Output
   readonly #live: boolean
+  readonly #order = deltaOrder()
   readonly #steps: Step[] = []
   #written = ''
 
@@ -43,16 +45,12 @@ export class Words {
     }
   }
 
-  #take({ attempt, index, count = 1, kind, text }: Delta): void {
-    let step = this.#steps.at(-1)
-    if (step?.attempt !== attempt) {
-      step = { attempt, next: 0, text: '' }
-      this.#steps.push(step)
-    }
-    // Nothing after a gap, and nothing twice.
-    if (index !== step.next) return
-    step.next += count
-    if (kind !== 'text' || text === '') return
+  #take(delta: Delta): void {
+    const { begins, follows } = this.#order.take(delta)
+    if (begins) this.#steps.push({ text: '' })
+    const step = this.#steps.at(-1)
+    const { kind, text } = delta
+    if (step === undefined || !follows || kind !== 'text' || text === '') return
     if (this.#live) this.#append(text, step.text === '')
     step.text += text
   }

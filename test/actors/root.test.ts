@@ -147,56 +147,48 @@ test('[INV-5] a host that was frozen while another took over lets nothing out of
   second.abandon()
 })
 
-test('[INV-5] an effect that asks whether its host still owns the actor is told when it does not', async () => {
-  const world = await aWorld()
-  const asked: string[] = []
-  const careful = registerMachine(
+/** Its effect waits, asks whether its host still owns the actor, and acts. */
+const careful = (world: World, acted: string[], waitsMs: number) =>
+  registerMachine(
     'm',
     setup({
       types,
       actors: {
         pay: fromPromise(async ({ self }) => {
-          await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 5000))
+          await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, waitsMs))
           await effect(self as AnyActorRef).confirm()
-          asked.push(`acts as attempt ${effect(self as AnyActorRef).attempt}`)
+          acted.push(`acts as attempt ${effect(self as AnyActorRef).attempt}`)
         }),
       },
     }).createMachine({ id: 'm', initial: 'idle', states: { idle: { on: { add: 'paying' } }, paying: { invoke: { src: 'pay', onDone: 'idle' } } } }),
   )
-  const first = await world.host([careful])
+
+test('[INV-5] an effect that asks whether its host still owns the actor is told when it does not', async () => {
+  const world = await aWorld()
+  const acted: string[] = []
+  const machine = careful(world, acted, 5_000)
+  const first = await world.host([machine])
   await add(world, first)
   await world.clock.advance(1000)
-  await world.host([careful])
+  await world.host([machine])
   await world.clock.advance(20_000)
 
-  expect(asked).toEqual(['acts as attempt 2'])
+  expect(acted).toEqual(['acts as attempt 2'])
 })
 
 test('[INV-5] where a node could not renew its word, an effect asks the journal, however little time has passed', async () => {
   const world = await aWorld()
-  const asked: string[] = []
-  const quick = registerMachine(
-    'm',
-    setup({
-      types,
-      actors: {
-        pay: fromPromise(async ({ self }) => {
-          await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 100))
-          await effect(self as AnyActorRef).confirm()
-          asked.push(`acts as attempt ${effect(self as AnyActorRef).attempt}`)
-        }),
-      },
-    }).createMachine({ id: 'm', initial: 'idle', states: { idle: { on: { add: 'paying' } }, paying: { invoke: { src: 'pay', onDone: 'idle' } } } }),
-  )
+  const acted: string[] = []
+  const machine = careful(world, acted, 100)
   const placed = (sure: boolean) => ({ placement: { has: () => true, admit: async () => undefined, sure: () => sure } })
-  const first = await world.host([quick], placed(false))
+  const first = await world.host([machine], placed(false))
   await add(world, first)
   await world.clock.advance(50)
   // Whoever missed it takes over at once.
-  await world.host([quick], placed(true))
+  await world.host([machine], placed(true))
   await world.clock.advance(20_000)
 
-  expect(asked).toEqual(['acts as attempt 2'])
+  expect(acted).toEqual(['acts as attempt 2'])
 })
 
 /** A journal in which commit `at` reads as something else. */

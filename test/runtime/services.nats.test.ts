@@ -7,6 +7,7 @@ import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
 import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { obedientModel } from '../support/obedient-model.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 
 // Processes start, die, and are missed: on a busy machine that takes its time.
@@ -25,15 +26,7 @@ beforeAll(async () => {
   runtime = await createRuntime({
     transport: server.url,
     agents: [agent({ name: 'main', model: 'test/model', services: true })],
-    models: {
-      // Calls the tool that the user names, `tool {"json":1}`, and repeats what came back.
-      'test/model': ({ messages }) => {
-        const last = messages.at(-1)
-        if (last?.role === 'tool') return { text: JSON.stringify(last.output) }
-        const [, name = '', input = ''] = /^(\S+) (.*)$/s.exec(last?.role === 'user' ? last.text : '') ?? []
-        return name === '' ? { text: 'hello' } : { rawCalls: [{ name, input }] }
-      },
-    },
+    models: { 'test/model': obedientModel },
   })
 }, natsFetchMs)
 afterAll(async () => {

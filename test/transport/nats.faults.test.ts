@@ -1,7 +1,7 @@
 /** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { appendCommit } from '../../src/actors/append.ts'
 import type { Journal, Transport } from '../../src/contracts/transport.ts'
 import { natsBlobs } from '../../src/transport/nats/blobs.ts'
@@ -10,20 +10,14 @@ import { type Link, openLink } from '../../src/transport/nats/link.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { openWakes } from '../../src/transport/nats/wakes.ts'
+import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { aHastyClock, anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
 const server = natsForAll()
 
-const opened: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
-})
-const kept = <T extends { close(): Promise<void> }>(one: T): T => {
-  opened.push(one)
-  return one
-}
+const kept = closedAfterEach()
 
 let count = 0
 /** A transport under a prefix of its own, behind a link that can be broken. */

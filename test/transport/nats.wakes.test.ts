@@ -1,19 +1,17 @@
 /** Who wants to be woken must be found by whoever takes over, whatever happens to the one who said so. */
 import { connect } from '@nats-io/transport-node'
-import { afterEach, expect, test, vi } from 'vitest'
+import { expect, test, vi } from 'vitest'
 import { type Link, openLink } from '../../src/transport/nats/link.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { openWakes } from '../../src/transport/nats/wakes.ts'
+import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
 import { aManualClock, anEnvironment, aSession, aSignal } from './harness.ts'
 
 const server = natsForAll()
 
-const opened: { close(): Promise<unknown> }[] = []
-afterEach(async () => {
-  for (const one of opened.splice(0).reverse()) await one.close()
-})
+const kept = closedAfterEach()
 
 let count = 0
 const open = async () => {
@@ -28,7 +26,7 @@ const open = async () => {
     const link = await openLink(nc)
     const wakes = await openWakes({ ...link, ...change(link) }, names, environment)
     await wakes.ready
-    opened.push({ close: () => Promise.all([wakes.stop(), link.close()]) })
+    kept({ close: () => Promise.all([wakes.stop(), link.close()]) })
     const written = async () => (await link.jsm.streams.info(names.streams.wakes)).state.last_seq
     return { wakes, written, found: () => wakes.before(clock.now()).map(({ id }) => id) }
   }
