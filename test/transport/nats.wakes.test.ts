@@ -97,3 +97,34 @@ test('what another wanted is taken away when half a minute of looks was in vain,
   expect(b.found()).toEqual([])
   await vi.waitFor(() => expect(a.found()).toEqual([]), { timeout: 5_000 })
 })
+
+test('who did not write the frame before may bring a wake-up forward, and never put it off', async () => {
+  const { clock, node } = await open()
+  const a = await node()
+  await a.wakes.want(aSession(), 500, false)
+  clock.advance(1_000)
+
+  await a.wakes.want(aSession(), clock.now() + 60_000, false)
+  expect(a.found()).toEqual(['one'])
+  clock.advance(11_000)
+  await a.wakes.want(aSession(), clock.now() + 60_000, true)
+  expect(a.found()).toEqual([])
+})
+
+test('one whose frame was refused leaves the wish of the frame that stands there', async () => {
+  const prefix = `wakes-${++count}`
+  const options = () => ({ url: server.url, environment: anEnvironment(), prefix })
+  const [a, b, c] = [await openNats(options()), await openNats(options()), await openNats(options())]
+  for (const one of [a, b, c]) kept(one)
+  const [frame, another] = [new Uint8Array([1]), new Uint8Array([2])]
+  const later = { at: 0, wakeAt: Date.now() + 3_600_000 }
+  // The second has written the frame before, so it may say that there is more time; and it does not know of the third.
+  await b.journal.append(aSession(), 0, frame, { at: 0, wakeAt: null })
+  await a.journal.append(aSession(), 1, frame, { at: 0, wakeAt: 0 })
+
+  expect(await b.journal.append(aSession(), 1, another, later)).toEqual({ outcome: 'fenced', last: 2 })
+
+  await vi.waitFor(async () => expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }]), { timeout: 5_000 })
+  await new Promise((resolve) => setTimeout(resolve, 200))
+  expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }])
+})

@@ -19,8 +19,11 @@ export type Asking = {
   stop(): void
 }
 
+/** A new subject for answers, below the prefix that this user may subscribe to. */
+export const newInbox = (nc: NatsConnection): string => createInbox((nc as unknown as { options?: { inboxPrefix?: string } }).options?.inboxPrefix)
+
 export const askingOn = (nc: NatsConnection): Asking => {
-  const inbox = createInbox((nc as unknown as { options?: { inboxPrefix?: string } }).options?.inboxPrefix)
+  const inbox = newInbox(nc)
   const asked = new Map<string, Asked>()
   let count = 0
   /** Set while the link is down. */
@@ -55,18 +58,17 @@ export const askingOn = (nc: NatsConnection): Asking => {
   })()
 
   /** @throws ConnectionError when it stays down */
-  const up = async (): Promise<void> => {
-    if (down === undefined) return
+  const up = async (again: Promise<void>): Promise<void> => {
     let timer: NodeJS.Timeout | undefined
     const late = new Promise<never>((_, reject) => {
       timer = setTimeout(() => reject(new errors.ConnectionError('the link to the server is down')), requestMs)
     })
-    await Promise.race([down.promise, late]).finally(() => clearTimeout(timer))
+    await Promise.race([again, late]).finally(() => clearTimeout(timer))
   }
 
   /** @param take whether that was all */
   const ask = async ({ subject, data, headers, timeoutMs }: Question, take: (message: Msg) => boolean): Promise<void> => {
-    if (down !== undefined) await up()
+    if (down !== undefined) await up(down.promise)
     return new Promise((resolve, reject) => {
       const reply = `${inbox}.${++count}`
       // The server answers in real time, whatever the clock of the environment does.
@@ -112,7 +114,11 @@ export const askingOn = (nc: NatsConnection): Asking => {
     nc: Object.create(nc, { request: { value: request } }) as NatsConnection,
     async all(subject, data, last) {
       const messages: Msg[] = []
-      await ask({ subject, data, timeoutMs: requestMs }, (message) => last(message) || messages.push(message) < 0)
+      await ask({ subject, data, timeoutMs: requestMs }, (message) => {
+        if (last(message)) return true
+        messages.push(message)
+        return false
+      })
       return messages
     },
     stop() {

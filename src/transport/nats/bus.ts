@@ -1,5 +1,5 @@
 /** Live traffic over core NATS. */
-import { createInbox, errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Bus, BusMessage } from '../../contracts/transport.ts'
@@ -7,6 +7,7 @@ import { collectAnswers } from '../answers.ts'
 import { nobodyListens, secretToken } from '../bus-request.ts'
 import { checkName } from '../limits.ts'
 import { checkPattern, checkSubject } from '../subject.ts'
+import { newInbox } from './asking.ts'
 import { fromNats } from './errors.ts'
 import { headersOf, payloadMax } from './link.ts'
 
@@ -39,8 +40,6 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
         data: { sizeBytes: data.length, sizeBytesMax: bytesMax },
       })
   }
-
-  const { inboxPrefix } = (nc as unknown as { options?: { inboxPrefix?: string } }).options ?? {}
 
   return {
     publish(subject, data, headers) {
@@ -89,7 +88,7 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
       collectAnswers(realClock, until, ({ push, fail }) => {
         check(subject, data)
         // The client's own names are counted on from one to the next.
-        const reply = `${createInbox(inboxPrefix)}${secretToken()}`
+        const reply = `${newInbox(nc)}${secretToken()}`
         let stop: () => void = () => undefined
         try {
           const subscription = nc.subscribe(reply, {

@@ -108,7 +108,7 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
       await gate
       return { outcome: 'ok' }
     } catch (error) {
-      if (isWrongSequence(error)) return fenced(address, bytes, expected)
+      if (isWrongSequence(error)) return fenced(address, bytes, expected, wakeAt)
       // Surely nothing was written, and no retry would mend it. A journal that may hold no more frames is full; only an inbox is overloaded.
       if (apiCodeOf(error) === apiCodes.streamLimit) throw noRoom(`writing to ${formatAddress(address)}`, error)
       if (isFull(error) || violationIn(error) !== undefined) throw fromNats(error, `writing to ${formatAddress(address)}`)
@@ -118,11 +118,14 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
   }
 
   /** A server that did not see its answer through tells a writer's own second try that somebody was first: whose frame it is, only reading says. */
-  const fenced = async (address: Address, bytes: Uint8Array, expected: number): Promise<Appended> => {
+  const fenced = async (address: Address, bytes: Uint8Array, expected: number, wished: number | null): Promise<Appended> => {
     const found = await newest(address)
     if (found === undefined)
       return expected === 0 ? { outcome: 'unknown', cause: new Error('the root was removed meanwhile') } : { outcome: 'fenced', last: 0 }
     const frame = await frameOf(found)
+    const { wakeAt } = headOf(address, found)
+    // Ours was sent together with a wake-up that may have taken the place of a nearer one.
+    if (wakeAt !== null && wished !== null && wished > wakeAt) await wakes.want(address, wakeAt, false)
     return frame.seq === expected + 1 && Buffer.compare(frame.bytes, bytes) === 0 ? { outcome: 'ok' } : { outcome: 'fenced', last: frame.seq }
   }
 

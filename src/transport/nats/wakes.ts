@@ -105,10 +105,15 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   return {
     ready: watch.ready,
-    /** Sends at once; resolves when it is stored. @param unbroken whether the frame before is by this process too */
-    async want(address: Address, wakeAt: number, unbroken: boolean): Promise<void> {
+    /**
+     * Sends at once; resolves when it is stored. Only who wrote the frame before may say that there is more time than is said here already: another's
+     * frame may be refused because somebody else's stands there, and that one's wish must not be lost.
+     * @param unbroken whether the frame before is by this process too
+     */
+    async want(address: Address, wished: number, unbroken: boolean): Promise<void> {
       const entry = entryOf(address)
       keepAwake(entry)
+      const wakeAt = unbroken ? wished : Math.min(wished, entry.stored ?? wished)
       const sure = unbroken && entry.written !== undefined && isWithin(clock, entry.written, sureMs)
       if (sure && entry.stored !== null && entry.stored <= wakeAt) return
       try {
