@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 
 /**
@@ -20,10 +21,15 @@ export default defineConfig({
     environment: 'node',
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
     pool: 'forks',
+    // Much of the time is waiting for servers and processes; on a machine of two cores the default is one.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     // Real processes start, die and recover in some tests; none should need more than this.
     testTimeout: 20_000,
     hookTimeout: 20_000,
     teardownTimeout: 5_000,
+    // The same for expect.poll as test/setup.ts has for vi.waitFor.
+    expect: { poll: { timeout: 10_000, interval: 50 } },
+    setupFiles: ['test/setup.ts'],
     restoreMocks: true,
   },
 })

@@ -11,18 +11,20 @@ type Layer = {
 }
 
 const node = 'node:'
-const core = ['contracts', 'machines', 'actors']
+const core = ['contracts', 'rules', 'machines', 'actors']
 const adapters = ['transport', 'models', 'tools']
 
 export const layers: Layer[] = [
   { name: 'contracts', files: /^src\/contracts\//, from: [], packages: /^zod$/ },
+  // What follows from what, as pure functions: statecharts use them, and effects.
+  { name: 'rules', files: /^src\/rules\//, from: ['contracts'], packages: /^zod$/ },
   // A statechart may use nothing that acts; what only reads charts may hash.
-  { name: 'machines', files: /^src\/machines\//, from: ['contracts'], packages: /^(xstate|zod)$/ },
-  { name: 'actors', files: /^src\/actors\//, from: ['contracts', 'machines'] },
+  { name: 'machines', files: /^src\/machines\//, from: ['contracts', 'rules'], packages: /^(xstate|zod)$/ },
+  { name: 'actors', files: /^src\/actors\//, from: ['contracts', 'rules', 'machines'] },
   // Adapters do not know each other nor the core: actors get them as arguments.
-  { name: 'transport', files: /^src\/transport\//, from: ['contracts'] },
-  { name: 'models', files: /^src\/models\//, from: ['contracts'] },
-  { name: 'tools', files: /^src\/tools\//, from: ['contracts'] },
+  { name: 'transport', files: /^src\/transport\//, from: ['contracts', 'rules'] },
+  { name: 'models', files: /^src\/models\//, from: ['contracts', 'rules'] },
+  { name: 'tools', files: /^src\/tools\//, from: ['contracts', 'rules'] },
   // index.ts is matched here first, so it is no part of the runtime.
   { name: 'index', files: /^src\/index\.ts$/, from: [...core, ...adapters, 'runtime', 'gateway', 'inspector', 'cli', 'testing'] },
   { name: 'runtime', files: /^src\/(runtime\/|[\w.-]+\.ts$)/, from: [...core, ...adapters] },
