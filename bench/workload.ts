@@ -49,7 +49,7 @@ export type Script = typeof script
 export type Message = 'plain' | 'tool'
 export const { deltas, delta } = script
 
-export const usage = { inputTokens: 10, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0 }
+export const usage = { inputTokens: 10, outputTokens: 100, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 
 /**
  * Answers without any latency, one delta at a time, as a stream would: with `await` before each.

@@ -15,7 +15,7 @@ export type Example = {
   errors?: ErrorCode[]
 }
 
-const usage = { inputTokens: 20, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0 }
+const usage = { inputTokens: 20, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 const outcome = { status: 'completed', ids: ['k1'], partial: false, answerId: 'k1:2', usage, steps: 2, toolCalls: 1, model: 'scripted/offline' }
 const approval = {
   callId: 'main/k2:1:1',

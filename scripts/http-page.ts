@@ -68,10 +68,10 @@ data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","s
 id: 1.0
 
 event: delta
-data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/model#2"}
+data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/loop#1/model#2"}
 \`\`\`
 
-- Durable events have an \`id\`, their place in the journal as \`seq.part\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`retry\`, \`compacted\`, \`final\`, \`error\`,
+- Durable events have an \`id\`, their place in the journal as \`seq.part\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`notice\`, \`fallback\`, \`retry\`, \`compacted\`, \`usage\`, \`final\`, \`error\`,
   \`aborted\`, \`reset\`. Live ones, \`delta\` and a tool's progress, have none and are not repeated.
 - **Resume**: with \`Last-Event-ID\` (an \`EventSource\` sends it by itself) the durable events after that place come first, each once and in order, then those of now.
   What is no place is refused with 400 \`bad_request\`. A \`final\`, \`error\` or \`aborted\` holds the whole text: deltas are for watching.

@@ -7,26 +7,30 @@ import { failPointsAt } from './actors/moments.ts'
 import { type MachineOptions, registerMachine } from './actors/registration.ts'
 import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
 import { registerSession } from './actors/session.actor.ts'
-import { quarantinedError } from './actors/supervision.ts'
 import { Transcripts } from './actors/transcript.ts'
 import { turnWorks } from './actors/turn.actor.ts'
 import type { Agent } from './contracts/agent.ts'
+import type { Channel } from './contracts/channel.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
-import { errorBody, RuntimeError } from './contracts/errors.ts'
+import { RuntimeError } from './contracts/errors.ts'
 import type { Commit } from './contracts/journal.ts'
 import { type Role, roles } from './contracts/placement.ts'
 import { type Address, subjects } from './contracts/subjects.ts'
 import type { Transport, TransportHealth } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
+import type { Credentials } from './models/credentials.ts'
 import { type CustomModel, createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
 import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
 import { agentNamed, agentTable } from './runtime/agent-table.ts'
 import { defineApp } from './runtime/app.ts'
+import { channelTable } from './runtime/channel-table.ts'
 import { type Cluster, type NodeRow, openCluster } from './runtime/cluster.ts'
+import { providerKind, registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
+import { hostEvents } from './runtime/host-events.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
 import { othersOn, publishOutputs } from './runtime/publish.ts'
@@ -34,14 +38,21 @@ import { checkRetention, keepRetention, type Retention } from './runtime/retenti
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
 import { readCommits } from './runtime/trace.ts'
+import { turnPlace } from './runtime/turn-place.ts'
 import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
 
 export type RuntimeOptions = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
   agents?: readonly Agent[]
+  /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
+  channels?: readonly Channel[]
+  /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
+  lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
   machines?: Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
+  /** Credentials by provider, where there are several: one that fails rests while another one is used. Default: the variables of the environment. */
+  credentials?: Credentials
   /** Models under references of your own: AI SDK models, scripts, or anything that fits the port. */
   models?: Record<string, CustomModel>
   /** `embedded:<folder>`, `memory:`, `nats://host:port` (see docs/reference/nats.md), or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
@@ -95,7 +106,13 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
   const agents = agentTable(options.agents ?? [], workspace, environment, serviceTools)
-  const models = createModels({ environment, folder: workspace, ...(options.models ? { custom: options.models } : {}) })
+  const channels = channelTable(options.channels ?? [])
+  const models = createModels({
+    environment,
+    folder: workspace,
+    ...(options.models ? { custom: options.models } : {}),
+    ...(options.credentials ? { credentials: options.credentials } : {}),
+  })
   const own = typeof options.transport === 'object' ? undefined : (options.transport ?? process.env.STATECAST_URL ?? 'embedded:./.statecast')
   const transport =
     own === undefined
@@ -122,12 +139,13 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const admit = () => {
       if (draining) throw draining
     }
-    const services = { environment, transport, outputs, transcripts, models, agents, admit } as Services
+    const services = { environment, transport, outputs, transcripts, models, agents, channels, admit } as Services
     const agentOf = (name: string) => agentNamed(agents, name)
-    const works = turnWorks({ environment, models, transcripts, agent: agentOf })
-    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works)
-    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, ...machines]
+    const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(services) })
+    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, turnPlace(services, options.lanes))
+    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), ...machines]
     const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -141,31 +159,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
         nextCommit: (address, timeoutMs) => services.directory.nextCommit(address, timeoutMs),
       },
       events: {
-        committed: (root, commit, emitted, redo) => {
-          // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
-          try {
-            transcripts.feed(commit)
-          } catch (error) {
-            transcripts.forget(root.address)
-            environment.log.error({ actor: root.name, error: errorBody(error) }, 'a transcript could not be followed')
-          }
-          for (const [index, { path, event }] of emitted.entries()) {
-            const said = { path, event, seq: commit.seq, index, at: commit.at }
-            outputs.say(root.name, said)
-            publish(root.address, said)
-          }
-          // What is said again may be older than what others were told since.
-          if (redo && commit.seq !== root.seq - 1) return
-          publish.state(root.address, commit)
-          if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
-        },
-        live: (root, path, event) => {
-          outputs.say(root.name, { path, event })
-          publish(root.address, { path, event })
-        },
+        ...events,
         ...(environment.failPoints === noFailPoints ? {} : { moment: (_, moment, commit) => hitAll(environment, moment, commit) }),
-        released: (root) => transcripts.forget(root.address),
-        forgotten: (address) => transcripts.forget(address),
       },
     })
     services.host = begun.host = host
@@ -184,6 +179,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        diagnostics.stop()
         door?.stop()
         agentHost?.leave()
         await Promise.all([stopInbox(), cluster?.stop()])
@@ -235,6 +231,8 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ...(cluster?.me === undefined ? {} : { node: cluster.me }),
         }
       },
+      /** What the sessions of this node have done since it started, counted from their events. */
+      metrics: () => diagnostics.metrics,
       /** Resolves when this runtime has closed, for whatever reason. */
       ended: ended.promise,
       /** The nodes that share this transport; none where it is of one process. */
@@ -272,8 +270,8 @@ const answersMs = 1_000
 
 const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
   Object.entries(machines).map(([kind, entry]) => {
-    if (kind === 'session')
-      throw new RuntimeError('conflict', "the kind 'session' is taken", { field: 'machines', hint: 'choose another name for your machine' })
+    if (kind === 'session' || kind === providerKind)
+      throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })
     const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
     return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })
   })

@@ -47,5 +47,6 @@ test('every promise that is due has a test', () => {
 const table = (open: Requirement[]): string =>
   [
     `${requirements.length - open.length} of ${requirements.length} promises are cited by a test`,
+    ...requirements.flatMap(({ id, differently }) => (differently && citations.has(id) ? [`  ${id.padEnd(20)} differently: ${differently}`] : [])),
     ...open.map(({ id, issue, due, text }) => `  ${id.padEnd(20)} issue ${issue}${due ? ' DUE' : ''}  ${text}`),
   ].join('\n')

@@ -3,8 +3,10 @@
  * checked, published or recovered, so what we take beyond this is the runtime.
  */
 import { createActor, fromPromise } from 'xstate'
-import { defaultProfile, type ModelCallInput, type ModelCallOutput, type ToolCallInput, type ToolCallOutput } from '../../src/contracts/session.ts'
+import { defaultProfile } from '../../src/contracts/profile.ts'
+import type { ModelCallInput, ModelCallOutput, ToolCallInput, ToolCallOutput } from '../../src/contracts/turn.ts'
 import { systemEnvironment } from '../../src/environment.ts'
+import { loopMachine } from '../../src/machines/loop.machine.ts'
 import { sessionMachine } from '../../src/machines/session.machine.ts'
 import { toolMachine } from '../../src/machines/tool.machine.ts'
 import { turnMachine } from '../../src/machines/turn.machine.ts'
@@ -41,7 +43,11 @@ export const open: Open = ({ deltas, delta, tool }) => {
     return { kind: 'tool', id, callId, name, output: tool.output }
   })
   const charts = sessionMachine.provide({
-    actors: { turn: turnMachine.provide({ actors: { callModel, tool: toolMachine.provide({ actors: { execute } }) } }) },
+    actors: {
+      turn: turnMachine.provide({
+        actors: { loop: loopMachine.provide({ actors: { callModel, tool: toolMachine.provide({ actors: { execute } }) } }) },
+      }),
+    },
   })
 
   let talks = 0
@@ -60,7 +66,7 @@ export const open: Open = ({ deltas, delta, tool }) => {
           asked.set(key, { message, heard, text: '' })
           const { promise, resolve } = Promise.withResolvers<string>()
           over = resolve
-          actor.send({ type: 'message', id: `m${messages++}`, text: message, profile })
+          actor.send({ type: 'message', id: `m${messages++}`, text: message, profile, at: 0 })
           const text = await promise
           asked.delete(key)
           return text

@@ -3,11 +3,15 @@ import { SessionEvent } from '../contracts/session.ts'
 import { sessionMachine } from '../machines/session.machine.ts'
 import { fromWork } from './effect.ts'
 import { type Registration, registerMachine } from './registration.ts'
-import { type TurnWorks, turnActor } from './turn.actor.ts'
+import { streamActor, type TurnPlace, type TurnWorks, turnActor } from './turn.actor.ts'
 
-export const registerSession = (works: TurnWorks): Registration =>
-  registerMachine('session', sessionMachine.provide({ actors: { turn: turnActor(works), summarise: fromWork(works.summarise) } }), {
-    events: SessionEvent,
-    noted: ({ type }) => type === 'transcript',
-    defaultInput: (key) => ({ key }),
-  })
+export const registerSession = (works: TurnWorks, place: TurnPlace): Registration =>
+  registerMachine(
+    'session',
+    sessionMachine.provide({ actors: { turn: turnActor(works, place), summarise: fromWork(works.summarise), stream: streamActor(place) } }),
+    {
+      events: SessionEvent,
+      noted: ({ type }) => type === 'transcript',
+      defaultInput: (key) => ({ key }),
+    },
+  )

@@ -8,6 +8,9 @@ const sizeOf = (message: Message): number =>
       ? message.text.length + JSON.stringify(message.calls).length
       : message.text.length
 
+/** A token is about four characters: enough to say how much shorter it became. */
+export const tokensOf = (messages: Message[]): number => Math.ceil(messages.reduce((sum, message) => sum + sizeOf(message), 0) / 4)
+
 /** Share of the conversation that stays as it is. */
 const keptShare = 0.3
 
@@ -48,8 +51,11 @@ const lineOf = (message: Message): string => {
   }
 }
 
+const asked =
+  'You shorten a conversation so that it can go on. Write down what a colleague must know who takes over now: what the user wants, decisions and their reasons, facts and figures, names and paths word for word, what was tried, what is open. No preface.'
+
 export const summaryPrompt = {
-  instructions:
-    'You shorten a conversation so that it can go on. Write down what a colleague must know who takes over now: what the user wants, decisions and their reasons, facts and figures, names and paths word for word, what was tried, what is open. No preface.',
+  /** @param wishes of whoever asked for it */
+  instructions: (wishes?: string) => `${asked}${wishes === undefined ? '' : `\nKeep in mind: ${wishes}`}`,
   message: (old: Message[]): UserMessage => ({ role: 'user', id: 'summary-request', text: old.map(lineOf).join('\n\n') }),
 }

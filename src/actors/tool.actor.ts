@@ -1,6 +1,6 @@
 /** The effect of {@link toolMachine}. */
 import { RuntimeError } from '../contracts/errors.ts'
-import type { ToolCallInput, ToolCallOutput } from '../contracts/session.ts'
+import type { ToolCallInput, ToolCallOutput } from '../contracts/turn.ts'
 import type { Work } from './effect.ts'
 import type { TurnServices } from './turn.actor.ts'
 

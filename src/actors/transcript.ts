@@ -5,10 +5,11 @@
 
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
-import type { AssistantMessage, Message } from '../contracts/message.ts'
-import type { ModelCallOutput, SummaryOutput, ToolCallOutput, TranscriptItem, TranscriptNote, TurnOutcome } from '../contracts/session.ts'
+import type { AssistantMessage, Message, UserMessage } from '../contracts/message.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
+import type { ModelCallOutput, Prompt, SummaryOutput, ToolCallOutput, TranscriptItem, TranscriptNote, TurnOutcome } from '../contracts/turn.ts'
+import { collectText } from '../rules/queue.ts'
 import { decodeCommit } from './codec.ts'
 
 /** Conversations kept at hand. */
@@ -30,7 +31,7 @@ const assistant = ({ id, text, reasoning, calls, partial }: ModelCallOutput): As
 })
 
 /** Users choose the ids of their messages, so these have names of another form than what effects answer. */
-const nameOf = (item: Exclude<TranscriptItem, Message>): string => (typeof item === 'string' ? `message ${item}` : `content ${item.content}`)
+const nameOf = (item: string | { content: string }): string => (typeof item === 'string' ? `message ${item}` : `content ${item.content}`)
 
 /** The text that an input brings in, and the name by which notes find it. */
 const contentOf = (input: Input): [string, Message] | undefined => {
@@ -54,6 +55,13 @@ const contentOf = (input: Input): [string, Message] | undefined => {
   }
 }
 
+/** What a turn is told for messages that it does not just take one by one. */
+const promptMessage = ({ ids, collected, dropped, before }: Prompt, said: UserMessage[]): UserMessage => {
+  const items = said.map(({ text }) => text)
+  const text = collected ? collectText({ items, ...(dropped ? { dropped } : {}) }) : items.join('\n\n')
+  return { role: 'user', id: ids[0] ?? '', text, ...(before === undefined ? {} : { before }) }
+}
+
 const notesOf = ({ notes = [] }: Commit): TranscriptNote[] => (notes as unknown as TranscriptNote[]).filter(({ type }) => type === 'transcript')
 
 /** Takes one commit into a view, in place. */
@@ -64,11 +72,21 @@ const foldTranscript = (view: View, commit: Commit): void => {
     if (content !== undefined) view.pending.set(...content)
   }
   const corrupt = (why: string) => new RuntimeError('corrupt_at', `the transcript ${why}`, { data: { seq: commit.seq } })
-  const take = (item: TranscriptItem): Message => {
-    if (typeof item === 'object' && 'role' in item) return item
-    const name = nameOf(item)
+  const find = (name: string): Message => {
     const message = view.pending.get(name)
     if (!message) throw corrupt(`names the ${name}, which the journal does not hold`)
+    return message
+  }
+  const take = (item: TranscriptItem): Message => {
+    if (typeof item === 'object' && 'role' in item) return item
+    if (typeof item === 'object' && 'prompt' in item) {
+      const names = item.prompt.ids.map(nameOf)
+      const message = promptMessage(item.prompt, names.map(find) as UserMessage[])
+      if (!item.prompt.again) for (const name of names) view.pending.delete(name)
+      return message
+    }
+    const name = nameOf(item)
+    const message = find(name)
     view.pending.delete(name)
     return message
   }
@@ -84,6 +102,13 @@ const foldTranscript = (view: View, commit: Commit): void => {
     for (const id of [...drop, ...ended.flatMap(({ ids }) => ids)]) view.pending.delete(nameOf(id))
   }
 }
+
+/** Of a message that the session itself has answered. */
+const textOf = (reply: TurnOutcome['reply']): string =>
+  [reply ?? []]
+    .flat()
+    .map(({ text = '' }) => text)
+    .join('\n\n')
 
 /** Keeps the views of live sessions at hand, fed commit by commit. */
 export class Transcripts {
@@ -160,7 +185,7 @@ export class Transcripts {
       outcome = notesOf(commit)
         .flatMap(({ ended = [] }) => ended)
         .find(({ ids }) => ids.includes(id))
-      if (outcome) return { outcome, text: outcome.answerId === answer ? text : '', seq: commit.seq }
+      if (outcome) return { outcome, text: outcome.answerId === answer ? text : textOf(outcome.reply), seq: commit.seq }
     }
     return undefined
   }

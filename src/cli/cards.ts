@@ -1,6 +1,7 @@
 /** How tool calls and waiting approvals look in the terminal. */
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Approval, SessionOutput } from '../contracts/session.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import type { Approval } from '../contracts/turn.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { printable } from './output.ts'
 

@@ -1,6 +1,6 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
-import type { Approval } from '../contracts/session.ts'
+import type { Approval } from '../contracts/turn.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session.ts'
 import { approvalQuestion, toolCard } from './cards.ts'

@@ -1,5 +1,5 @@
 /** What the model says in one turn, all its steps: streamed where somebody watches, whole in the end, whatever was lost on the way. */
-import type { TurnOutput } from '../contracts/session.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
 import { deltaOrder } from '../runtime/delta-order.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'

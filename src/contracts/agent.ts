@@ -1,6 +1,7 @@
 /** An agent: who answers in a session, with what model, instructions and tools, and within which bounds. */
+import type { Delivery } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
-import type { Profile } from './session.ts'
+import type { Profile } from './profile.ts'
 import type { Tool } from './tool.ts'
 
 export type Agent = {
@@ -13,6 +14,8 @@ export type Agent = {
   readonly services: boolean | readonly string[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
+  /** How its answers are delivered where they go to a channel. */
+  readonly delivery?: Delivery
   readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>
 }
 

@@ -1,6 +1,7 @@
 /** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
-import { callIdMax, noteMax, QueueMode, textMax } from './session.ts'
+import { callIdMax, noteMax, textMax } from './session.ts'
+import { QueueMode } from './settings.ts'
 import { maxIdBytes } from './subjects.ts'
 import { beingImported } from './transport.ts'
 

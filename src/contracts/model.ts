@@ -46,11 +46,28 @@ export type ModelResponse = {
   partial: boolean
 }
 
+/** USD per million tokens. Tokens of the cache cost as much as others where no price of their own is named. */
+export type Price = { input: number; output: number; cacheRead?: number; cacheWrite?: number }
+
+/** What is known of a model beside its name; what is left out is not known. */
+export type ModelInfo = {
+  contextTokens?: number
+  /** Whether it can think before it answers. */
+  reasoning?: boolean
+  /** Whether it takes the thinking level `xhigh`. */
+  xhigh?: boolean
+  price?: Price
+}
+
+/** One of several credentials of a provider; what is secret in it never leaves the adapter. */
+export type CredentialProfile = { id: string; type: 'oauth' | 'token' | 'key' }
+
 export interface Model {
   /** `provider/model-id` */
   readonly ref: string
   /** Tokens that the model can read, where known. */
   readonly contextTokens?: number
+  readonly info?: ModelInfo
   /**
    * Streams one answer. When `signal` aborts, resolves at once with what has come so far and `partial: true`.
    * @throws RuntimeError provider_*, with `data.retryAfterMs` where the provider said so; never a half answer
@@ -60,7 +77,10 @@ export interface Model {
 
 /** Finds a model by reference, loading its provider only then. @throws RuntimeError provider_unknown_model, provider_auth */
 export interface Models {
-  get(ref: string): Promise<Model>
+  /** @param profile id of the credential to use; without it, the first that a provider has */
+  get(ref: string, profile?: string): Promise<Model>
+  /** The credentials that can open this model, as they were configured; none for a model that needs none. */
+  profiles?(ref: string): CredentialProfile[]
   /** The model for whoever names none: a real provider when its key is set, else `scripted/offline`. */
   readonly defaultRef: string
   list(): { ref: string; available: boolean; why?: string }[]

@@ -1,13 +1,13 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
+import { Delivery, type DeliveryOutput } from './channel.ts'
 import type { ErrorBody } from './errors.ts'
-import type { Message, Usage } from './message.ts'
-import type { ModelResponse } from './model.ts'
-import type { CrashPolicy, ToolCall, ToolOutcome } from './tool.ts'
-
-/** What becomes of a message that arrives while a turn is running. */
-export const QueueMode = z.enum(['steer', 'followup', 'collect', 'interrupt'])
-export type QueueMode = z.infer<typeof QueueMode>
+import type { Usage } from './message.ts'
+import { Profile } from './profile.ts'
+import { Origin } from './reply.ts'
+import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
+import type { ToolOutcome } from './tool.ts'
+import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
 
 export const textMax = 200_000
 export const messageIdMax = 200
@@ -21,35 +21,8 @@ const MessageId = z
   .max(messageIdMax)
   .refine((id) => id.isWellFormed(), 'must be well-formed Unicode')
 
-/** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
-export const Profile = z
-  .strictObject({
-    agent: z.string().describe('name of the agent that answers'),
-    model: z.string().describe('reference of the model, provider/model-id'),
-    queueMode: QueueMode,
-    toolExecution: z.enum(['parallel', 'sequential']),
-    inDoubt: z
-      .enum(['ask', 'report'])
-      .describe('whether a person decides about a tool call of which nobody knows if it ran, or the model is told so'),
-    stepMax: z.number().int().min(1).describe('model calls in one turn'),
-    tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
-    toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
-    wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
-    modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
-  })
-  .describe('settings of a turn')
-export type Profile = z.infer<typeof Profile>
-
-export const defaultProfile: Omit<Profile, 'agent' | 'model'> = {
-  queueMode: 'steer',
-  toolExecution: 'parallel',
-  inDoubt: 'ask',
-  stepMax: 50,
-  tokenMax: 2_000_000,
-  toolCallMax: 200,
-  wallTimeMs: 86_400_000,
-  modelAttemptMax: 4,
-}
+/** An order in a message, see src/rules/directives.ts. */
+const Directive = z.looseObject({ name: z.string().max(40) })
 
 /** What anyone may send to a session. */
 export const SessionCommand = z.discriminatedUnion('type', [
@@ -61,6 +34,9 @@ export const SessionCommand = z.discriminatedUnion('type', [
     ),
     queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
+    thinking: ThinkingLevel.optional().describe('how hard the model is to think about this message'),
+    timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+    origin: Origin.optional().describe('where it came from, and so where the answer goes; without it, to whoever listens to the session'),
   }),
   z.strictObject({
     type: z.literal('cancel').describe('stop the running turn; what it said so far is kept'),
@@ -76,119 +52,112 @@ export const SessionCommand = z.discriminatedUnion('type', [
     note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
   }),
   z.strictObject({ type: z.literal('reset').describe('forget the conversation and start anew'), reason: z.string().max(500).optional() }),
-  z.strictObject({ type: z.literal('compact').describe('replace old history by a summary now') }),
+  z.strictObject({
+    type: z.literal('compact').describe('replace old history by a summary now'),
+    instructions: z.string().max(2000).optional().describe('what the summary is to keep'),
+  }),
   z.strictObject({ type: z.literal('close').describe('end the conversation for good') }),
+  z.strictObject({
+    type: z.literal('configure').describe('change what the session keeps of the wishes of its users; null takes one back'),
+    toggles: ToggleChanges,
+  }),
+  z.strictObject({ type: z.literal('clear').describe('drop all messages that wait') }),
+  z.strictObject({
+    type: z.literal('note').describe('tell the model, before the next message, that something has happened'),
+    text: z.string().min(1).max(noteMax),
+  }),
 ])
 export type SessionCommand = z.infer<typeof SessionCommand>
 
-const filled = { profile: Profile, id: MessageId }
-/** The same as the runtime hands it to the machine: with the id and the settings that the sender did not have to name. */
+/** What the runtime adds: ms since the epoch, and what the sender did not have to name. */
+const at = { at: z.number().int().min(0) }
+const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommand.options
+/** The same as the runtime hands it to the machine. */
 export const SessionEvent = z.discriminatedUnion('type', [
-  SessionCommand.options[0].omit({ model: true, queueMode: true }).extend(filled).strict(),
-  SessionCommand.options[1],
-  SessionCommand.options[2],
-  SessionCommand.options[3],
-  SessionCommand.options[4].extend({ profile: Profile }).strict(),
-  SessionCommand.options[5],
+  message
+    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true })
+    .extend({
+      ...at,
+      id: MessageId,
+      profile: Profile,
+      text: z.string().max(textMax).describe('what is said, without the directives in it'),
+      wishes: Toggles.extend({ runTimeoutMs: z.number().int().min(1) })
+        .partial()
+        .strict()
+        .optional()
+        .describe('settings for this message alone'),
+      delivery: Delivery.optional(),
+      groupHint: z.string().max(2000).optional(),
+      directives: z.array(Directive).max(50).optional().describe('what the sender asked of us rather than of the model'),
+    })
+    .strict(),
+  cancel,
+  approve,
+  reset.extend(at).strict(),
+  compact.extend({ ...at, profile: Profile }).strict(),
+  close,
+  configure.extend(at).strict(),
+  clear,
+  note.extend(at).strict(),
 ])
 export type SessionEvent = z.infer<typeof SessionEvent>
 /** A message that waits for its turn. Its text stands in the journal and nowhere else. */
-export type AcceptedMessage = { id: string; profile: Profile }
-
-/** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
-export type Approval = {
-  callId: string
-  runId: string
-  name: string
-  input: unknown
-  inputHash: string
-  /** The attempt that a yes would start: 1 before anything ran, more where a crash left a call in doubt. */
-  attempt: number
-  why: 'approval' | 'in_doubt'
-}
-
-export type TurnInput = {
-  session: string
-  runId: string
-  profile: Profile
-  /** Messages that this turn answers. */
-  prompt: { id: string }[]
-  /** Messages in the transcript before this turn. */
-  transcriptLength: number
-}
-
-export type TurnStatus = 'completed' | 'failed' | 'cancelled'
-
-export type TurnOutput = {
-  runId: string
-  status: TurnStatus
-  /** Ids of all messages that this turn answered, steering included. */
-  ids: string[]
-  /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it, or its provider cut it off. */
-  text: string
-  partial: boolean
-  /** How the model says that `text` ended, when it is not `stop`: after `length` and `content-filter` the rest of it is missing. */
-  finish?: Exclude<ModelResponse['finish'], 'stop'>
-  /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
-  answerId: string | null
-  usage: Usage
-  steps: number
-  toolCalls: number
-  model: string
-  error?: ErrorBody
-  transcriptLength: number
-}
-
-/** What a session remembers of a turn that ended. */
-export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength'>
-
-/** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
-export type ModelCallInput = { session: string; runId: string; profile: Profile; upTo: number; call: number }
-export type ModelCallOutput = {
-  kind: 'model'
+export type AcceptedMessage = {
   id: string
-  text: string
-  reasoning: string
-  calls: ToolCall[]
-  usage: Usage
-  model: string
-  partial: boolean
-  /** Journals written before this field have none. */
-  finish?: ModelResponse['finish']
+  profile: Profile
+  origin?: Origin
+  delivery?: Delivery
+  /** What its channel says about groups. */
+  groupHint?: string
+  /** The beginning of its text, where that is what is left of it if there are too many. */
+  line?: string
+  /** ms since the epoch. */
+  at: number
+  /** It said nothing but that the conversation is to begin anew. */
+  greeting?: true
 }
 
-export type ToolInput = { session: string; runId: string; agent: string; call: ToolCall; inDoubt: Profile['inDoubt'] }
-export type ToolCallInput = { session: string; runId: string; agent: string; call: ToolCall; attempt: number; onCrash: CrashPolicy }
-export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
-
-export type SummaryInput = { session: string; profile: Profile; upTo: number; id: string }
-/** `keep` is how many of the newest messages stay as they are. */
-export type SummaryOutput = { kind: 'summary'; id: string; text: string; keep: number; usage: Usage }
-
-/**
- * What becomes part of the transcript: a message of a user by its id, or what an effect answered by its id (both texts stand in the journal as
- * inputs), or a message that the machine itself made up. Two forms, since users choose their ids and could choose that of an answer.
- */
-export type TranscriptItem = string | { content: string } | Message
-
-/** A fact about the conversation, noted in the journal beside its inputs. */
-export type TranscriptNote = {
-  type: 'transcript'
-  add?: TranscriptItem[]
-  /** All but the newest `keep` messages are replaced by this summary. */
-  compact?: { keep: number; summary: string }
-  clear?: true
-  /** Messages that were refused: their texts will never be part of it. */
-  drop?: string[]
-  /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
-  ended?: TurnOutcome[]
+/** What a session knows of itself beside its transcript. Times are ms since the epoch. */
+export type SessionRecord = {
+  /** Another one after each reset; empty before the first message. */
+  sessionId: string
+  startedAt: number
+  updatedAt: number
+  /** How often it began anew. */
+  resets: number
+  /** A turn has ended well since it began. */
+  systemSent: boolean
+  abortedLastRun: boolean
+  /** The next turn tells the model again how it is to behave in a group. */
+  needsIntro: boolean
+  toggles: Toggles
+  /** Where the newest message came from: what is said without being asked goes there. */
+  origin?: Origin
+  compactions: number
+  /** When durable notes were last taken, and at which count of compactions. */
+  flushed?: { at: number; compactions: number }
+  /** Of the newest turn: what stands in the context of the model, and how much there may be. */
+  tokens?: { input: number; output: number; total: number; window?: number; model: string; provider: string; at?: number }
+  /** The credential of that provider that answered, since its cache may still be warm. */
+  credential?: string
+  /** All turns since it began; `costUsd` without those of which nobody knows the price. */
+  spent: { turns: number; usage: Usage; costUsd: number; unpriced: number }
+  /** What the model is to be told before the next message. */
+  notes: { at: number; text: string }[]
+  /** Messages of channels that came in lately, to know them again. */
+  seen: { key: string; at: number }[]
 }
 
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
-  | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected'; runId: string }
+  | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
   | { type: 'started'; runId: string; ids: string[]; model: string }
+  /** Said by the session itself, beside the turns: a notice, or what somebody asked in passing. `id` of the message that asked. */
+  | { type: 'notice'; id?: string; text: string }
+  | { type: 'skipped'; id: string; reason: 'duplicate' | 'unauthorised' }
+  /** How many messages waited, how many had been dropped for them, and how many runs wait for room. */
+  | { type: 'cleared'; followups: number; dropped: number; lane: number }
   /** `count` where several came together: `index` is that of the first. */
   | { type: 'delta'; runId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string; count?: number }
   | {
@@ -203,10 +172,34 @@ export type SessionOutput =
     }
   | ({ type: 'approval' } & Approval)
   | { type: 'decided'; runId: string; callId: string; decision: 'approve' | 'deny'; by?: string }
+  /** What a run has used. `input` is what was read and is in no cache; `contextUsed` what the conversation takes up of `contextLimit`. */
+  | {
+      type: 'usage'
+      runId: string
+      session: string
+      provider: string
+      model: string
+      usage: { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
+      contextLimit?: number
+      contextUsed: number
+      /** USD, where the price is known. */
+      costUsd?: number
+      durationMs?: number
+      /** Calls that failed on the way. */
+      attempts: number
+    }
+  /** Nothing was heard of the run for so long, in ms. Live, like what is said of waiting. */
+  | { type: 'stuck'; runId: string; ageMs: number }
+  /** So many runs are ahead of this one, which has waited for so long, in ms. */
+  | { type: 'waiting'; runId: string; lane: string; waitedMs: number; ahead: number }
   | { type: 'retry'; runId: string; attempt: number; delayMs: number; error: ErrorBody }
+  | { type: 'fallback'; runId: string; attempts: Attempt[]; model: string }
   | { type: 'compacted'; runId?: string; keep: number }
+  /** Durable notes were taken, or could not be. */
+  | { type: 'flushed'; runId: string; error?: ErrorBody }
   | ({ type: 'final' } & TurnOutput)
   | ({ type: 'error' } & TurnOutput)
   | ({ type: 'aborted' } & TurnOutput)
   | { type: 'reset'; reason: string }
+  | DeliveryOutput
   | TranscriptNote

@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
+import type { Route } from './reply.ts'
 
 /**
  * What a crash in mid-call means. `retry`: run it again. `idempotent`: run it again with the same key. `once`: never run it again,
@@ -41,7 +42,12 @@ export type Tool<Input = unknown, Output = unknown> = {
   readonly outputBytesMax: number
   /** Whether a person must agree first; a function decides by the input. Default false. */
   readonly approval: boolean | ((input: Input) => boolean)
+  /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
+  readonly sends?: (input: Input) => SentByTool | undefined
 }
+
+/** @property route where it goes, if that is known */
+export type SentByTool = { text: string; route?: Route }
 
 /** All that the machine knows of a call, computed once when the model's answer arrives and journalled with it. */
 export type PlannedCall = {
@@ -55,6 +61,8 @@ export type PlannedCall = {
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number
+  /** What users read of it, if it succeeds. */
+  sends?: SentByTool
   /** Why it must not run: answered to the model, never executed. */
   problem?: { code: 'tool_unknown' | 'tool_input'; message: string }
 }

@@ -1,19 +1,25 @@
 /** The list that the docs, the command line and the inspector draw. */
 import type { AnyStateMachine } from 'xstate'
+import { loopMachine } from './loop.machine.ts'
 import { nodeMachine } from './node.machine.ts'
 import { partitionMachine } from './partition.machine.ts'
 import { promptMachine } from './prompt.machine.ts'
+import { providerMachine } from './provider.machine.ts'
 import { sessionMachine } from './session.machine.ts'
 import { streamMachine } from './stream.machine.ts'
 import { toolMachine } from './tool.machine.ts'
 import { turnMachine } from './turn.machine.ts'
+import { typingMachine } from './typing.machine.ts'
 
 export const machines: Record<string, AnyStateMachine> = {
   session: sessionMachine,
   turn: turnMachine,
+  loop: loopMachine,
   tool: toolMachine,
   stream: streamMachine,
+  typing: typingMachine,
   node: nodeMachine,
   partition: partitionMachine,
   prompt: promptMachine,
+  provider: providerMachine,
 }

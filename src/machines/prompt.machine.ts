@@ -1,6 +1,6 @@
 import { emit, enqueueActions, fromPromise, setup } from 'xstate'
 import { type ErrorBody, errorBody } from '../contracts/errors.ts'
-import type { Approval } from '../contracts/session.ts'
+import type { Approval } from '../contracts/turn.ts'
 
 export type PromptEvent =
   /** Something of the answer has gone to the caller. */

@@ -1,7 +1,7 @@
-import type { Profile, SummaryInput, TurnInput } from '../contracts/session.ts'
+import type { Profile } from '../contracts/profile.ts'
+import type { TurnInput } from '../contracts/turn.ts'
+import { begin, summaryInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
-
-export { queueMax } from './session.context.ts'
 
 /** What a message meets that cannot be answered now. */
 const acceptForLater = [
@@ -12,56 +12,81 @@ const acceptForLater = [
       params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
     },
   },
-  { actions: { type: 'accept', params: { status: 'queued' } } },
+  { actions: ['acceptLater', 'awaitMore'] },
 ] as const
 
 /**
  * A conversation: what becomes of each message, one turn at a time.
  *
+ * A message is looked at first, in whatever state: one that came before is skipped, an order is carried out, and the rest is admitted (`admit`).
+ *
  * | state             | on      | guard          | next              | does                                                    |
  * | ----------------- | ------- | -------------- | ----------------- | ------------------------------------------------------- |
- * | awaiting-input    | message |                | admission         | accepts it                                              |
- * | awaiting-input    | reset   |                |                   | begins a new transcript and says so                     |
- * | awaiting-input    | compact | hasTranscript  | compacting        |                                                         |
- * | awaiting-input    | close   |                | closed            |                                                         |
- * | admission         |         | hasQueue       | running           | takes the next message, or all that are to be collected |
+ * | (all)             | message | isRepeated     |                   | skips it                                                |
+ * | (all)             | message | saysStop, saysReset, saysCompact | | raises `stop`, `anew`, `shorten`                        |
+ * | (all)             | message | isOrder        |                   | carries it out and answers, without a model             |
+ * | (all)             | message | isMuted        |                   | refuses it: forbidden                                   |
+ * | (all)             | message |                |                   | answers questions in it, raises `admit`                 |
+ * | awaiting-input    | admit   | isStale        | admission         | begins anew, accepts it                                 |
+ * | awaiting-input    | admit   |                | admission         | accepts it                                              |
+ * | awaiting-input    | anew    |                | admission         | begins anew, accepts it                                 |
+ * | awaiting-input    | shorten, compact | hasTranscript | compacting |                                                       |
+ * | awaiting-input    | reset   |                |                   | begins anew and says so                                 |
+ * | admission         |         | isReady        | running           | takes the next message, or all that are to be collected |
+ * | admission         |         | hasQueue       | debouncing        |                                                         |
  * | admission         |         |                | awaiting-input    |                                                         |
- * | running.answering | message | wantsSteer     | running.steering  | hands it to the turn                                    |
- * | running.steering  |         |                | running.answering |                                                         |
- * | running           | message | wantsInterrupt | running.stopping  | drops what waits, accepts it, stops the turn            |
- * | running           | message | queueFull      |                   | refuses it: overloaded                                  |
- * | running           | message |                |                   | accepts it for later                                    |
+ * | debouncing        | debounced |              | admission         | nothing came for long enough                            |
+ * | debouncing        | admit   | wantsInterrupt | admission         | drops what waits, accepts it                            |
+ * | running.answering | admit   | wantsSteer     | running.steering  | hands it to the turn                                    |
+ * | running.answering | admit   | wantsBacklog   | running.steering  | the same, and keeps it for a turn of its own            |
+ * | running.answering | compaction.started |     | running.compacting | no steering until it has ended                         |
+ * | running           | admit   | wantsInterrupt | running.stopping  | drops what waits, accepts it, stops the turn            |
+ * | debouncing, running, compacting | admit |    |                   | accepts it for later, or refuses it: overloaded         |
+ * | running           | stop    |                | running.stopping  | drops what waits, stops the turn, says so               |
+ * | running           | anew    |                | running.resetting | drops what waits, keeps this one, stops the turn        |
+ * | running           | shorten |                | running.yielding  | stops the turn                                          |
  * | running           | cancel  | namesNoRun     | running.stopping  | drops what waits, stops the turn                        |
  * | running           | cancel  | isThisRun      | running.stopping  | stops the turn; what waits is next                      |
- * | running           | cancel  | isQueued       |                   | drops the message                                       |
  * | running           | approve | isWaiting      |                   | hands the decision to the call that waits               |
  * | running           | reset   |                | running.resetting | drops what waits, stops the turn                        |
- * | running.resetting | turn done |              | admission         | records the outcome, begins a new transcript            |
+ * | running.resetting | turn done |              | admission         | records the outcome, begins anew                        |
+ * | running.yielding  | turn done | hasTranscript | compacting       | records the outcome                                     |
  * | running           | turn done | isBroken     | failed            | records the outcome                                     |
  * | running           | turn done |              | admission         | records the outcome                                     |
  * | compacting        | summary done |           | admission         | replaces old history                                    |
  * | compacting        | summary error |          | admission         | says that nothing changed                               |
- * | compacting        | message |                |                   | accepts it for later, or refuses it: overloaded         |
  * | compacting        | cancel  | namesNoRun     | admission         | drops what waits; the history stays as it was           |
- * | compacting        | reset   |                | admission         | drops what waits, begins a new transcript               |
- * | failed            |         |                | admission         | begins a new transcript and says why                    |
+ * | compacting        | reset   |                | admission         | drops what waits, begins anew                           |
+ * | failed            |         |                | admission         | begins anew and says why                                |
  * | (all others)      | cancel, approve, compact, close | |         | refuses it, with the reason                             |
  */
 export const sessionMachine = sessionSetup.createMachine({
   id: 'session',
   description: 'A conversation: what becomes of each message, one turn at a time.',
-  context: ({ input }) => ({
-    key: input.key,
-    transcriptLength: 0,
-    queue: [],
-    run: null,
-    turns: 0,
-    approvals: [],
-    decided: [],
-    resetReason: null,
-  }),
+  context: ({ input }) => begin(input.key),
   initial: 'awaiting-input',
   on: {
+    message: [
+      { guard: 'isRepeated', actions: 'skip' },
+      { guard: 'saysStop', actions: { type: 'raiseAs', params: { type: 'stop' } } },
+      { guard: 'saysReset', actions: { type: 'raiseAs', params: { type: 'anew' } } },
+      { guard: 'saysCompact', actions: { type: 'raiseAs', params: { type: 'shorten' } } },
+      { guard: 'isOrder', actions: 'obey' },
+      {
+        guard: 'isMuted',
+        actions: { type: 'refuse', params: { code: 'forbidden', message: 'this session does not answer', hint: 'say /send on to change that' } },
+      },
+      { actions: ['answerQuestions', { type: 'raiseAs', params: { type: 'admit' } }] },
+    ],
+    debounced: { actions: 'settle' },
+    say: { actions: 'deliver' },
+    'order.done': { actions: 'answerOrder' },
+    'xstate.done.actor.*': { actions: 'endSaying' },
+    configure: { actions: 'configure' },
+    note: { actions: 'keepNote' },
+    clear: { actions: ['announceCleared', 'dropQueue'] },
+    stop: { actions: ['answerStop', 'dropQueue'] },
+    shorten: { actions: { type: 'answer', params: { text: 'The conversation is being compacted already.' } } },
     cancel: {
       actions: { type: 'refuse', params: { code: 'not_found', message: 'there is no such run to cancel', hint: 'the run may have ended by itself' } },
     },
@@ -105,9 +130,27 @@ export const sessionMachine = sessionSetup.createMachine({
     'awaiting-input': {
       description: 'Nothing to do.',
       on: {
-        message: { target: 'admission', actions: { type: 'accept', params: { status: 'started' } } },
+        admit: [
+          {
+            guard: 'isStale',
+            target: 'admission',
+            actions: [
+              { type: 'beginAnew', params: { reason: 'stale' } },
+              { type: 'acceptNext', params: { status: 'started' } },
+            ],
+          },
+          { target: 'admission', actions: { type: 'acceptNext', params: { status: 'started' } } },
+        ],
+        anew: {
+          target: 'admission',
+          actions: [{ type: 'beginAnew', params: { reason: 'asked for' } }, { type: 'acceptNext', params: { status: 'started' } }, 'announceNew'],
+        },
         reset: { actions: { type: 'beginAnew', params: { reason: 'asked for' } } },
         close: 'closed',
+        shorten: [
+          { guard: 'hasTranscript', target: 'compacting', actions: 'keepOrder' },
+          { actions: { type: 'answer', params: { text: 'There is no history to compact.' } } },
+        ],
         compact: [
           { guard: 'hasTranscript', target: 'compacting' },
           { actions: { type: 'refuse', params: { code: 'bad_request', message: 'there is no history to compact', hint: 'say something first' } } },
@@ -116,21 +159,44 @@ export const sessionMachine = sessionSetup.createMachine({
     },
     admission: {
       description: 'Which message is next?',
-      always: [{ guard: 'hasQueue', target: 'running', actions: ['beginTurn', 'announceStart'] }, { target: 'awaiting-input' }],
+      always: [
+        { guard: 'isReady', target: 'running', actions: ['beginTurn', 'announceStart'] },
+        { guard: 'hasQueue', target: 'debouncing' },
+        { target: 'awaiting-input' },
+      ],
+    },
+    debouncing: {
+      description: 'Messages wait, and more may follow.',
+      on: {
+        debounced: { target: 'admission', actions: 'settle' },
+        admit: [
+          { guard: 'wantsInterrupt', target: 'admission', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }] },
+          ...acceptForLater,
+        ],
+        anew: {
+          target: 'admission',
+          actions: [
+            'dropQueue',
+            { type: 'beginAnew', params: { reason: 'asked for' } },
+            { type: 'acceptNext', params: { status: 'started' } },
+            'announceNew',
+          ],
+        },
+        reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
+        stop: { target: 'admission', actions: ['answerStop', 'dropQueue'] },
+        clear: { target: 'admission', actions: ['announceCleared', 'dropQueue'] },
+        cancel: [
+          { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
+          { guard: 'isQueued', target: 'admission', actions: 'dropQueue' },
+        ],
+      },
     },
     running: {
       description: 'A turn is answering.',
       invoke: {
         id: 'turn',
         src: 'turn',
-        input: ({ context: { key, run, transcriptLength } }) =>
-          ({
-            session: key,
-            runId: run?.runId ?? '',
-            profile: run?.profile,
-            prompt: (run?.ids ?? []).map((id) => ({ id })),
-            transcriptLength,
-          }) as TurnInput,
+        input: ({ context: { key, run, transcriptLength } }) => ({ ...run, session: key, transcriptLength }) as TurnInput,
         onDone: [
           {
             guard: 'isResetting',
@@ -140,6 +206,7 @@ export const sessionMachine = sessionSetup.createMachine({
               { type: 'beginAnew', params: { reason: 'asked for' } },
             ],
           },
+          { guard: 'isYielding', target: 'compacting', actions: { type: 'endTurn', params: ({ event }) => ({ output: event.output }) } },
           {
             guard: { type: 'isBroken', params: ({ event }) => ({ output: event.output }) },
             target: 'failed',
@@ -149,10 +216,13 @@ export const sessionMachine = sessionSetup.createMachine({
         ],
       },
       on: {
-        message: [
-          { guard: 'wantsInterrupt', target: '.stopping', actions: ['dropQueue', { type: 'accept', params: { status: 'queued' } }, 'stopTurn'] },
+        admit: [
+          { guard: 'wantsInterrupt', target: '.stopping', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'] },
           ...acceptForLater,
         ],
+        stop: { target: '.stopping', actions: ['answerStop', 'dropQueue', 'stopTurn'] },
+        anew: { target: '.resetting', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'] },
+        shorten: { target: '.yielding', actions: ['keepOrder', 'stopTurn'] },
         cancel: [
           { guard: 'namesNoRun', target: '.stopping', actions: ['dropQueue', 'stopTurn'] },
           { guard: 'isThisRun', target: '.stopping', actions: 'stopTurn' },
@@ -167,14 +237,25 @@ export const sessionMachine = sessionSetup.createMachine({
       states: {
         answering: {
           description: 'The turn works, or waits for a person.',
-          on: { message: { guard: 'wantsSteer', target: 'steering', actions: 'steerTurn' } },
+          on: {
+            admit: [
+              { guard: 'wantsSteer', target: 'steering', actions: 'steerTurn' },
+              { guard: 'wantsBacklog', target: 'steering', actions: ['steerOnly', 'acceptLater', 'awaitMore'] },
+            ],
+            'compaction.started': 'compacting',
+          },
         },
         steering: { description: 'A message joins the turn that is running.', always: 'answering' },
+        compacting: {
+          description: 'The turn shortens its history; what is said now is for the next one.',
+          on: { 'compaction.ended': 'answering' },
+        },
         stopping: { description: 'The turn was told to stop; what is said now is for the next one.' },
+        yielding: { description: 'The turn was told to stop; then the history is compacted.', on: { admit: acceptForLater } },
         resetting: {
           description: 'The turn is stopped first; then the transcript is cleared.',
           on: {
-            message: acceptForLater,
+            admit: acceptForLater,
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
           },
         },
@@ -185,23 +266,28 @@ export const sessionMachine = sessionSetup.createMachine({
       invoke: {
         id: 'summary',
         src: 'summarise',
-        input: ({ context: { key, transcriptLength, turns }, event }) =>
-          ({
-            session: key,
-            profile: (event as { profile?: Profile }).profile,
-            upTo: transcriptLength,
-            id: `${key}:summary-${turns}`,
-          }) as SummaryInput,
+        input: ({ context, event }) => summaryInput(context, event as { profile?: Profile }),
         onDone: { target: 'admission', actions: { type: 'takeSummary', params: ({ event }) => ({ summary: event.output }) } },
         onError: { target: 'admission', actions: { type: 'announceTrouble', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
-        message: acceptForLater,
+        admit: acceptForLater,
         cancel: [
-          { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
+          { guard: 'namesNoRun', target: 'admission', actions: ['dropQueue', 'leaveOrder'] },
           { guard: 'isQueued', actions: 'dropQueue' },
         ],
-        reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
+        stop: { target: 'admission', actions: ['answerStop', 'dropQueue', 'leaveOrder'] },
+        anew: {
+          target: 'admission',
+          actions: [
+            'dropQueue',
+            'leaveOrder',
+            { type: 'beginAnew', params: { reason: 'asked for' } },
+            { type: 'acceptNext', params: { status: 'started' } },
+            'announceNew',
+          ],
+        },
+        reset: { target: 'admission', actions: ['dropQueue', 'leaveOrder', { type: 'beginAnew', params: { reason: 'asked for' } }] },
       },
     },
     failed: {

@@ -1,34 +1,71 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
-import { assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn } from 'xstate'
+import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
 import { errorBody } from '../contracts/errors.ts'
-import type { Approval, SessionEvent, SessionOutput, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/session.ts'
-import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, queueMax, type Refusal, type SessionContext } from './session.context.ts'
-import type { ToolReport } from './tool.machine.ts'
+import { queueMax } from '../contracts/profile.ts'
+import type { SessionEvent, SessionOutput } from '../contracts/session.ts'
+import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/turn.ts'
+import {
+  acceptance,
+  admitted,
+  answeredBy,
+  directivesOf,
+  isRepeated,
+  isStale,
+  type Message,
+  type Saying,
+  saidOf,
+  sayings,
+  saysFirst,
+} from './session.admission.ts'
+import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext } from './session.context.ts'
+import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText } from './session.orders.ts'
+import { enqueued, isFull, unanswered } from './session.queue.ts'
+import { begunAnew, configured, noted, touched, withToggles } from './session.record.ts'
+import { streamMachine } from './stream.machine.ts'
 import { turnMachine } from './turn.machine.ts'
+import type { TurnReport } from './turn.setup.ts'
 
-type Message = Extract<SessionEvent, { type: 'message' }>
 type Decision = Extract<SessionEvent, { type: 'approve' }>
+/** A message again, as what it turned out to be. */
+type Raised = Omit<Message, 'type'> & { type: 'admit' | 'stop' | 'anew' | 'shorten' }
+type Event = SessionEvent | Raised | TurnReport | Saying | { type: 'debounced' } | { type: 'order.done'; text: string }
+
+/** ms without a new message before those that wait get their turn. */
+const debounceMs = 500
+
+const message = (event: Event): Message => event as unknown as Message
+const modeOf = (event: Event, { record }: SessionContext) => admitted(message(event), record).profile.queueMode
 
 export const sessionSetup = setup({
   types: {
     input: {} as { key: string },
     context: {} as SessionContext,
-    events: {} as SessionEvent | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>,
+    events: {} as Event,
     emitted: {} as SessionOutput,
   },
   actors: {
     turn: turnMachine,
+    /** For what the session itself says, beside its turns. */
+    stream: streamMachine,
     summarise: fromPromise<SummaryOutput, SummaryInput>(() => Promise.reject(new Error('not provided'))),
   },
   guards: {
+    isRepeated: ({ context, event }) => isRepeated(message(event), context),
+    saysStop: ({ event }) => saysFirst(message(event), 'stop'),
+    saysReset: ({ event }) => saysFirst(message(event), 'reset'),
+    saysCompact: ({ event }) => saysFirst(message(event), 'compact'),
+    isOrder: ({ event }) => message(event).text === '',
+    isMuted: ({ context }) => context.record.toggles.send === 'off',
+    isStale: ({ context, event }) => isStale(message(event), context.record),
     hasQueue: ({ context }) => context.queue.length > 0,
-    queueFull: ({ context }) => context.queue.length >= queueMax,
+    isReady: ({ context }) => context.queue.length > 0 && context.settled,
+    queueFull: ({ context, event }) => isFull(context, admitted(message(event), context.record).profile),
     /** A turn that has taken in its fill leaves the rest to the next one. */
-    wantsSteer: ({ context, event }) =>
-      event.type === 'message' && event.profile.queueMode === 'steer' && (context.run?.ids.length ?? queueMax) < queueMax,
-    wantsInterrupt: ({ event }) => event.type === 'message' && event.profile.queueMode === 'interrupt',
+    wantsSteer: ({ context, event }) => modeOf(event, context) === 'steer' && (context.run?.ids.length ?? queueMax) < queueMax,
+    wantsBacklog: ({ context, event }) => modeOf(event, context) === 'steer-backlog' && context.queue.length < queueMax,
+    wantsInterrupt: ({ context, event }) => modeOf(event, context) === 'interrupt',
     /** The conversation itself cannot be used any more. */
-    isBroken: (_, { output }: { output: TurnOutput }) => output.status === 'failed' && output.error?.code === 'provider_overflow',
+    isBroken: (_, { output }: { output: TurnOutput }) => output.outcome === 'reset',
     namesNoRun: ({ event }) => event.type === 'cancel' && event.runId === undefined,
     isThisRun: ({ context, event }) => event.type === 'cancel' && context.run?.ids.includes(event.runId ?? '') === true,
     isQueued: ({ context, event }) => event.type === 'cancel' && context.queue.some(({ id }) => id === event.runId),
@@ -40,25 +77,101 @@ export const sessionSetup = setup({
     isOtherInput: ({ context, event }) => event.type === 'approve' && context.approvals.some(({ callId }) => callId === event.callId),
     wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(questionOf(event)),
     isResetting: stateIn({ running: 'resetting' }),
+    isYielding: and([stateIn({ running: 'yielding' }), ({ context }) => context.order !== null]),
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
   actions: {
-    accept: enqueueActions(({ context, event, enqueue }, { status }: { status: 'started' | 'queued' }) => {
-      const { id, profile } = event as Message
-      enqueue.assign({ queue: [...context.queue, { id, profile }] })
-      enqueue.emit(
-        status === 'started'
-          ? { type: 'accepted', id, status, runId: id }
-          : { type: 'accepted', id, status: profile.queueMode === 'collect' ? 'collected' : 'queued', runId: '' },
-      )
+    raiseAs: enqueueActions(({ event, enqueue }, { type }: { type: Raised['type'] }) => enqueue.raise({ ...message(event), type } as Raised)),
+    /** It is next, without waiting for more: at once, or when the turn that is running has ended. */
+    acceptNext: enqueueActions(({ context, event, enqueue }, { status }: { status: 'started' | 'queued' }) => {
+      const accepted = admitted(message(event), context.record)
+      enqueue.assign({ queue: [...context.queue, accepted], settled: true, record: touched(context.record, context.key, message(event)) })
+      enqueue.emit({ type: 'accepted', id: accepted.id, status, runId: status === 'started' ? accepted.id : '' })
     }),
-    steerTurn: enqueueActions(({ context: { run }, event, enqueue }) => {
-      const { id } = event as Message
+    acceptLater: enqueueActions(({ context, event, enqueue }) => {
+      const accepted = admitted(message(event), context.record)
+      const { out, ...change } = enqueued(context, accepted)
+      enqueue.assign({ ...change, record: touched(context.record, context.key, message(event)) })
+      enqueue.emit({ type: 'accepted', id: accepted.id, status: accepted.profile.queueMode === 'collect' ? 'collected' : 'queued', runId: '' })
+      if (out.length === 0) return
+      const outputs = out.map((dropped) => unanswered(dropped, context.transcriptLength))
+      for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
+      enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
+    }),
+    /** Each message that has to wait begins the pause anew. */
+    awaitMore: enqueueActions(({ context, event, enqueue }) => {
+      const { profile } = admitted(message(event), context.record)
+      enqueue.cancel('debounce')
+      const delay = profile.debounceMs ?? debounceMs
+      enqueue.assign({ settled: delay === 0 })
+      enqueue.raise({ type: 'debounced' }, { id: 'debounce', delay })
+    }),
+    announceCleared: emit(({ context }) => ({ type: 'cleared' as const, followups: context.queue.length, dropped: context.dropped.count, lane: 0 })),
+    settle: assign({ settled: true }),
+    /** What the session itself says goes to where the message came from, in the same way as the answer of a turn. */
+    deliver: enqueueActions(({ event, enqueue }) => {
+      const { input, text } = event as Saying
+      const id = `saying-${input.runId}`
+      enqueue.spawnChild('stream', { id, input })
+      enqueue.sendTo(id, { type: 'stream.finish', leading: [], payloads: [{ text }], trailing: [] })
+    }),
+    endSaying: stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
+    skip: enqueueActions(({ context, event, enqueue }) => {
+      enqueue.emit({ type: 'skipped', id: message(event).id, reason: 'duplicate' })
+      for (const said of saidOf(answeredBy(message(event), context, ''))) enqueue.emit(said)
+    }),
+    /** The session itself says something in return. */
+    answer: enqueueActions(({ context, event, enqueue }, { text }: { text: string }) => {
+      enqueue.assign({ record: touched(context.record, context.key, message(event)) })
+      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+    }),
+    obey: enqueueActions(({ context, event, enqueue }) => {
+      const { toggles, text, note } = obeyed(message(event), context)
+      const record = touched(withToggles(context.record, toggles), context.key, message(event))
+      enqueue.assign({ record: note === undefined ? record : noted(record, record.updatedAt, note) })
+      if (context.run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
+      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+    }),
+    /** Of a message that also says something to the model. */
+    answerQuestions: enqueueActions(({ context, event, enqueue }) => {
+      if (!message(event).directives) return
+      const { text } = obeyed(message(event), context)
+      if (text !== '') enqueue.emit({ type: 'notice', id: message(event).id, text })
+      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+    }),
+    answerStop: enqueueActions(({ context, event, enqueue }) => {
+      enqueue.assign({ record: { ...touched(context.record, context.key, message(event)), abortedLastRun: true } })
+      const text = stoppedText(context)
+      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+    }),
+    announceNew: enqueueActions(({ context, event, enqueue }) => {
+      const text = newSessionText(message(event), context)
+      enqueue.emit({ type: 'notice', id: message(event).id, text })
+      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+    }),
+    configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
+      if (event.type !== 'configure') return
+      const toggles = configured(record.toggles, event.toggles)
+      enqueue.assign({ record: withToggles(record, toggles) })
+      if (run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
+    }),
+    keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
+    steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
+      const { id } = message(event)
       enqueue.sendTo('turn', { type: 'steer', id })
-      if (run) enqueue.assign({ run: { ...run, ids: [...run.ids, id] } })
+      enqueue.assign({ record: touched(record, key, message(event)), ...(run ? { run: { ...run, ids: [...run.ids, id] } } : {}) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
     }),
-    beginTurn: assign(({ context }) => beginTurn(context)),
+    /** The turn is shown a message that will have one of its own. */
+    steerOnly: sendTo('turn', ({ event }) => ({ type: 'steer' as const, id: message(event).id, again: true as const })),
+    beginTurn: enqueueActions(({ context, enqueue }) => {
+      const change = beginTurn(context)
+      enqueue.assign(change)
+      if (change.queue?.length === 0) enqueue.cancel('debounce')
+    }),
     announceStart: emit(({ context: { run } }) => ({
       type: 'started' as const,
       runId: run?.runId ?? '',
@@ -75,6 +188,7 @@ export const sessionSetup = setup({
       const { change, outputs } = drop(context, event.type === 'cancel' ? event.runId : undefined)
       if (outputs.length === 0) return
       enqueue.assign(change)
+      if (change.queue?.length === 0) enqueue.cancel('debounce')
       for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
       enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
     }),
@@ -91,22 +205,52 @@ export const sessionSetup = setup({
     }),
     refuse: enqueueActions(({ event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
-      if (event.type === 'message') enqueue.emit({ type: 'transcript', drop: [event.id] })
+      if (event.type === 'message' || event.type === 'admit') enqueue.emit({ type: 'transcript', drop: [event.id] })
     }),
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     beginAnew: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
-      enqueue.assign({ transcriptLength: 0, resetReason: null })
+      const at = 'at' in event ? event.at : context.record.updatedAt
+      enqueue.assign({ transcriptLength: 0, resetReason: null, record: begunAnew(context.record, context.key, at) })
       enqueue.emit({ type: 'transcript', clear: true })
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
-    takeSummary: enqueueActions(({ enqueue }, { summary: { id, keep } }: { summary: SummaryOutput }) => {
-      enqueue.assign({ transcriptLength: keep + 1 })
+    keepOrder: enqueueActions(({ context, event, enqueue }) => {
+      const { id, profile, origin, delivery } = admitted(message(event), context.record)
+      const [first] = directivesOf(message(event))
+      const instructions = first?.name === 'compact' ? first.value : undefined
+      enqueue.assign({
+        order: {
+          id,
+          profile,
+          ...(instructions === undefined ? {} : { instructions }),
+          ...(origin ? { origin } : {}),
+          ...(delivery ? { delivery } : {}),
+        },
+        record: touched(context.record, context.key, message(event)),
+      })
+      enqueue.emit(acceptance(id))
+    }),
+    takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
+      const { id, keep } = summary
+      enqueue.assign({ transcriptLength: keep + 1, record: { ...context.record, compactions: context.record.compactions + 1 } })
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', keep })
+      if (context.order) enqueue.raise({ type: 'order.done', text: compactedText(summary, context.record) })
     }),
-    announceTrouble: emit((_, { error }: { error: unknown }) => {
-      const { code, message } = errorBody(error)
-      return { type: 'refused' as const, code, message, hint: 'the conversation is unchanged; try again later' }
+    announceTrouble: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
+      const body = errorBody(error)
+      enqueue.emit({ type: 'refused', code: body.code, message: body.message, hint: 'the conversation is unchanged; try again later' })
+      if (context.order) enqueue.raise({ type: 'order.done', text: notCompactedText(body) })
+    }),
+    leaveOrder: enqueueActions(({ context, enqueue }) => {
+      if (context.order) enqueue.raise({ type: 'order.done', text: notCompactedText() })
+    }),
+    answerOrder: enqueueActions(({ context, event, enqueue }) => {
+      const { order } = context
+      if (!order || event.type !== 'order.done') return
+      for (const saying of sayings(context.key, order, event.text)) enqueue.raise(saying)
+      for (const said of saidOf(answeredBy(order, context, event.text))) enqueue.emit(said)
+      enqueue.assign({ order: null })
     }),
   },
 })

@@ -1,64 +1,156 @@
-import { assign, setup } from 'xstate'
+import { assign, enqueueActions, fromCallback, setup } from 'xstate'
+import type { Delivery, DeliveryOutput, SendKind } from '../contracts/channel.ts'
+import type { Payload, Route } from '../contracts/reply.ts'
 
-/** What the turn tells its stream; the deltas themselves pass beside the machine. */
-export type StreamEvent =
-  | { type: 'stream.start'; attempt: number }
-  | { type: 'stream.end'; chars: number }
-  | { type: 'stream.close' }
+/** What the turn tells its pipeline; the deltas themselves pass beside the machine. */
+export type StreamOrder =
+  /** A model call begins. One that follows another without an end between them replaces it. `prefix` stands before each message. */
+  | { type: 'stream.start'; attempt: number; prefix?: string }
+  /** The call has ended, and with it a message of the model: `text` is all of it, also what got lost of its deltas. */
+  | { type: 'stream.end'; text?: string }
+  /** A tool begins: what was said goes first, then what is to be told about the tool. */
+  | { type: 'stream.tool'; callId: string; payload?: Payload }
+  /** All is said: of `payloads`, the whole answer, goes what was not streamed. */
+  | { type: 'stream.finish'; leading: Payload[]; payloads: Payload[]; trailing: Payload[] }
+  /** Nothing more is sent. */
   | { type: 'stream.abort' }
-  | { type: 'stream.fail' }
 
-/** Attempts that were made, and the characters of those that were answered. */
-export type StreamOutput = { attempts: number; chars: number }
+/** A message that has arrived, by its name within the turn. */
+export type Delivered = { key: string; kind: SendKind }
+
+/** Why something was not sent: nothing in it, the token for it, no need for it, streaming given up, or nowhere to send it. */
+export type SkipReason = 'empty' | 'silent' | 'heartbeat' | 'duplicate' | 'dropped' | 'no_channel'
+export type SkipCounts = Partial<Record<SkipReason, number>>
+export type SendCounts = Record<SendKind, number>
+
+/** What the effect reports. */
+export type DeliverReport =
+  | ({ type: 'block.sent' } & Delivered)
+  /** It will not be sent. After a block that took too long none is sent any more, for their order's sake. */
+  | ({ type: 'block.failed'; timedOut: boolean } & Delivered)
+  /** There is nothing left to do. @property aborted streaming was given up */
+  | { type: 'stream.finished'; counts: SendCounts; failed: number; aborted: boolean; skipped: SkipCounts }
+
+/** What the effect is told: orders, and what had arrived already, for one that had to begin anew. */
+export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered)
+
+/** @property route without one the answer goes to nobody but those who listen to the session, and nothing has to be delivered */
+export type StreamInput = { session: string; runId: string; route?: Route; delivery?: Delivery; messageId?: string }
+export type DeliverInput = StreamInput & { route: Route; delivery: Delivery }
+
+/** What was delivered. @property aborted streaming was given up, or the turn was stopped */
+export type StreamOutput = { counts: SendCounts; failed: number; aborted: boolean; skipped: SkipCounts }
+
+/** @property live there is an effect that delivers */
+type Context = StreamInput & StreamOutput & { live: boolean }
 
 /**
- * The output of one turn on its way to whoever listens. It spans all model calls of the turn; a new attempt replaces what the one before it said.
+ * What a turn says on its way to its users. It spans all model calls of the turn; a new attempt replaces what is left of the one before.
  *
- * | state          | on           | next           |
- * | -------------- | ------------ | -------------- |
- * | open.buffering | stream.start | open.flushing  |
- * | open.flushing  | stream.start | open.flushing  |
- * | open.flushing  | stream.end   | open.buffering |
- * | open           | stream.close | draining       |
- * | open           | stream.abort | aborted        |
- * | open           | stream.fail  | failed         |
- * | draining       |              | closed         |
+ * | state          | on              | guard      | next           | does                                       |
+ * | -------------- | --------------- | ---------- | -------------- | ------------------------------------------ |
+ * | open.buffering | stream.start    |            | open.flushing  | tells the effect                           |
+ * | open.flushing  | stream.start    |            | open.flushing  | tells the effect: a new attempt            |
+ * | open.flushing  | stream.end      |            | open.buffering | tells the effect                           |
+ * | open           | block.failed    | isTimeout  | broken         | counts it                                  |
+ * | open           | deliver error   |            | broken         | nothing can be delivered any more          |
+ * | broken         | stream.start, stream.end |   |                | tells the effect                           |
+ * | open, broken   | stream.tool     |            |                | tells the effect                           |
+ * | open, broken   | stream.finish   | isLive     | finishing      | tells the effect                           |
+ * | open, broken   | stream.finish   |            | closed         |                                            |
+ * | finishing      | stream.finished |            | closed         | takes the counts                           |
+ * | finishing      | deliver error   |            | closed         | nothing can be delivered any more          |
+ * | (live)         | block.sent      |            |                | counts it, and tells the effect that we know |
+ * | (live)         | block.failed    |            |                | counts it                                  |
+ * | (live)         | stream.abort    |            | aborted        | tells the effect, which ends               |
  */
 export const streamMachine = setup({
   types: {
-    input: {} as { runId: string },
-    context: {} as { runId: string; attempts: number; chars: number },
+    input: {} as StreamInput,
+    context: {} as Context,
     output: {} as StreamOutput,
-    events: {} as StreamEvent,
+    events: {} as StreamOrder | DeliverReport,
+  },
+  actors: { deliver: fromCallback<DeliverOrder, DeliverInput, DeliveryOutput>(() => undefined) },
+  guards: {
+    isTimeout: ({ event }) => event.type === 'block.failed' && event.kind === 'block' && event.timedOut,
+    isLive: ({ context }) => context.live,
   },
   actions: {
-    countAttempt: assign({ attempts: ({ context }) => context.attempts + 1 }),
-    countOutput: assign(({ context, event }) => (event.type === 'stream.end' ? { chars: context.chars + event.chars } : {})),
+    begin: enqueueActions(({ context: { session, runId, route, delivery = {}, messageId }, enqueue }) => {
+      if (!route) return
+      const input = { session, runId, route, delivery, ...(messageId === undefined ? {} : { messageId }) }
+      enqueue.spawnChild('deliver', { id: 'deliver', input })
+      enqueue.assign({ live: true })
+    }),
+    tell: enqueueActions(({ context, event, enqueue }) => {
+      if (context.live) enqueue.sendTo('deliver', event as DeliverOrder)
+    }),
+    noteSent: enqueueActions(({ context: { counts, live }, event, enqueue }) => {
+      if (event.type !== 'block.sent') return
+      const { key, kind } = event
+      enqueue.assign({ counts: { ...counts, [kind]: counts[kind] + 1 } })
+      if (live) enqueue.sendTo('deliver', { type: 'known', key, kind })
+    }),
+    noteFailed: assign({ failed: ({ context }) => context.failed + 1 }),
+    noteBroken: assign({ aborted: true }),
+    noteLost: assign({ live: false, aborted: true }),
+    takeCounts: assign(({ event }) => {
+      if (event.type !== 'stream.finished') return {}
+      const { type: _, ...counted } = event
+      return counted
+    }),
   },
 }).createMachine({
   id: 'stream',
-  description: 'The output of one turn on its way to whoever listens.',
-  context: ({ input }) => ({ ...input, attempts: 0, chars: 0 }),
-  output: ({ context: { attempts, chars } }) => ({ attempts, chars }),
+  description: 'What a turn says on its way to its users.',
+  context: ({ input }) => ({ ...input, live: false, counts: { tool: 0, block: 0, final: 0 }, failed: 0, aborted: false, skipped: {} }),
+  output: ({ context: { counts, failed, aborted, skipped } }) => ({ counts, failed, aborted, skipped }),
   initial: 'open',
+  entry: 'begin',
+  on: {
+    'block.sent': { actions: 'noteSent' },
+    'block.failed': { actions: 'noteFailed' },
+    'stream.abort': { target: '.aborted', actions: ['tell', 'noteBroken'] },
+  },
   states: {
     open: {
       initial: 'buffering',
-      on: { 'stream.close': 'draining', 'stream.abort': 'aborted', 'stream.fail': 'failed' },
+      on: {
+        'stream.tool': { actions: 'tell' },
+        'stream.finish': [{ guard: 'isLive', target: 'finishing', actions: 'tell' }, { target: 'closed' }],
+        'block.failed': { guard: 'isTimeout', target: 'broken', actions: ['noteFailed', 'noteBroken'] },
+        'xstate.error.actor.deliver': { target: 'broken', actions: 'noteLost' },
+      },
       states: {
-        buffering: { description: 'Nothing is in flight.', on: { 'stream.start': { target: 'flushing', actions: 'countAttempt' } } },
+        buffering: { description: 'No model is speaking.', on: { 'stream.start': { target: 'flushing', actions: 'tell' } } },
         flushing: {
           description: 'Deltas are passing by.',
           on: {
-            'stream.end': { target: 'buffering', actions: 'countOutput' },
-            'stream.start': { target: 'flushing', reenter: true, actions: 'countAttempt' },
+            'stream.end': { target: 'buffering', actions: 'tell' },
+            'stream.start': { target: 'flushing', reenter: true, actions: 'tell' },
           },
         },
       },
     },
-    draining: { description: 'What has been said is delivered to the end.', always: 'closed' },
+    broken: {
+      description: 'A block could not be sent in time, so none is sent any more; what is left goes when all is said.',
+      on: {
+        'stream.start': { actions: 'tell' },
+        'stream.end': { actions: 'tell' },
+        'stream.tool': { actions: 'tell' },
+        'stream.finish': [{ guard: 'isLive', target: 'finishing', actions: 'tell' }, { target: 'closed' }],
+        'xstate.error.actor.deliver': { actions: 'noteLost' },
+      },
+    },
+    finishing: {
+      description: 'All is said; the last of it is delivered.',
+      on: {
+        'stream.finished': { target: 'closed', actions: 'takeCounts' },
+        'xstate.error.actor.deliver': { target: 'closed', actions: 'noteLost' },
+      },
+    },
     closed: { type: 'final' },
     aborted: { type: 'final' },
-    failed: { type: 'final' },
   },
 })

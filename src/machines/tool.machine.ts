@@ -1,7 +1,8 @@
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
 import { type ErrorBody, errorBody } from '../contracts/errors.ts'
-import type { Approval, SessionOutput, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../contracts/session.ts'
+import type { SessionOutput } from '../contracts/session.ts'
 import type { ToolOutcome } from '../contracts/tool.ts'
+import type { Approval, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../contracts/turn.ts'
 
 /** `attemptMax` is the tool's own, until a worker is lost. */
 type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }

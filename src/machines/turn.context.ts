@@ -1,152 +1,176 @@
 /** What a turn knows, and the pure functions over it; the chart in turn.machine.ts says when they are used. */
-import type { ErrorBody } from '../contracts/errors.ts'
-import { addUsage, noUsage, type ToolMessage, type Usage } from '../contracts/message.ts'
-import { retryableModelError } from '../contracts/model.ts'
-import type { ModelCallOutput, SessionOutput, TranscriptItem, TurnInput, TurnOutput, TurnStatus } from '../contracts/session.ts'
-import type { ToolCall } from '../contracts/tool.ts'
 
-export type TurnContext = Omit<TurnInput, 'prompt'> & {
-  /** Ids of all messages that this turn answers. */
-  ids: string[]
-  /** Ids of messages taken in by steering and not shown to the model yet. */
-  steers: string[]
-  /** Model calls made, failed ones included: part of each call's name. */
-  call: number
-  /** Attempts at the present step. */
-  attempt: number
-  steps: number
-  toolCalls: number
-  usage: Usage
-  text: string
-  partial: boolean
-  /** How the newest answer ended, unless regularly. */
-  finish: TurnOutput['finish'] | null
-  answerId: string | null
-  model: string
-  /** Calls of the present step, in the order of the model; how many were launched, and what stands in the transcript for each that ended. */
-  calls: ToolCall[]
-  launched: number
-  results: (TranscriptItem | null)[]
+import { deliveryDefaults } from '../contracts/channel.ts'
+import type { ErrorBody } from '../contracts/errors.ts'
+import { noUsage } from '../contracts/message.ts'
+import { defaultTokens } from '../contracts/reply.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import type { LoopInput, LoopOutput, TranscriptItem, TurnFacts, TurnInput, TurnOutput, TurnStatus } from '../contracts/turn.ts'
+import { kindsOf } from '../rules/cost.ts'
+import { flushPrompt } from '../rules/memory-flush.ts'
+import { routed } from '../rules/queue.ts'
+import { type Shaped, shaped } from '../rules/shape.ts'
+import type { StreamInput, StreamOrder } from './stream.machine.ts'
+
+export type TurnContext = TurnInput & {
   /** Calls that wait for a person. */
   waiting: string[]
-  /** Whether the history was shortened for the present step: once has to be enough. */
-  compacted: boolean
-  cancelled: boolean
-  error: ErrorBody | null
+  /** What taking durable notes came to, where that was due. */
+  flush: LoopOutput | null
+  /** What its agent loop came to, and what users get of it; null before that. */
+  answer: LoopOutput | null
+  shaped: Shaped | null
 }
 
-export const begin = ({ prompt, ...input }: TurnInput): TurnContext => ({
-  ...input,
-  ids: prompt.map(({ id }) => id),
-  steers: [],
-  call: 0,
-  attempt: 1,
-  steps: 0,
-  toolCalls: 0,
-  usage: noUsage,
-  text: '',
-  partial: false,
-  finish: null,
-  answerId: null,
-  model: input.profile.model,
-  calls: [],
-  launched: 0,
-  results: [],
+export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, shaped: null })
+
+/** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
+export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
+  prompt.collected || prompt.before !== undefined ? [{ prompt }] : prompt.ids
+
+export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts }: TurnContext): LoopInput => ({
+  session,
+  runId,
+  profile,
+  ids: prompt.ids,
+  transcriptLength,
+  ...(facts.intro === undefined ? {} : { intro: facts.intro }),
+  ...(facts.delivery === undefined ? {} : { piped: true as const }),
+  ...(facts.tokens === undefined ? {} : { tokens: facts.tokens }),
+  ...(facts.window === undefined ? {} : { window: facts.window }),
+  ...(facts.lastCallAt === undefined ? {} : { lastCallAt: facts.lastCallAt }),
+  ...(facts.pinned === undefined ? {} : { pinned: facts.pinned }),
+})
+
+/** Only where a message came from a channel is there somewhere to send the answer to. */
+export const pipelineInput = ({ session, runId, facts: { origin, delivery } }: TurnContext): StreamInput | undefined => {
+  return origin && delivery && { session, runId, delivery, ...routed(origin) }
+}
+
+/** Whoever stopped a turn wants to hear no more of it. */
+export const lastOrder = ({ answer, shaped: messages }: TurnContext): StreamOrder => {
+  if (messages === null || answer?.status === 'cancelled') return { type: 'stream.abort' }
+  const { leading, payloads, trailing } = messages
+  return { type: 'stream.finish', leading, payloads, trailing }
+}
+
+/** Once, when all is said. */
+export const answered = ({ session, profile, facts }: TurnContext, answer: LoopOutput): Partial<TurnContext> => ({
+  answer,
+  shaped: shaped(answer, { session, profile, facts, ...toldOf(facts.delivery) }),
   waiting: [],
-  compacted: false,
-  cancelled: false,
-  error: null,
 })
 
-export const answered = (context: TurnContext, answer: ModelCallOutput): Partial<TurnContext> => ({
-  text: answer.text,
-  partial: answer.partial || answer.finish === 'length' || answer.finish === 'content-filter',
-  // Of an answer that somebody stopped, the provider has not said how it ended.
-  finish: answer.partial || answer.finish === 'stop' ? null : (answer.finish ?? null),
-  answerId: answer.id,
-  model: answer.model,
-  calls: answer.calls,
-  launched: 0,
-  results: answer.calls.map(() => null),
-  steps: context.steps + 1,
-  usage: addUsage(context.usage, answer.usage),
-  transcriptLength: context.transcriptLength + 1,
-  compacted: false,
-  error: null,
-})
-
-// ---- Retries of the model
-
-/** A provider that asks for more patience than this is not asked again; the caller learns how long it would take. */
-export const retryAfterMaxMs = 120_000
-const backoffMaxMs = 60_000
-
-const retryAfterMs = (error: ErrorBody | null): number => (typeof error?.data?.retryAfterMs === 'number' ? error.data.retryAfterMs : 0)
-
-export const retryDelayMs = ({ attempt, error }: TurnContext): number =>
-  Math.max(retryAfterMs(error), Math.min(backoffMaxMs, 500 * 2 ** (attempt - 1)))
-
-export const mayRetry = ({ attempt, profile }: TurnContext, error: ErrorBody): boolean =>
-  retryableModelError(error) && attempt < profile.modelAttemptMax && retryAfterMs(error) <= retryAfterMaxMs
-
-// ---- Tool calls of one step
-
-export const toolName = (index: number): string => `tool-${index}`
-
-/** Places of the calls that run or wait for a person. */
-export const live = ({ launched, results }: TurnContext): number[] =>
-  results.flatMap((result, index) => (result === null && index < launched ? [index] : []))
-
-/** Calls to launch now: all side by side, or one when the one before has ended. */
-export const launchable = (context: TurnContext): number[] => {
-  const { calls, launched, profile } = context
-  const places = [...calls.keys()]
-  if (profile.toolExecution === 'parallel') return places.slice(launched)
-  return live(context).length === 0 ? places.slice(launched, launched + 1) : []
+const toldOf = (delivery: TurnFacts['delivery']) => {
+  if (delivery === undefined) return { tokens: defaultTokens, streamed: false }
+  const { tokens, replyTo, tagsWhenOff, streaming } = deliveryDefaults(delivery)
+  return { tokens, replyTo, tagsWhenOff, streamed: streaming }
 }
 
-/** No call runs, and none will: all have run, or what has not been launched was overtaken by a newer message or a stop. */
-export const isStepOver = (context: TurnContext): boolean =>
-  live(context).length === 0 && (context.launched === context.calls.length || context.steers.length > 0 || context.cancelled)
+/** What the run has used, for whoever keeps accounts; nothing where it has used nothing. */
+export const usageEvent = ({ session }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
+  if (answer.usage.inputTokens + answer.usage.outputTokens === 0) return []
+  const { usage, model, window, tokens, costUsd, durationMs, attempts } = answer
+  const { input, cacheRead, cacheWrite, output: written } = kindsOf(usage)
+  return [
+    {
+      type: 'usage',
+      runId,
+      session,
+      provider: model.slice(0, Math.max(0, model.indexOf('/'))),
+      model,
+      usage: { input, output: written, cacheRead, cacheWrite, promptTokens: usage.inputTokens, total: usage.inputTokens + usage.outputTokens },
+      ...(window > 0 ? { contextLimit: window } : {}),
+      contextUsed: tokens,
+      ...(costUsd === null ? {} : { costUsd }),
+      ...(durationMs === null ? {} : { durationMs }),
+      attempts: attempts.length,
+    },
+  ]
+}
 
-export type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
+/** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
+export const flushInput = (context: TurnContext): LoopInput => {
+  const { piped: _, ...input } = loopInput(context)
+  const { profile } = context
+  return { ...input, runId: flushRun(context), ids: [], profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' } }
+}
+const flushStepMax = 10
+const flushRun = ({ runId }: TurnContext): string => `${runId}:flush`
 
-/** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
-export const unfinished = ({ calls, results, launched, cancelled, error }: TurnContext): Unfinished[] =>
-  calls.flatMap((call, index) => {
-    if (results[index]) return []
-    const why = error?.message ?? (cancelled ? 'somebody stopped the turn' : 'a newer message came first')
-    const reason = {
-      code: error?.code ?? (cancelled ? 'cancelled' : 'tool_skipped'),
-      message: index < launched ? `stopped in its work: ${why}` : `not run: ${why}`,
+export const flushMessage = (context: TurnContext): TranscriptItem => ({
+  role: 'user',
+  id: flushRun(context),
+  text: flushPrompt(context.profile.memoryFlush ?? {}, context.facts.at),
+})
+
+/** ms that a turn may work, unless its message or agent says otherwise. */
+const runTimeoutMs = 600_000
+export const runTimeout = ({ profile }: TurnContext): number => profile.runTimeoutMs ?? runTimeoutMs
+
+const timeUp = (message: string): ErrorBody => ({
+  code: 'budget_time',
+  message,
+  retryable: false,
+  hint: 'raise the budget of the agent, or ask for less at a time',
+})
+export const deadlines = {
+  wallTime: timeUp('the turn took longer than it may'),
+  runTimeout: timeUp('the turn worked longer than it may'),
+}
+
+export const output = (context: TurnContext, status: TurnStatus): TurnOutput => {
+  const { runId, prompt, profile, answer, shaped: messages } = context
+  if (answer === null || messages === null)
+    return {
+      runId,
+      status,
+      outcome: status === 'failed' ? 'failed' : 'aborted',
+      ids: prompt.ids,
+      text: '',
+      partial: false,
+      answerId: null,
+      usage: noUsage,
+      steps: 0,
+      toolCalls: 0,
+      model: profile.model,
+      transcriptLength: context.transcriptLength,
     }
-    const message: ToolMessage = { role: 'tool', callId: call.callId, name: call.name, output: { error: reason }, isError: true }
-    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]
-  })
-
-/** All results of the step in the order of its calls. */
-export const resultsOf = (context: TurnContext): TranscriptItem[] => {
-  const rest = unfinished(context)
-  return context.results.map((result, index) => result ?? (rest.find(({ call }) => call === context.calls[index]) as Unfinished).message)
+  return {
+    runId,
+    status,
+    outcome: messages.outcome,
+    ids: answer.ids,
+    text: answer.text,
+    partial: answer.partial,
+    ...(answer.finish === null || answer.finish === undefined ? {} : { finish: answer.finish }),
+    answerId: answer.answerId,
+    usage: answer.usage,
+    steps: answer.steps,
+    toolCalls: answer.toolCalls,
+    model: answer.model,
+    ...replyOf(messages, answer.text),
+    ...(answer.attempts.length === 0 ? {} : { attempts: answer.attempts }),
+    ...(answer.tokens > 0 ? { tokens: answer.tokens } : {}),
+    ...(answer.window > 0 ? { window: answer.window } : {}),
+    ...(answer.costUsd === null ? {} : { costUsd: answer.costUsd }),
+    ...(answer.durationMs === null ? {} : { durationMs: answer.durationMs }),
+    ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
+    ...(answer.credential === null ? {} : { credential: answer.credential }),
+    ...(answer.compactions + (context.flush?.compactions ?? 0) > 0 ? { compactions: answer.compactions + (context.flush?.compactions ?? 0) } : {}),
+    ...(context.flush ? { flushed: true as const } : {}),
+    ...(answer.error === null ? {} : { error: answer.error }),
+    transcriptLength: answer.transcriptLength,
+  }
 }
 
-// ---- The end
-
-export const output = (context: TurnContext, status: TurnStatus): TurnOutput => ({
-  runId: context.runId,
-  status,
-  ids: context.ids,
-  text: context.text,
-  partial: context.partial,
-  ...(context.finish ? { finish: context.finish } : {}),
-  answerId: context.answerId,
-  usage: context.usage,
-  steps: context.steps,
-  toolCalls: context.toolCalls,
-  model: context.model,
-  ...(status === 'failed' && context.error ? { error: context.error } : {}),
-  transcriptLength: context.transcriptLength,
-})
+/** Named only where it is not just the text: that stands in the journal already. */
+const replyOf = ({ leading, payloads, trailing }: Shaped, text: string): Pick<TurnOutput, 'reply'> => {
+  const all = [...leading, ...payloads, ...trailing]
+  const [first] = all
+  if (first === undefined || (all.length === 1 && Object.keys(first).length === 1 && first.text === text)) return {}
+  return { reply: all.length === 1 ? first : all }
+}
 
 const endings: Record<TurnStatus, 'final' | 'error' | 'aborted'> = { completed: 'final', failed: 'error', cancelled: 'aborted' }
 export const ending = (result: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })

@@ -1,191 +1,123 @@
-import type { TurnOutput } from '../contracts/session.ts'
-import { begin, output } from './turn.context.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
+import { begin, flushInput, loopInput, output } from './turn.context.ts'
 import { turnSetup } from './turn.setup.ts'
 
+const beginnings = [
+  { guard: 'flushDue', target: 'flushing', actions: 'askForNotes' },
+  { target: 'running', actions: 'admit' },
+] as const
+const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelled', target: 'cancelled' }, { target: 'completed' }] as const
+
 /**
- * One accepted input up to its outcome: model calls, tool calls, steering, compaction. A step is one model call with its tool calls.
+ * One accepted input up to its outcome: the agent loop, and what is done around it.
  *
- * | state          | on            | guard                 | next             | does                                             |
- * | -------------- | ------------- | --------------------- | ---------------- | ------------------------------------------------ |
- * | admission      |               |                       | prompting        | puts the messages in the transcript              |
- * | prompting      |               | a budget is spent     | failing          |                                                  |
- * | prompting      |               |                       | calling          |                                                  |
- * | calling        | model done    | wasStopped            | cancelling       | keeps the partial text                           |
- * | calling        | model done    |                       | deciding         | puts the answer in the transcript                |
- * | calling        | model error   | wasStopped            | cancelling       |                                                  |
- * | calling        | model error   | isOverflow            | compacting       | once a step                                      |
- * | calling        | model error   | mayRetry              | retrying         |                                                  |
- * | calling        | model error   |                       | failing          |                                                  |
- * | calling        | cancel        |                       | calling.stopping | asks the model effect for what it has            |
- * | calling.stopping | after stopMs |                      | cancelling       |                                                  |
- * | retrying       | after a delay |                       | calling          |                                                  |
- * | deciding       |               | overtaken             | steering         | pairs each call with a skipped result            |
- * | deciding       |               | toolCallsSpent        | failing          | likewise                                         |
- * | deciding       |               | hasCalls              | invoking         |                                                  |
- * | deciding       |               | steered               | steering         |                                                  |
- * | deciding       |               |                       | finalising       |                                                  |
- * | invoking       | tool.waiting  |                       | invoking.awaiting-input | tells the session                         |
- * | invoking       |               | stepStopped           | cancelling       | puts the results in the transcript, in each case |
- * | invoking       |               | stepSteered           | steering         | what was not launched yet is skipped             |
- * | invoking       |               | stepOver              | prompting        |                                                  |
- * | invoking       |               | canLaunch             | invoking         | launches all, or the next                        |
- * | invoking       | cancel        |                       | invoking         | cancels what runs                                |
- * | steering       |               |                       | prompting        | puts the newer messages in the transcript        |
- * | compacting     | summary done  |                       | calling          | replaces old history                             |
- * | compacting     | summary error |                       | failing          |                                                  |
- * | (all)          | steer         |                       |                  | keeps the message for the next step boundary     |
- * | (all others)   | cancel        |                       | cancelling       |                                                  |
- * | (all)          | after wallTime | wasStopped           | cancelling       |                                                  |
- * | (all)          | after wallTime |                      | failing          |                                                  |
- * | finalising     | stream done   |                       | completed        | likewise failing → failed, cancelling → cancelled |
+ * | state      | on                  | guard        | next                   | does                                      |
+ * | ---------- | ------------------- | ------------ | ---------------------- | ----------------------------------------- |
+ * | admission  |                     | needsRoom    | waiting                | its node runs only so many turns at once  |
+ * | waiting    | steer               |              |                        | one more message to begin with            |
+ * | waiting    | cancel              |              | finalising             |                                           |
+ * | admission, waiting | lane.granted | flushDue    | flushing               | tells the agent to take notes             |
+ * | admission, waiting | lane.granted |             | running                | puts the messages in the transcript       |
+ * | flushing   | loop done           | wasStopped   | finalising             |                                           |
+ * | flushing   | loop done           |              | running                | puts the messages in the transcript, also where it failed |
+ * | flushing   | steer               |              |                        | one more message to begin with            |
+ * | running    | steer, approve, cancel, configure |           |                        | hands it to the loop                      |
+ * | running    | stream.start, .end, .tool |             |                   | hands it to the pipeline, which is there then |
+ * | running.answering | tool.waiting |              | running.awaiting-input | tells the session                         |
+ * | running.answering | compaction.started |        | running.compacting     | tells the session: no steering meanwhile  |
+ * | running.answering | after runTimeout |          |                        | the loop is told that its time is up      |
+ * | running    | after wallTime      |              |                        | likewise                                  |
+ * | running    | loop done           |              | finalising             |                                           |
+ * | finalising |                     | hasPipeline  | delivering             | where somebody waits on a channel         |
+ * | finalising, delivering | stream done | hasFailed, wasCancelled | failed, cancelled |                                     |
+ * | finalising, delivering | stream done |          | completed              |                                           |
  */
 export const turnMachine = turnSetup.createMachine({
   id: 'turn',
-  description: 'One accepted input up to its outcome: model calls, tool calls, steering, compaction.',
+  description: 'One accepted input up to its outcome.',
   context: ({ input }) => begin(input),
   output: ({ event }) => (event as unknown as { output: TurnOutput }).output,
-  invoke: { id: 'stream', src: 'stream', input: ({ context }) => ({ runId: context.runId }) },
-  on: {
-    steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
-    cancel: { target: '.cancelling', actions: 'markCancelled' },
-  },
-  after: {
-    wallTime: [
-      { guard: 'wasStopped', target: '.cancelling' },
-      { target: '.failing', actions: { type: 'giveUp', params: { code: 'budget_time', message: 'the turn took longer than it may' } } },
-    ],
-  },
   initial: 'admission',
   states: {
-    admission: { description: 'The messages become part of the transcript.', entry: 'admit', always: 'prompting' },
-    prompting: {
-      description: 'Is there a budget for one more step?',
-      entry: 'settleCalls',
-      always: [
-        {
-          guard: 'stepsSpent',
-          target: 'failing',
-          actions: { type: 'giveUp', params: { code: 'budget_steps', message: 'the turn used all its steps' } },
-        },
-        {
-          guard: 'tokensSpent',
-          target: 'failing',
-          actions: { type: 'giveUp', params: { code: 'budget_tokens', message: 'the turn used all its tokens' } },
-        },
-        { target: 'calling', actions: 'beginStep' },
-      ],
+    admission: {
+      description: 'Is there something to be done first?',
+      entry: 'openPipeline',
+      always: [{ guard: 'needsRoom', target: 'waiting' }, ...beginnings],
     },
-    calling: {
-      description: 'The model answers; its text streams by.',
-      entry: 'openStream',
+    waiting: {
+      description: 'So many turns run at once; this one is next, or one of the next.',
+      entry: 'enterLane',
+      on: { 'lane.granted': [...beginnings], steer: { actions: 'joinPrompt' }, cancel: 'finalising' },
+    },
+    flushing: {
+      description: 'The context is nearly full: the agent takes durable notes, and nobody else hears of it.',
       invoke: {
-        id: 'model',
-        src: 'callModel',
-        input: ({ context: { session, runId, profile, transcriptLength, call } }) => ({ session, runId, profile, upTo: transcriptLength, call }),
+        id: 'flush',
+        src: 'loop',
+        input: ({ context }) => flushInput(context),
         onDone: [
-          { guard: 'wasStopped', target: 'cancelling', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
-          { target: 'deciding', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
-        ],
-        onError: [
-          { guard: 'wasStopped', target: 'cancelling' },
-          { guard: { type: 'isOverflow', params: ({ event }) => ({ error: event.error }) }, target: 'compacting' },
           {
-            guard: { type: 'mayRetry', params: ({ event }) => ({ error: event.error }) },
-            target: 'retrying',
-            actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'wasStopped', params: ({ event }) => ({ flush: event.output }) },
+            target: 'finalising',
+            actions: { type: 'takeNotes', params: ({ event }) => ({ flush: event.output }) },
           },
-          { target: 'failing', actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) } },
+          { target: 'running', actions: [{ type: 'takeNotes', params: ({ event }) => ({ flush: event.output }) }, 'admit'] },
         ],
       },
-      initial: 'streaming',
-      states: {
-        streaming: { on: { cancel: { target: 'stopping', actions: 'markCancelled' } } },
-        stopping: {
-          description: 'The model call is asked for what it has said so far.',
-          entry: 'askModelToStop',
-          on: { cancel: {} },
-          after: { stopMs: '#turn.cancelling' },
-        },
-      },
-    },
-    retrying: {
-      description: 'The model failed in a way that may pass.',
-      entry: 'announceRetry',
-      after: { retryDelay: { target: 'calling', actions: 'beginAttempt' } },
-    },
-    deciding: {
-      description: 'The model has answered: what now?',
-      always: [
-        { guard: 'overtaken', target: 'steering' },
-        {
-          guard: 'toolCallsSpent',
-          target: 'failing',
-          actions: { type: 'giveUp', params: { code: 'budget_tool_calls', message: 'the turn used all its tool calls' } },
-        },
-        { guard: 'hasCalls', target: 'invoking', actions: 'countCalls' },
-        { guard: 'steered', target: 'steering' },
-        { target: 'finalising' },
-      ],
-    },
-    invoking: {
-      description: 'The tools work, side by side or one by one.',
       on: {
-        approve: { actions: 'passDecision' },
+        steer: { actions: 'joinPrompt' },
+        approve: { actions: 'tellFlush' },
+        cancel: { actions: 'tellFlush' },
+        'tool.waiting': { actions: 'tellSession' },
+        'tool.decided': { actions: 'tellSession' },
+        'compaction.started': { actions: 'tellSession' },
+        'compaction.ended': { actions: 'tellSession' },
+      },
+      after: { runTimeout: { actions: { type: 'expireFlush', params: { why: 'runTimeout' } } } },
+    },
+    running: {
+      description: 'The agent loop works, or waits for a person.',
+      invoke: {
+        id: 'loop',
+        src: 'loop',
+        input: ({ context }) => loopInput(context),
+        onDone: { target: 'finalising', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
+      },
+      on: {
+        steer: { actions: 'tellLoop' },
+        approve: { actions: 'tellLoop' },
+        cancel: { actions: 'tellLoop' },
+        configure: { actions: 'tellLoop' },
+        'stream.start': { actions: 'tellPipeline' },
+        'stream.end': { actions: 'tellPipeline' },
+        'stream.tool': { actions: 'tellPipeline' },
         'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellSession'] },
         'tool.decided': { actions: ['endWaiting', 'tellSession'] },
-        'tool.finished': { actions: 'keepResult' },
-        cancel: { actions: ['markCancelled', 'cancelTools'] },
+        'compaction.started': { target: '.compacting', actions: 'tellSession' },
       },
-      always: [
-        { guard: 'stepStopped', target: 'cancelling' },
-        { guard: 'stepSteered', target: 'steering' },
-        { guard: 'stepOver', target: 'prompting' },
-        { guard: 'canLaunch', actions: 'launchTools' },
-      ],
-      initial: 'working',
+      after: { wallTime: { actions: { type: 'expire', params: { why: 'wallTime' } } } },
+      initial: 'answering',
       states: {
-        working: {},
+        answering: { after: { runTimeout: { actions: { type: 'expire', params: { why: 'runTimeout' } } } } },
         'awaiting-input': {
-          description: 'At least one call waits for a person.',
+          description: 'At least one call waits for a person: that takes as long as it takes.',
           tags: 'waiting',
-          always: { guard: 'nobodyWaits', target: 'working' },
+          always: { guard: 'nobodyWaits', target: 'answering' },
         },
-      },
-    },
-    steering: {
-      description: 'Newer messages are shown to the model before it goes on.',
-      entry: ['settleCalls', 'takeSteers'],
-      always: 'prompting',
-    },
-    compacting: {
-      description: 'The conversation is longer than the model can read: old history becomes a summary.',
-      invoke: {
-        id: 'summary',
-        src: 'summarise',
-        input: ({ context: { session, runId, profile, transcriptLength, call } }) => ({
-          session,
-          profile,
-          upTo: transcriptLength,
-          id: `${runId}:summary-${call}`,
-        }),
-        onDone: { target: 'calling', actions: { type: 'takeSummary', params: ({ event }) => ({ summary: event.output }) } },
-        onError: { target: 'failing', actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) } },
+        compacting: {
+          description: 'Old history becomes a summary.',
+          on: { 'compaction.ended': { target: 'answering', actions: 'tellSession' } },
+        },
       },
     },
     finalising: {
-      description: 'All is said; the last of it is delivered.',
-      entry: 'closeStream',
-      on: { 'xstate.done.actor.stream': 'completed' },
+      description: 'All is said: what do users get of it?',
+      always: [{ guard: 'hasPipeline', target: 'delivering' }, ...endings],
     },
-    failing: {
-      description: 'It cannot go on; whoever listens is told.',
-      entry: ['settleCalls', 'takeSteers', 'failStream'],
-      on: { 'xstate.done.actor.stream': 'failed' },
-    },
-    cancelling: {
-      description: 'Somebody stopped it; what was said is kept.',
-      entry: ['settleCalls', 'takeSteers', 'abortStream'],
-      on: { 'xstate.done.actor.stream': 'cancelled' },
+    delivering: {
+      description: 'The last of it is on its way.',
+      entry: 'finishPipeline',
+      on: { 'xstate.done.actor.stream': [...endings] },
     },
     completed: {
       type: 'final',

@@ -1,43 +1,40 @@
 /** The names that the chart in turn.machine.ts uses: its guards, delays, actions and actors. */
-import { assign, type DoneActorEvent, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
-import { type ErrorCode, errorBody } from '../contracts/errors.ts'
-import { addUsage } from '../contracts/message.ts'
-import type {
-  ModelCallInput,
-  ModelCallOutput,
-  SessionOutput,
-  SummaryInput,
-  SummaryOutput,
-  TurnInput,
-  TurnOutput,
-  TurnStatus,
-} from '../contracts/session.ts'
-import { type StreamOutput, streamMachine } from './stream.machine.ts'
-import { type ToolEvent, type ToolReport, toolMachine } from './tool.machine.ts'
+import { assign, type DoneActorEvent, emit, enqueueActions, fromCallback, sendParent, sendTo, setup } from 'xstate'
+import type { SessionOutput } from '../contracts/session.ts'
+import type { LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../contracts/turn.ts'
+import { flushDue } from '../rules/memory-flush.ts'
+import { loopMachine } from './loop.machine.ts'
+import type { LoopEvent, LoopReport } from './loop.setup.ts'
+import { type StreamOrder, type StreamOutput, streamMachine } from './stream.machine.ts'
+import type { ToolEvent } from './tool.machine.ts'
 import {
   answered,
+  deadlines,
   ending,
-  isStepOver,
-  launchable,
-  live,
-  mayRetry,
+  flushMessage,
+  lastOrder,
   output,
-  resultsOf,
-  retryDelayMs,
+  pipelineInput,
+  promptItems,
+  runTimeout,
   type TurnContext,
-  toolName,
-  unfinished,
+  usageEvent,
 } from './turn.context.ts'
 
+/** A turn that wants room to run. */
+export type LaneInput = { session: string; runId: string; lane: string }
+
 export type TurnEvent =
-  | { type: 'steer'; id: string }
+  | { type: 'lane.granted'; waitedMs: number }
+  | Extract<LoopEvent, { type: 'steer' }>
   | { type: 'cancel' }
+  | Extract<LoopEvent, { type: 'configure' }>
   | Extract<ToolEvent, { type: 'approve' }>
-  | ToolReport
+  | LoopReport
   | DoneActorEvent<StreamOutput, 'stream'>
 
-/** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
-const stopMs = 1000
+/** What a turn tells its session while it runs. */
+export type TurnReport = Extract<LoopReport, { type: 'tool.waiting' | 'tool.decided' | 'compaction.started' | 'compaction.ended' }>
 
 export const turnSetup = setup({
   types: {
@@ -48,119 +45,63 @@ export const turnSetup = setup({
     emitted: {} as SessionOutput,
     tags: {} as 'waiting',
   },
-  actors: {
-    callModel: fromPromise<ModelCallOutput, ModelCallInput>(() => Promise.reject(new Error('not provided'))),
-    summarise: fromPromise<SummaryOutput, SummaryInput>(() => Promise.reject(new Error('not provided'))),
-    tool: toolMachine,
-    stream: streamMachine,
-  },
+  actors: { loop: loopMachine, stream: streamMachine, lane: fromCallback<{ type: string }, LaneInput>(() => undefined) },
   guards: {
-    stepsSpent: ({ context }) => context.steps >= context.profile.stepMax,
-    tokensSpent: ({ context }) => context.usage.inputTokens + context.usage.outputTokens >= context.profile.tokenMax,
-    toolCallsSpent: ({ context }) => context.toolCalls + context.calls.length > context.profile.toolCallMax,
-    wasStopped: ({ context }) => context.cancelled,
-    isOverflow: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.compacted,
-    mayRetry: ({ context }, { error }: { error: unknown }) => mayRetry(context, errorBody(error)),
-    hasCalls: ({ context }) => context.calls.length > 0,
-    steered: ({ context }) => context.steers.length > 0,
-    overtaken: ({ context }) => context.calls.length > 0 && context.steers.length > 0,
-    stepOver: ({ context }) => isStepOver(context),
-    stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
-    stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
-    canLaunch: ({ context }) => launchable(context).length > 0,
+    hasPipeline: ({ context }) => context.facts.delivery !== undefined,
+    needsRoom: ({ context }) => context.profile.lane !== undefined,
+    flushDue: ({ context: { profile, facts } }) => flushDue(profile, facts),
+    wasStopped: (_, { flush }: { flush: LoopOutput }) => flush.status === 'cancelled',
     nobodyWaits: ({ context }) => context.waiting.length === 0,
+    hasFailed: ({ context }) => context.answer?.status === 'failed',
+    wasCancelled: ({ context }) => context.answer === null || context.answer.status === 'cancelled',
   },
   delays: {
     wallTime: ({ context }) => context.profile.wallTimeMs,
-    retryDelay: ({ context }) => retryDelayMs(context),
-    stopMs,
+    runTimeout: ({ context }) => runTimeout(context),
   },
   actions: {
-    admit: enqueueActions(({ context: { ids, transcriptLength }, enqueue }) => {
-      enqueue.emit({ type: 'transcript', add: ids })
-      enqueue.assign({ transcriptLength: transcriptLength + ids.length })
+    admit: enqueueActions(({ context, enqueue }) => {
+      const items = promptItems(context)
+      enqueue.emit({ type: 'transcript', add: items })
+      enqueue.assign({ transcriptLength: context.transcriptLength + items.length })
     }),
-    beginStep: assign(({ context }) => ({ call: context.call + 1, attempt: 1, error: null })),
-    beginAttempt: assign(({ context }) => ({ call: context.call + 1, attempt: context.attempt + 1 })),
-    takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
-      enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
-      enqueue.sendTo('stream', { type: 'stream.end', chars: answer.text.length + answer.reasoning.length })
-      enqueue.assign(answered(context, answer))
+    enterLane: enqueueActions(({ context: { session, runId, profile }, enqueue }) => {
+      enqueue.spawnChild('lane', { id: 'lane', input: { session, runId, lane: profile.lane ?? '' } })
     }),
-    rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error) }),
-    giveUp: assign({
-      error: (_, { code, message }: { code: ErrorCode; message: string }) => ({
-        code,
-        message,
-        retryable: false,
-        hint: 'raise the budget of the agent, or ask for less at a time',
-      }),
+    /** The agent is told to take notes; nobody else hears of it. */
+    askForNotes: enqueueActions(({ context, enqueue }) => {
+      enqueue.emit({ type: 'transcript', add: [flushMessage(context)] })
+      enqueue.assign({ transcriptLength: context.transcriptLength + 1 })
     }),
-    announceRetry: emit(
-      ({ context }): SessionOutput => ({
-        type: 'retry',
-        runId: context.runId,
-        attempt: context.attempt,
-        delayMs: retryDelayMs(context),
-        error: context.error ?? errorBody(undefined),
-      }),
-    ),
-    keepSteer: assign(({ context, event }) =>
-      event.type === 'steer' ? { steers: [...context.steers, event.id], ids: [...context.ids, event.id] } : {},
-    ),
-    takeSteers: enqueueActions(({ context: { steers, transcriptLength }, enqueue }) => {
-      if (steers.length === 0) return
-      enqueue.emit({ type: 'transcript', add: steers })
-      enqueue.assign({ steers: [], transcriptLength: transcriptLength + steers.length })
+    takeNotes: enqueueActions(({ context, enqueue }, { flush }: { flush: LoopOutput }) => {
+      enqueue.assign({ flush, transcriptLength: flush.transcriptLength, facts: { ...context.facts, tokens: flush.tokens } })
+      enqueue.emit({ type: 'flushed', runId: context.runId, ...(flush.error ? { error: flush.error } : {}) })
+      for (const event of usageEvent(context, `${context.runId}:flush`, flush)) enqueue.emit(event)
     }),
-    markCancelled: assign({ cancelled: true }),
-    askModelToStop: sendTo('model', { type: 'stop' }),
-    countCalls: assign({ toolCalls: ({ context }) => context.toolCalls + context.calls.length }),
-    launchTools: enqueueActions(({ context, enqueue }) => {
-      const { session, runId, profile, calls, launched } = context
-      const places = launchable(context)
-      for (const index of places) {
-        const call = calls[index]
-        if (call) enqueue.spawnChild('tool', { id: toolName(index), input: { session, runId, agent: profile.agent, call, inDoubt: profile.inDoubt } })
-      }
-      enqueue.assign({ launched: launched + places.length })
+    joinPrompt: assign({
+      // What gets a turn of its own comes early enough with that.
+      prompt: ({ context: { prompt }, event }) => (event.type === 'steer' && !event.again ? { ...prompt, ids: [...prompt.ids, event.id] } : prompt),
     }),
-    keepResult: assign(({ context, event }) =>
-      event.type === 'tool.finished'
-        ? { results: context.results.map((result, index) => (context.calls[index]?.id === event.callId ? event.result : result)) }
-        : {},
-    ),
-    cancelTools: enqueueActions(({ context, enqueue }) => {
-      for (const index of live(context)) enqueue.sendTo(toolName(index), { type: 'cancel' })
-    }),
-    passDecision: enqueueActions(({ context, event, enqueue }) => {
-      for (const index of live(context))
-        if (event.type === 'approve' && context.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
-    }),
+    tellFlush: sendTo('flush', ({ event }) => event as { type: 'cancel' }),
+    tellLoop: sendTo('loop', ({ event }) => event as { type: 'cancel' }),
+    tellSession: sendParent(({ event }) => event),
+    expire: sendTo('loop', (_, { why }: { why: keyof typeof deadlines }) => ({ type: 'expire' as const, error: deadlines[why] })),
+    expireFlush: sendTo('flush', (_, { why }: { why: keyof typeof deadlines }) => ({ type: 'expire' as const, error: deadlines[why] })),
     keepWaiting: assign(({ context, event }) => (event.type === 'tool.waiting' ? { waiting: [...context.waiting, event.approval.callId] } : {})),
     endWaiting: assign(({ context, event }) =>
       event.type === 'tool.decided' ? { waiting: context.waiting.filter((id) => id !== event.callId) } : {},
     ),
-    tellSession: sendParent(({ event }) => event),
-    /** Ends a step that had calls: each is paired with a result, in order, and nothing of them lives on. */
-    settleCalls: enqueueActions(({ context, enqueue }) => {
-      const { runId, calls, transcriptLength } = context
-      if (calls.length === 0) return
-      for (const { call, status, message } of unfinished(context))
-        enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: status, output: message.output })
-      enqueue.emit({ type: 'transcript', add: resultsOf(context) })
-      for (const index of calls.keys()) enqueue.stopChild(toolName(index))
-      enqueue.assign({ calls: [], results: [], launched: 0, waiting: [], transcriptLength: transcriptLength + calls.length })
+    takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: LoopOutput }) => {
+      const change = answered(context, answer)
+      enqueue.assign(change)
+      for (const event of usageEvent(context, context.runId, answer)) enqueue.emit(event)
     }),
-    openStream: sendTo('stream', ({ context }) => ({ type: 'stream.start', attempt: context.call })),
-    closeStream: sendTo('stream', { type: 'stream.close' }),
-    failStream: sendTo('stream', { type: 'stream.fail' }),
-    abortStream: sendTo('stream', { type: 'stream.abort' }),
-    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, usage } }: { summary: SummaryOutput }) => {
-      enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
-      enqueue.emit({ type: 'compacted', runId: context.runId, keep })
-      enqueue.assign({ compacted: true, transcriptLength: keep + 1, usage: addUsage(context.usage, usage), call: context.call + 1 })
+    openPipeline: enqueueActions(({ context, enqueue }) => {
+      const input = pipelineInput(context)
+      if (input) enqueue.spawnChild('stream', { id: 'stream', input })
     }),
+    tellPipeline: sendTo('stream', ({ event }) => event as StreamOrder),
+    finishPipeline: sendTo('stream', ({ context }): StreamOrder => lastOrder(context)),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },
 })

@@ -3,8 +3,9 @@ import { z } from 'zod'
 import type { Clock } from '../contracts/environment.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
-import type { Model, ModelDelta, ModelResponse } from '../contracts/model.ts'
+import type { Model, ModelDelta, ModelInfo, ModelResponse } from '../contracts/model.ts'
 import { detached } from '../contracts/plain.ts'
+import { usageFrom } from '../rules/usage-fields.ts'
 import { tooLong } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
@@ -14,10 +15,20 @@ const Response = z.object({
   text: z.string(),
   reasoning: z.string(),
   calls: z.array(z.object({ callId: z.string(), name: z.string(), input: z.string() })),
-  usage: Usage,
+  // Who wraps a provider often hands on what that one reports.
+  usage: z.preprocess((reported) => (Usage.safeParse(reported).success ? reported : (usageFrom(reported) ?? reported)), Usage),
   finish: z.enum(['stop', 'length', 'tool-calls', 'content-filter', 'other']),
   model: z.string(),
   partial: z.boolean(),
+})
+
+const tokens = z.int().min(1)
+const usd = z.number().min(0)
+const Info = z.strictObject({
+  contextTokens: tokens.optional(),
+  reasoning: z.boolean().optional(),
+  xhigh: z.boolean().optional(),
+  price: z.strictObject({ input: usd, output: usd, cacheRead: usd.optional(), cacheWrite: usd.optional() }).optional(),
 })
 
 /**
@@ -25,7 +36,7 @@ const Response = z.object({
  * with the text of the deltas so far.
  * @throws RuntimeError bad_request for what is no model; from `call` provider_malformed, naming the field, or provider_timeout
  */
-export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
+export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
   if (typeof model !== 'object' || model === null || typeof model.call !== 'function')
     throw new RuntimeError('bad_request', `what was registered as the model ${ref} is no model`, {
       field: 'models',
@@ -37,9 +48,11 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clo
       field: 'contextTokens',
       hint: 'give the number of tokens that it can read, a whole number above 0, or leave it out',
     })
+  const info = infoOf(model.info, ref)
   return {
     ref,
     ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...(info === undefined ? {} : { info }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const deltas = new Deltas(ref, production)
@@ -53,6 +66,18 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens'>, { ref, clo
         }
       }),
   }
+}
+
+const infoOf = (info: unknown, ref: string): ModelInfo | undefined => {
+  if (info === undefined) return undefined
+  const result = Info.safeParse(info)
+  if (result.success) return result.data as ModelInfo
+  const [issue] = result.error.issues
+  const field = ['info', ...(issue?.path ?? [])].map(String).join('.')
+  throw new RuntimeError('bad_request', `${field} of the model ${ref}: ${issue?.message}`, {
+    field,
+    hint: 'see ModelInfo in src/contracts/model.ts; prices are USD per million tokens',
+  })
 }
 
 /** What it throws says little unless it says it in our codes. */

@@ -9,6 +9,7 @@ import type { Model, ModelDelta } from '../contracts/model.ts'
 export const instrument = (model: Model, failPoints: FailPoints): Model => ({
   ref: model.ref,
   ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
+  ...(model.info === undefined ? {} : { info: model.info }),
   call: async (request, { signal, onDelta }) => {
     const gate = new Gate(failPoints, onDelta)
     const answer = model.call(request, { signal, onDelta: (delta) => gate.pass(delta) })

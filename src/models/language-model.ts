@@ -175,6 +175,7 @@ const usageOf = (usage: unknown): Usage => {
     outputTokens: tokens(outputTokens?.total),
     cachedInputTokens: tokens(inputTokens?.cacheRead),
     reasoningTokens: tokens(outputTokens?.reasoning),
+    cacheWriteTokens: tokens(inputTokens?.cacheWrite),
   }
 }
 

@@ -4,8 +4,10 @@ import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
 import type { Environment } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
-import type { Model, Models } from '../contracts/model.ts'
+import type { CredentialProfile, Model, Models } from '../contracts/model.ts'
+import { order } from '../rules/cooldown.ts'
 import { checked } from './checked.ts'
+import { type Credentials, checkCredentials, chosen, configuredFor, defaultProfile } from './credentials.ts'
 import { instrument } from './instrument.ts'
 import { languageModel } from './language-model.ts'
 import { offlineModel, offlineRef } from './offline.ts'
@@ -29,27 +31,46 @@ export type ModelsOptions = {
   custom?: Readonly<Record<string, CustomModel>>
   /** ms between two words of `scripted/offline`; default 5. */
   offlineDelayMs?: number
+  /** By provider; where there are some, its variable with a key does not count. */
+  credentials?: Credentials
 }
 
 /** Opened models kept at hand; references come from outside, so there could be any number. */
 const openedMax = 256
 
-export const createModels = ({ environment, env = process.env, folder = '.', custom = {}, offlineDelayMs }: ModelsOptions): Models => {
+/** @throws RuntimeError bad_request for credentials that are none */
+export const createModels = ({
+  environment,
+  env = process.env,
+  folder = '.',
+  custom = {},
+  offlineDelayMs,
+  credentials: configured = {},
+}: ModelsOptions): Models => {
   const { clock, failPoints } = environment
+  const credentials = checkCredentials(configured)
   const opened = new Map<string, Promise<Model>>()
 
-  const open = async (ref: string): Promise<Model> => {
+  const profilesOf = (ref: string): CredentialProfile[] => {
+    const name = providerOf(ref)
+    const own = configuredFor(credentials, name).map(({ id, type }) => ({ id, type }))
+    const hasVariable = !Object.hasOwn(custom, ref) && Object.hasOwn(providers, name)
+    return own.length === 0 && hasVariable ? [defaultProfile] : own
+  }
+
+  const open = async (ref: string, profile: string | undefined): Promise<Model> => {
+    const name = providerOf(ref)
+    const credential = profile === undefined ? undefined : chosen(credentials, name, profile)
     const own = Object.hasOwn(custom, ref) ? custom[ref] : undefined
     if (own !== undefined) return openCustom(own, ref)
     if (ref === offlineRef) return offlineModel({ clock, ...(offlineDelayMs === undefined ? {} : { deltaDelayMs: offlineDelayMs }) })
-    const slash = ref.indexOf('/')
-    const [name, modelId] = [ref.slice(0, Math.max(0, slash)), ref.slice(slash + 1)]
+    const modelId = ref.slice(ref.indexOf('/') + 1)
     if (name === 'scripted' && modelId !== '') return scriptedModel(await readScript(await fileInside(folder, modelId, ref)), { ref, clock })
     const provider = Object.hasOwn(providers, name) ? providers[name] : undefined
     if (provider === undefined || modelId === '') throw unknownModel(ref, Object.keys(custom))
-    const obstacle = provider.unavailable(env)
+    const obstacle = provider.unavailable(env, credential)
     if (obstacle !== undefined) throw obstacle
-    const { model, ...options } = await provider.open(modelId, env)
+    const { model, ...options } = await provider.open(modelId, env, credential)
     return languageModel(model, { ref, clock, ...options })
   }
 
@@ -61,22 +82,25 @@ export const createModels = ({ environment, env = process.env, folder = '.', cus
   }
 
   return {
-    defaultRef: defaultRefOf(env),
-    get: (ref) => {
-      const known = opened.get(ref)
+    defaultRef: defaultRefOf(env, credentials),
+    profiles: profilesOf,
+    get: (ref, wanted) => {
+      const profile = wanted ?? order(profilesOf(ref), {}, 0)[0]?.id
+      const key = JSON.stringify([ref, profile])
+      const known = opened.get(key)
       if (known !== undefined) return known
-      const opening = open(ref).then((model) => instrument(model, failPoints))
+      const opening = open(ref, profile).then((model) => instrument(model, failPoints))
       if (opened.size >= openedMax) opened.delete(opened.keys().next().value ?? '')
-      opened.set(ref, opening)
+      opened.set(key, opening)
       // What failed may work later: a key was set, a package installed, a file written.
-      opening.catch(() => opened.get(ref) === opening && opened.delete(ref))
+      opening.catch(() => opened.get(key) === opening && opened.delete(key))
       return opening
     },
     list: () => [
       ...Object.keys(custom).map((ref) => ({ ref, available: true })),
       { ref: offlineRef, available: true },
       ...Object.entries(providers).map(([name, provider]) => {
-        const obstacle = provider.unavailable(env)
+        const obstacle = provider.unavailable(env, order(configuredFor(credentials, name), {}, 0)[0])
         const ref = `${name}/${provider.defaultModel(env)}`
         return obstacle === undefined ? { ref, available: true } : { ref, available: false, why: `${obstacle.message}: ${obstacle.hint}` }
       }),
@@ -87,13 +111,17 @@ export const createModels = ({ environment, env = process.env, folder = '.', cus
 // Array.isArray does not narrow a readonly array.
 const isScript = (own: CustomModel): own is Extract<ScriptedSource, readonly unknown[]> => Array.isArray(own)
 
-const defaultRefOf = (env: Variables): string => {
+/** What stands before the slash; nothing where there is none. */
+const providerOf = (ref: string): string => ref.slice(0, Math.max(0, ref.indexOf('/')))
+
+const defaultRefOf = (env: Variables, credentials: Credentials): string => {
+  const hasKey = (name: string, variable: string): boolean => configuredFor(credentials, name).length > 0 || setting(env, variable) !== undefined
   const refOf = (name: string): string => `${name}/${providers[name]?.defaultModel(env) ?? ''}`
   const chosen = setting(env, 'STATECAST_MODEL')
   if (chosen !== undefined) return chosen
-  if (setting(env, 'ANTHROPIC_API_KEY')) return refOf('anthropic')
+  if (hasKey('anthropic', 'ANTHROPIC_API_KEY')) return refOf('anthropic')
   if (setting(env, 'OPENAI_BASE_URL')) return refOf('openai-compatible')
-  return setting(env, 'OPENAI_API_KEY') ? refOf('openai') : offlineRef
+  return hasKey('openai', 'OPENAI_API_KEY') ? refOf('openai') : offlineRef
 }
 
 /** A reference may come from a client, so a script is only looked for inside the folder. @throws RuntimeError provider_unknown_model */

@@ -29,7 +29,7 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
 export const promptOf = (instructions: string, messages: readonly Message[]): LanguageModelV4Message[] => {
   const prompt: LanguageModelV4Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }]
   messages.forEach((message, index) => {
-    if (message.role === 'user') addUser(prompt, message.text)
+    if (message.role === 'user') addUser(prompt, [message.before ?? '', message.text].filter((part) => part !== '').join('\n\n'))
     if (message.role === 'summary') addUser(prompt, `Summary of the conversation so far (earlier messages were removed):\n\n${message.text}`)
     if (message.role !== 'assistant') return
     addAssistant(prompt, message)

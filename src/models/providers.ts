@@ -1,6 +1,7 @@
 /** The providers that a reference can name. Their packages are optional and loaded when a model of theirs is first used. */
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Hints } from './classify.ts'
+import type { Credential } from './credentials.ts'
 import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
 import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
@@ -9,9 +10,9 @@ export type Opened = { model: LanguageModel; contextTokens?: number; secrets: st
 
 type Provider = {
   defaultModel(env: Variables): string
-  /** Why it cannot be used as things are, with what to do; undefined when it can. */
-  unavailable(env: Variables): RuntimeError | undefined
-  open(modelId: string, env: Variables): Promise<Opened>
+  /** Why it cannot be used as things are, with what to do; undefined when it can. A credential stands for the variable with the key. */
+  unavailable(env: Variables, credential?: Credential): RuntimeError | undefined
+  open(modelId: string, env: Variables, credential?: Credential): Promise<Opened>
 }
 
 const anthropicVariables = { url: 'ANTHROPIC_BASE_URL', key: 'ANTHROPIC_API_KEY', model: 'ANTHROPIC_MODEL' }
@@ -20,33 +21,37 @@ const openaiVariables = { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 
 export const providers: Readonly<Record<string, Provider>> = {
   anthropic: {
     defaultModel: (env) => setting(env, 'ANTHROPIC_MODEL') ?? 'claude-sonnet-5-5',
-    unavailable: (env) => addressProblem(env, 'ANTHROPIC_BASE_URL') ?? keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY'),
-    open: async (modelId, env) => {
+    unavailable: (env, credential) =>
+      addressProblem(env, 'ANTHROPIC_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY')),
+    open: async (modelId, env, credential) => {
       const { createAnthropic } = await loadSdk('@ai-sdk/anthropic', 'ANTHROPIC_BASE_URL', () => import('@ai-sdk/anthropic'))
-      const apiKey = setting(env, 'ANTHROPIC_API_KEY') ?? ''
+      const secret = credential?.value ?? setting(env, 'ANTHROPIC_API_KEY') ?? ''
       const named = baseUrl(env, 'ANTHROPIC_BASE_URL')
       // Anthropic's own tools take the address without a version, the AI SDK with it.
       const url = withVersion(named ?? 'https://api.anthropic.com/v1')
-      const hints = serverHints({ url, variables: anthropicVariables, isNamed: named !== undefined, hasKey: true })
-      return { model: createAnthropic({ apiKey, baseURL: url })(modelId), contextTokens: 200_000, secrets: [apiKey], hints }
+      const hints = serverHints({ url, variables: naming(anthropicVariables, credential), isNamed: named !== undefined, hasKey: true })
+      // A key has a header of its own, and both together are refused.
+      const access = credential === undefined || credential.type === 'key' ? { apiKey: secret } : { authToken: secret }
+      return { model: createAnthropic({ ...access, baseURL: url })(modelId), contextTokens: 200_000, secrets: [secret], hints }
     },
   },
   openai: {
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'gpt-5.6',
-    unavailable: (env) => addressProblem(env, 'OPENAI_BASE_URL') ?? keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY'),
-    open: async (modelId, env) => {
+    unavailable: (env, credential) =>
+      addressProblem(env, 'OPENAI_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY')),
+    open: async (modelId, env, credential) => {
       const { createOpenAI } = await loadSdk('@ai-sdk/openai', 'OPENAI_BASE_URL', () => import('@ai-sdk/openai'))
-      const apiKey = setting(env, 'OPENAI_API_KEY') ?? ''
+      const apiKey = credential?.value ?? setting(env, 'OPENAI_API_KEY') ?? ''
       const named = baseUrl(env, 'OPENAI_BASE_URL')
       const url = named ?? 'https://api.openai.com/v1'
-      const hints = serverHints({ url, variables: openaiVariables, isNamed: named !== undefined, hasKey: true })
+      const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: named !== undefined, hasKey: true })
       // Chat completions rather than responses: they keep nothing at the provider, and our journal is the only history.
       return { model: createOpenAI({ apiKey, baseURL: url }).chat(modelId), secrets: [apiKey], hints }
     },
   },
   'openai-compatible': {
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'default',
-    unavailable: (env) => {
+    unavailable: (env, credential) => {
       const problem = addressProblem(env, 'OPENAI_BASE_URL')
       if (problem !== undefined) return problem
       const url = baseUrl(env, 'OPENAI_BASE_URL')
@@ -54,18 +59,23 @@ export const providers: Readonly<Record<string, Provider>> = {
         return providerError('provider_unknown_model', 'no server is named for openai-compatible models', {
           hint: 'set OPENAI_BASE_URL, for example http://127.0.0.1:11434/v1',
         })
+      if (credential !== undefined) return undefined
       return isLoopback(url) ? keyProblem(env, 'OPENAI_API_KEY') : keyObstacle(env, 'the server at OPENAI_BASE_URL', 'OPENAI_API_KEY')
     },
-    open: async (modelId, env) => {
+    open: async (modelId, env, credential) => {
       const { createOpenAICompatible } = await loadPackage('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible'))
-      const apiKey = setting(env, 'OPENAI_API_KEY')
+      const apiKey = credential?.value ?? setting(env, 'OPENAI_API_KEY')
       const url = baseUrl(env, 'OPENAI_BASE_URL') ?? ''
       const provider = createOpenAICompatible({ name: 'openai-compatible', baseURL: url, includeUsage: true, ...(apiKey ? { apiKey } : {}) })
-      const hints = serverHints({ url, variables: openaiVariables, isNamed: true, hasKey: apiKey !== undefined })
+      const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: true, hasKey: apiKey !== undefined })
       return { model: provider(modelId), secrets: apiKey ? [apiKey] : [], hints }
     },
   },
 }
+
+/** A hint names what a person has to change: the variable, or the credential. */
+const naming = <Names extends { key: string }>(variables: Names, credential: Credential | undefined): Names =>
+  credential === undefined ? variables : { ...variables, key: `the credential "${credential.id}"` }
 
 /** While it is loaded, such a package makes a provider by its variable, and throws when that is set to nothing. */
 const loadSdk = <Module>(name: string, variable: string, load: () => Promise<Module>): Promise<Module> => {

@@ -40,6 +40,7 @@ export const ScriptedResponse = z
         outputTokens: tokens.optional(),
         cachedInputTokens: tokens.optional(),
         reasoningTokens: tokens.optional(),
+        cacheWriteTokens: tokens.optional(),
       })
       .optional(),
     finish: z.enum(['stop', 'length', 'tool-calls', 'content-filter', 'other']).optional(),

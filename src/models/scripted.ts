@@ -129,6 +129,7 @@ const usageOf = ({ usage = {} }: ScriptedResponse): Usage => ({
   outputTokens: usage.outputTokens ?? 0,
   cachedInputTokens: usage.cachedInputTokens ?? 0,
   reasoningTokens: usage.reasoningTokens ?? 0,
+  cacheWriteTokens: usage.cacheWriteTokens ?? 0,
 })
 
 const stream = async (

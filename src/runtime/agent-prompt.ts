@@ -2,7 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createActor, fromPromise } from 'xstate'
 import { type ErrorBody, errorBody, isRuntimeError } from '../contracts/errors.ts'
-import type { Approval } from '../contracts/session.ts'
+import type { Approval } from '../contracts/turn.ts'
 import { type PromptDecision, promptMachine } from '../machines/prompt.machine.ts'
 import type { Runtime } from '../runtime.ts'
 import { promptIn, protocolStatus } from './agent-request.ts'

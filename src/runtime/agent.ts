@@ -1,8 +1,10 @@
 /** `agent()`: what an author writes, checked once. */
+
 import { type Agent, defaultModelLimits } from '../contracts/agent.ts'
+import { Delivery } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
-import { Profile } from '../contracts/session.ts'
+import { Profile } from '../contracts/profile.ts'
 import type { Tool } from '../contracts/tool.ts'
 import { parseInput } from './parse.ts'
 
@@ -18,6 +20,8 @@ export type AgentDefinition = {
   settings?: ModelSettings
   /** Bounds of one model call. */
   limits?: Partial<ModelLimits>
+  /** How its answers are delivered where they go to a channel: block streaming, typing, pacing. */
+  delivery?: Delivery
 } & Partial<Omit<Profile, 'agent' | 'model'>>
 
 const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
@@ -33,6 +37,7 @@ export const agent = ({
   services = false,
   settings = {},
   limits = {},
+  delivery,
   ...profile
 }: AgentDefinition): Agent => {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
@@ -55,6 +60,7 @@ export const agent = ({
     services,
     settings,
     limits: { ...defaultModelLimits, ...limits },
+    ...(delivery === undefined ? {} : { delivery: parseInput(Delivery, delivery) }),
     profile: parseInput(bounds, profile),
   }) as Agent
 }

@@ -11,6 +11,15 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   agents: [(value) => Array.isArray(value) && value.every(isAgent), 'a list of what agent({ … }) returns'],
   machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
   models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
+  credentials: [(value) => isRecord(value) && Object.values(value).every(Array.isArray), 'lists of { id, type, value } by provider'],
+  channels: [
+    (value) => Array.isArray(value) && value.every((channel) => isRecord(channel) && typeof channel.send === 'function'),
+    'a list of channel adapters',
+  ],
+  lanes: [
+    (value) => isRecord(value) && Object.values(value).every((limit) => Number.isInteger(limit) && (limit as number) > 0),
+    'whole numbers above 0 by name',
+  ],
   transport: [
     (value) => isText(value) || (isRecord(value) && isRecord(value.journal)),
     "'embedded:<folder>', 'memory:', 'nats://host:port' or an open transport",

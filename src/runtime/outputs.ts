@@ -33,14 +33,20 @@ export class Outputs {
   /** @param name address of a root, as text @returns the unsubscriber */
   listen(name: string, listener: SaidListener, ended?: EndListener): () => void {
     if (ended) this.#endings.set(listener, ended)
-    const listeners = this.#listeners.get(name) ?? new Set()
-    this.#listeners.set(name, listeners)
-    listeners.add(listener)
+    const leave = this.listenHere(name, listener)
     if (this.#remote && !this.#elsewhere.has(name))
       this.#elsewhere.set(
         name,
         this.#remote(name, (said) => this.say(name, said)),
       )
+    return leave
+  }
+
+  /** The same without what other nodes say of it. */
+  listenHere(name: string, listener: SaidListener): () => void {
+    const listeners = this.#listeners.get(name) ?? new Set()
+    this.#listeners.set(name, listeners)
+    listeners.add(listener)
     return () => {
       listeners.delete(listener)
       this.#endings.delete(listener)

@@ -1,7 +1,8 @@
 /** One accepted message, followed to its outcome. */
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
-import type { SessionOutput, TurnOutput } from '../contracts/session.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Said } from './outputs.ts'
 

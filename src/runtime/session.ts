@@ -4,9 +4,13 @@ import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
 import { detached } from '../contracts/plain.ts'
-import { type Approval, defaultProfile, type Profile, type QueueMode, SessionCommand, type TurnOutput } from '../contracts/session.ts'
+import type { Origin } from '../contracts/reply.ts'
+import { SessionCommand, type SessionRecord } from '../contracts/session.ts'
+import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/session.context.ts'
+import { filled } from './intake.ts'
 import { lookNowAndThen } from './looking.ts'
 import { parseInput } from './parse.ts'
 import { Run, type RunEvent } from './run.ts'
@@ -17,6 +21,11 @@ export type SendOptions = {
   idempotencyKey?: string | undefined
   queueMode?: QueueMode | undefined
   model?: string | undefined
+  thinking?: ThinkingLevel | undefined
+  /** ms that its turn may work; 0 and less mean the default. */
+  timeoutMs?: number | undefined
+  /** Where it came from, and so where the answer goes. */
+  origin?: Origin | undefined
 }
 
 /** What a session knows of itself, as `sessions.get` shows it. */
@@ -27,6 +36,7 @@ export type SessionView = {
   queued: string[]
   approvals: Approval[]
   messages: number
+  record: SessionRecord
   seq: number
   epoch: number
   quarantine?: ReturnType<typeof errorBody>
@@ -60,6 +70,9 @@ export class Session {
       id,
       ...(options.queueMode ? { queueMode: options.queueMode } : {}),
       ...(options.model ? { model: options.model } : {}),
+      ...(options.thinking ? { thinking: options.thinking } : {}),
+      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
+      ...(options.origin ? { origin: options.origin } : {}),
     })
     const run = this.#follow(id)
     try {
@@ -122,7 +135,8 @@ export class Session {
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
     const { directory } = this.#services
-    const event = this.#fill(command)
+    const { environment, models, channels } = this.#services
+    const event = filled(command, { agent: this.#agent, models, channels, now: environment.clock.now() })
     // Only a message begins a conversation.
     if (command.type !== 'message') return directory.send(this.address, event, { mustExist: true })
     if (command.id === undefined) return directory.send(this.address, event)
@@ -139,22 +153,6 @@ export class Session {
     const context = await this.#context()
     if (!context) return false
     return isUnanswered(context, id) || (await this.#services.transcripts.recall(this.address, id, seq)) !== undefined
-  }
-
-  /** What the sender does not have to name is frozen here, so that a later change of the agent does not change what was accepted. */
-  #fill(command: SessionCommand): object {
-    const profile = (model?: string, queueMode?: QueueMode): Profile => ({
-      ...defaultProfile,
-      ...this.#agent.profile,
-      agent: this.#agent.name,
-      model: model ?? this.#agent.model ?? this.#services.models.defaultRef,
-      ...(queueMode ? { queueMode } : {}),
-    })
-    if (command.type === 'message') {
-      const { model, queueMode, ...message } = command
-      return { ...message, profile: profile(model, queueMode) }
-    }
-    return command.type === 'compact' ? { ...command, profile: profile() } : command
   }
 
   /** A repeated message joins the turn that answers it, or gets the answer that was given. */
@@ -213,8 +211,13 @@ export class Session {
     return this.command({ type: 'approve', callId, inputHash, attempt, decision, ...(by ? { by } : {}) })
   }
 
-  compact(): Promise<Receipt> {
-    return this.command({ type: 'compact' })
+  compact(instructions?: string): Promise<Receipt> {
+    return this.command({ type: 'compact', ...(instructions ? { instructions } : {}) })
+  }
+
+  /** Changes what the session keeps of the wishes of its users; null takes one back. */
+  configure(toggles: ToggleChanges): Promise<Receipt> {
+    return this.command({ type: 'configure', toggles })
   }
 
   /** Begins the conversation anew, also one that was quarantined. */
@@ -243,7 +246,7 @@ export class Session {
   async view(): Promise<SessionView> {
     const { snapshot, seq, epoch, quarantine } = await this.#services.directory.read(this.address)
     if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
-    const { run, queue, approvals, transcriptLength } = snapshot.context as SessionContext
+    const { run, queue, approvals, transcriptLength, record } = snapshot.context as SessionContext
     return {
       key: this.key,
       state: snapshot.value,
@@ -251,6 +254,7 @@ export class Session {
       queued: queue.map(({ id }) => id),
       approvals,
       messages: transcriptLength,
+      record,
       seq,
       epoch,
       ...(quarantine ? { quarantine } : {}),

@@ -7,6 +7,7 @@ import type { RunEvent } from '../runtime/run.ts'
 import type { Session } from '../runtime/session.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { createMemoryStore, openMemory } from '../transport/memory/open.ts'
+import { type TestChannel, testChannel } from './channel.ts'
 import { type FailPointPlan, failPoints } from './fail-points.ts'
 import { seededIds, seededRandom } from './seeded.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
@@ -22,6 +23,8 @@ export type TestRuntimeOptions = Omit<RuntimeOptions, 'transport' | 'environment
 export type TestRuntime = {
   readonly clock: VirtualClock
   readonly failPoints: FailPointPlan
+  /** What a channel named `test` was given to send, over all lives; there is one unless `channels` names others. */
+  readonly channel: TestChannel
   /** What was logged, over all lives. */
   readonly log: readonly LogLine[]
   /** The runtime of the present life. @throws Error after a crash, before a restart */
@@ -87,6 +90,7 @@ export const testRuntime = async ({
   const ids = seededIds(seed)
   const random = seededRandom(seed)
   const store = createMemoryStore()
+  const channel = testChannel(clock)
   const lines: LogLine[] = []
   const log = Object.fromEntries(
     (['debug', 'info', 'warn', 'error'] as const).map((level) => [
@@ -119,7 +123,7 @@ export const testRuntime = async ({
     const transport = await openMemory({ environment, store })
     listen(transport, options.prefix)
     // The runtime may have to wait for time to pass before it is ready.
-    const runtime = await clock.until(createRuntime({ ...options, transport, environment }), 60_000)
+    const runtime = await clock.until(createRuntime({ channels: [channel], ...options, transport, environment }), 60_000)
     life = { runtime, end }
     return runtime
   }
@@ -133,6 +137,7 @@ export const testRuntime = async ({
   const test: TestRuntime = {
     clock,
     failPoints: points,
+    channel,
     log: lines,
     get runtime() {
       return present()

@@ -27,7 +27,13 @@ export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall):
   if (tool === undefined) return refusedCall(call, toolDefaults, { code: 'tool_unknown', message: unknownTool(call.name, [...tools.keys()]) })
   const checked = checkInput(tool, call.input)
   if (!checked.ok) return refusedCall(call, tool, { code: 'tool_input', message: checked.message })
-  return { ...frame(call, tool), input: checked.json, inputHash: hashOf(checked.json), needsApproval: needsApproval(tool, checked.parsed) }
+  return {
+    ...frame(call, tool),
+    input: checked.json,
+    inputHash: hashOf(checked.json),
+    needsApproval: needsApproval(tool, checked.parsed),
+    ...sentBy(tool, checked.parsed),
+  }
 }
 
 const frame = (call: ModelToolCall, { onCrash, timeoutMs, attemptMax }: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>) => ({
@@ -100,6 +106,16 @@ const hostileShape = (json: unknown): string | undefined => {
     level = next
   }
   return undefined
+}
+
+// What it sends is of use only to leave it out of the answer: where that cannot be told, it is said twice.
+const sentBy = (tool: Tool, input: unknown): Pick<PlannedCall, 'sends'> => {
+  try {
+    const sends = tool.sends?.(input)
+    return typeof sends?.text === 'string' ? { sends } : {}
+  } catch {
+    return {}
+  }
 }
 
 // A rule that throws asks a person: it is the side on which nothing happens unseen.

@@ -1,7 +1,7 @@
 /** `tool()`: what an author writes, checked once so that nothing about a tool is discovered in the middle of a turn. */
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { CrashPolicy, Tool, ToolContext } from '../contracts/tool.ts'
+import type { CrashPolicy, SentByTool, Tool, ToolContext } from '../contracts/tool.ts'
 import { inputSchemaOf } from './json-schema.ts'
 
 export type ToolDefinition<Schema extends z.ZodType> = {
@@ -17,6 +17,8 @@ export type ToolDefinition<Schema extends z.ZodType> = {
   attemptMax?: number
   outputBytesMax?: number
   approval?: boolean | ((input: z.output<Schema>) => boolean)
+  /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
+  sends?: (input: z.output<Schema>) => SentByTool | undefined
 }
 
 export const toolDefaults = { onCrash: 'once', timeoutMs: 60_000, attemptMax: 1, outputBytesMax: 1024 * 1024, approval: false } as const
@@ -43,6 +45,7 @@ export const tool = <Schema extends z.ZodType>(definition: ToolDefinition<Schema
     attemptMax: count(name, 'attemptMax', definition.attemptMax ?? toolDefaults.attemptMax, 100),
     outputBytesMax: count(name, 'outputBytesMax', definition.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
     approval: definition.approval ?? toolDefaults.approval,
+    ...(definition.sends === undefined ? {} : { sends: definition.sends }),
   }
   if (!crashPolicies.includes(settings.onCrash))
     throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)

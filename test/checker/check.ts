@@ -68,12 +68,14 @@ const checkTurns = (commits: Commit[], expect: Expect): Turn[] => {
     const ending = turns.find(({ ends }) => ends.some((end) => end.seq === seq))
     const lastEnd = notes.findLastIndex(({ ended = [] }) => ended.some(({ ids: of }) => of.length > 0))
     for (const [index, { add = [] }] of notes.entries())
-      for (const added of add)
-        if (typeof added === 'string' && ids.has(added)) ((index < lastEnd ? ending : undefined) ?? newest)?.messages.push(added)
+      for (const id of add.flatMap(idsIn)) if (ids.has(id)) ((index < lastEnd ? ending : undefined) ?? newest)?.messages.push(id)
   }
   for (const { path, ends } of turns) expect(ends.length === 1, `${path} ends ${ends.length} times`)
   return turns
 }
+
+/** A message is added by its id, several that were collected by a list of theirs, and other things otherwise. */
+const idsIn = (added: string | { prompt?: { ids: string[] } }): string[] => (typeof added === 'string' ? [added] : (added.prompt?.ids ?? []))
 
 /** Every message that was acknowledged, or got in unacknowledged, is there once and is answered by one turn. @returns how many */
 const checkMessages = (commits: Commit[], client: ClientLine[], turns: Turn[], expect: Expect): number => {

@@ -20,7 +20,7 @@ export type Commit = {
   claim?: boolean
   inputs: Input[]
   states: Record<string, unknown>
-  notes?: { type: string; add?: (string | object)[]; ended?: { runId: string; status: string; ids: string[] }[] }[]
+  notes?: { type: string; add?: (string | { prompt?: { ids: string[] } })[]; ended?: { runId: string; status: string; ids: string[] }[] }[]
   crash?: object
   quarantine?: object
   /** When it was written, on the scale of {@link EffectLine.order}. */

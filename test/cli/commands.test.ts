@@ -99,7 +99,7 @@ test('sessions, trace and replay show what has happened, without setting anythin
   expect(sessions.stdout).toMatch(/^main +awaiting-input +4 /m)
   expect(stored).toMatchObject({ code: 0, stderr: expect.stringContaining('answered when one runs next') })
   expect(sessions.stdout).not.toContain('later')
-  expect(trace.lines[0]).toMatch(/^2 \d{4}-\d\d-\d\dT\S+Z \/turn#1\/model#1 \S+/)
+  expect(trace.lines[0]).toMatch(/^2 \d{4}-\d\d-\d\dT\S+Z \/turn#1\/loop#1\/model#1 \S+/)
   expect(trace.lines.at(-1)).toMatch(/^4 .*→ .*\/: awaiting-input/)
   expect(replay).toMatchObject({ code: 0, lines: ['identical', '4 commits, 4 inputs', '/: awaiting-input'] })
   expect(earlier.lines.slice(0, 3)).toEqual(['identical', '1 commits, 1 inputs', '/: running.answering'])

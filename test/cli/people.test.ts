@@ -133,7 +133,7 @@ test('actors lists conversations and machines with their states and what lives b
 
   expect(cold.lines[0]).toMatch(/^ACTOR +STATE +COMMITS +LAST +WAKES$/)
   expect(cold.stdout).toMatch(/^session\/bills +running\.answering, waits for a person +2 +\S+Z +\S+Z$/m)
-  expect(cold.stdout).toMatch(/^ {2}\/turn#1\/tool-0#1 +awaiting-input$/m)
+  expect(cold.stdout).toMatch(/^ {2}\/turn#1\/loop#1\/tool-0#1 +awaiting-input$/m)
   expect(warm.lines.map((line) => line.slice(0, 60))).toEqual(cold.lines.map((line) => line.slice(0, 60)))
   expect(json.lines.map((line) => JSON.parse(line) as object)).toMatchObject([{ kind: 'session', id: 'bills', status: 'active', waiting: 1 }])
   expect(none).toMatchObject({ code: 0, stdout: '', stderr: expect.stringContaining('--all') })

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Approval } from '../../src/contracts/session.ts'
+import type { Approval } from '../../src/contracts/turn.ts'
 import { promptMachine } from '../../src/machines/prompt.machine.ts'
 import { walker } from './walk.ts'
 

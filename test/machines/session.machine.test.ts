@@ -1,9 +1,11 @@
 import { expect, test } from 'vitest'
-import { createMachine, sendParent } from 'xstate'
+import { assign, createMachine, sendParent } from 'xstate'
 import { noUsage } from '../../src/contracts/message.ts'
-import { defaultProfile, type Profile, type QueueMode, type TurnOutput } from '../../src/contracts/session.ts'
-import { nextMessages, queueMax, type SessionContext } from '../../src/machines/session.context.ts'
+import { defaultProfile, type Profile, queueMax } from '../../src/contracts/profile.ts'
+import type { QueueMode } from '../../src/contracts/settings.ts'
+import type { TurnOutput } from '../../src/contracts/turn.ts'
 import { sessionMachine } from '../../src/machines/session.machine.ts'
+import { nextMessages } from '../../src/machines/session.queue.ts'
 import { walker } from './walk.ts'
 
 /** Stands for a turn: it ends when it is told how, and passes on what it is told to say. */
@@ -15,16 +17,25 @@ const stub = createMachine({
     off: { type: 'final', output: ({ event }) => event },
   },
 })
-const session = walker(sessionMachine, ['summarise'], () => ({ turn: stub }))
+/** Stands for a pipeline: it keeps what it is told, and ends when that was sent. */
+const pipe = createMachine({
+  types: {} as { context: { told: { type: string }[] } },
+  context: { told: [] },
+  on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
+  initial: 'on',
+  states: { on: { on: { flushed: 'off' } }, off: { type: 'final' } },
+})
+const session = walker(sessionMachine, ['summarise'], () => ({ turn: stub, stream: pipe }))
 
 const hash = 'a'.repeat(64)
 const profile = (queueMode: QueueMode = 'steer'): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', queueMode })
-const message = (id: string, queueMode?: QueueMode) => ({ type: 'message', id, text: id, profile: profile(queueMode) })
+const message = (id: string, queueMode?: QueueMode) => ({ type: 'message', id, text: id, at: 0, profile: profile(queueMode) })
 const ended = (ids: string[], output: Partial<TurnOutput> = {}) => ({
   type: 'end',
   output: {
     runId: ids[0],
     status: 'completed',
+    outcome: 'replied',
     ids,
     text: 'hi',
     partial: false,
@@ -37,7 +48,7 @@ const ended = (ids: string[], output: Partial<TurnOutput> = {}) => ({
     ...output,
   },
 })
-const overflow = { status: 'failed', error: { code: 'provider_overflow', message: 'too long', retryable: false } } as const
+const overflow = { status: 'failed', outcome: 'reset', error: { code: 'provider_overflow', message: 'too long', retryable: false } } as const
 const start = () => session.start({ key: 's' })
 const running = () => start().send(message('a'))
 const refused = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'refused' ? [event.code] : []))
@@ -82,7 +93,8 @@ test('while a turn is running: steer joins, followup and collect wait, interrupt
   // What would have joined waits now.
   expect(walk.send(message('f')).context.queue).toMatchObject([{ id: 'e' }, { id: 'f' }])
   walk.tell('turn', ended(['a', 'b'], { status: 'cancelled' }))
-  expect(walk.context.run).toMatchObject({ runId: 'e' })
+  expect(walk.state).toBe('debouncing')
+  expect(walk.pass(500).context.run).toMatchObject({ runId: 'e' })
 })
 
 test('messages do not hold their text: it stands in the journal', () => {
@@ -158,7 +170,7 @@ test('reset: at once when nothing runs, else when the turn has stopped, with the
   expect(busy.context.queue).toMatchObject([{ id: 'c' }, { id: 'd' }])
   busy.send({ type: 'cancel' }).send(message('e'))
   busy.heard()
-  busy.tell('turn', ended(['a'], { status: 'cancelled', transcriptLength: 5 }))
+  busy.tell('turn', ended(['a'], { status: 'cancelled', transcriptLength: 5 })).pass(500)
 
   expect(busy.context).toMatchObject({ transcriptLength: 0, run: { runId: 'e' }, resetReason: null })
   expect(busy.heard()).toMatchObject([
@@ -172,7 +184,7 @@ test('reset: at once when nothing runs, else when the turn has stopped, with the
 test('a conversation that is too long for its model begins anew, and says why', () => {
   const walk = running().send(message('b', 'followup'))
   walk.heard()
-  walk.tell('turn', ended(['a'], overflow))
+  walk.tell('turn', ended(['a'], overflow)).pass(500)
 
   expect(walk.context).toMatchObject({ transcriptLength: 0, run: { runId: 'b' } })
   expect(walk.heard().find(({ type }) => type === 'reset')?.reason).toContain('longer than the model can read')
@@ -189,13 +201,203 @@ test('compaction by hand', async () => {
   expect(begin().inputs('summarise')).toMatchObject([{ upTo: 6, id: 's:summary-1' }])
 
   const done = await begin().send(message('b')).resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 2, usage: noUsage })
-  expect(done).toMatchObject({ state: { running: 'answering' }, context: { transcriptLength: 3, run: { runId: 'b' } } })
+  expect(done).toMatchObject({ state: 'debouncing', context: { transcriptLength: 3 } })
+  expect(done.pass(500)).toMatchObject({ state: { running: 'answering' }, context: { run: { runId: 'b' } } })
   const failed = await begin().reject('summarise', new Error('no'))
   expect(failed).toMatchObject({ state: 'awaiting-input', context: { transcriptLength: 6 } })
   expect(refused(failed)).toEqual(['internal'])
   expect(begin().send(message('b')).send({ type: 'cancel', runId: 'b' })).toMatchObject({ state: 'compacting', context: { queue: [] } })
   expect(begin().send(message('b')).send({ type: 'cancel' })).toMatchObject({ state: 'awaiting-input', context: { transcriptLength: 6 } })
   expect(begin().send({ type: 'reset' })).toMatchObject({ state: 'awaiting-input', context: { transcriptLength: 0 } })
+})
+
+const said = (id: string, directive: object, text = '', more: object = {}) => ({ ...message(id), text, directives: [directive], ...more })
+const stop = (id = 'stop') => said(id, { name: 'stop' })
+const anew = (id = 'new', text = '') => said(id, { name: 'reset', value: '/new' }, text)
+const shorten = (id = 'compact') => said(id, { name: 'compact', value: 'keep the names' })
+const replies = (walk: ReturnType<typeof start>) =>
+  walk.heard().flatMap((event) => (event.type === 'final' ? [[(event.ids as string[])[0], event.text]] : []))
+const waiting = (mode: QueueMode = 'followup') =>
+  running()
+    .send(message('b', mode))
+    .tell('turn', ended(['a']))
+
+test('those that wait get their turn when nothing has come in for a while', () => {
+  const walk = running()
+    .send(message('b', 'followup'))
+    .pass(400)
+    .send(message('c', 'followup'))
+    .tell('turn', ended(['a']))
+  expect(walk.pass(499).state).toBe('debouncing')
+  walk.send(message('d', 'followup'))
+  expect(walk.pass(499).state).toBe('debouncing')
+  walk.pass(1)
+
+  expect(walk.context).toMatchObject({ run: { runId: 'b' }, queue: [{ id: 'c' }, { id: 'd' }] })
+  // Time goes on during a turn, too.
+  walk
+    .send(message('e', 'followup'))
+    .pass(500)
+    .tell('turn', ended(['b']))
+  expect(walk.context.run).toMatchObject({ runId: 'c' })
+})
+
+test('while they wait for more: interrupt goes first, a stop, a reset or a word to clear takes them away, and the queue has its bound', () => {
+  expect(waiting().send(message('c', 'interrupt')).context).toMatchObject({ run: { runId: 'c' }, queue: [] })
+  expect(replies(waiting().send(stop()))).toEqual([['stop', 'Stopped. 1 waiting message was dropped.']])
+  for (const event of [stop(), { type: 'clear' }, { type: 'cancel' }, { type: 'cancel', runId: 'b' }, { type: 'reset', at: 1 }])
+    expect(waiting().send(event)).toMatchObject({ state: 'awaiting-input', context: { queue: [] } })
+  expect(waiting().send(anew('n', 'hi')).context).toMatchObject({ run: { runId: 'n' }, queue: [], transcriptLength: 0 })
+  expect(refused(waiting().send(message('c', 'followup')).send({ type: 'cancel', runId: 'x' }))).toEqual(['not_found'])
+  const full = waiting()
+  for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`, 'followup'))
+  expect(refused(full)).toEqual(['overloaded'])
+})
+
+test('a stop ends the run and all that waits, and says so; what is said next is taken', () => {
+  const walk = running().send(message('b', 'followup'))
+  walk.heard()
+  walk.send(stop())
+
+  expect(walk.state).toEqual({ running: 'stopping' })
+  expect(walk.context).toMatchObject({ queue: [], record: { abortedLastRun: true } })
+  expect(replies(walk)).toEqual([['stop', 'Stopped. 1 waiting message was dropped.']])
+  walk.tell('turn', ended(['a'], { status: 'cancelled', outcome: 'aborted' }))
+  expect(walk.send(message('c')).state).toEqual({ running: 'answering' })
+  expect(replies(start().send(stop()))).toEqual([['stop', 'Nothing is running.']])
+})
+
+test('anew: at once when nothing runs, else when the turn has stopped; what follows the command is the first message', () => {
+  const idle = running().tell('turn', ended(['a']))
+  const { sessionId } = idle.context.record
+  idle.send(anew('n', 'hello'))
+  expect(idle.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0, record: { resets: 1 } })
+  expect(idle.context.record.sessionId).not.toBe(sessionId)
+  expect(idle.heard().find(({ type }) => type === 'notice')?.text).toContain('New session')
+
+  const busy = running().send(message('b', 'followup')).send(anew('n'))
+  expect(busy.state).toEqual({ running: 'resetting' })
+  busy.tell('turn', ended(['a'], { status: 'cancelled' }))
+  expect(busy.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0 })
+})
+
+test('compaction by a command stops what runs, and says how much shorter it became', async () => {
+  expect(replies(start().send(shorten()))).toEqual([['compact', 'There is no history to compact.']])
+  const walk = running().send(shorten()).send(message('b'))
+  expect(walk.state).toEqual({ running: 'yielding' })
+  walk.tell('turn', ended(['a'], { status: 'cancelled', transcriptLength: 6 }))
+  expect(walk.state).toBe('compacting')
+  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 6, instructions: 'keep the names' }])
+  expect(replies(walk.send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
+  await walk.resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 2, usage: noUsage, tokens: { before: 12_400, after: 900 } })
+  expect(replies(walk)).toEqual([['compact', 'Compacted: 12k → 900 tokens.']])
+
+  const idle = () =>
+    running()
+      .tell('turn', ended(['a']))
+      .send(shorten())
+  expect(replies(await idle().reject('summarise', new Error('no')))).toEqual([['compact', 'The conversation was not compacted: no.']])
+  for (const event of [stop(), { type: 'cancel' }, { type: 'reset', at: 1 }])
+    expect(replies(idle().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
+  expect(idle().send(anew('n', 'hi')).context.run).toMatchObject({ runId: 'n' })
+  const full = running().send(shorten())
+  for (let n = 0; n <= queueMax; n++) full.send(message(`m${n}`))
+  expect(refused(full)).toEqual(['overloaded'])
+})
+
+test('no message joins a turn that shortens its history', () => {
+  const walk = running()
+    .tell('turn', { type: 'say', event: { type: 'compaction.started' } })
+    .send(message('b'))
+  expect(walk.state).toEqual({ running: 'compacting' })
+  expect(walk.context.queue).toMatchObject([{ id: 'b' }])
+
+  expect(walk.tell('turn', { type: 'say', event: { type: 'compaction.ended' } }).send(message('c')).context.run.ids).toEqual(['a', 'c'])
+})
+
+test('steer-backlog: the turn is shown the message, and it gets one of its own', () => {
+  const walk = running().send(message('b', 'steer-backlog'))
+
+  expect(walk.context).toMatchObject({ run: { ids: ['a'] }, queue: [{ id: 'b' }] })
+  expect(walk.state).toEqual({ running: 'answering' })
+})
+
+test('a message of a channel that comes again is skipped, also while a turn is running, until 20 minutes have passed', () => {
+  const origin = { channel: 'test', to: 'ann', messageId: '7' }
+  const walk = running().send({ ...message('b', 'followup'), origin, at: 1 })
+  walk.heard()
+  walk.send({ ...message('c', 'followup'), origin, at: 20 * 60_000 })
+  expect(walk.heard()).toMatchObject([
+    { type: 'skipped', id: 'c', reason: 'duplicate' },
+    { type: 'final', ids: ['c'], outcome: 'silent' },
+    { ended: [{}] },
+  ])
+
+  expect(walk.send({ ...message('d', 'followup'), origin, at: 20 * 60_000 + 1 }).context.queue).toMatchObject([{ id: 'b' }, { id: 'd' }])
+})
+
+test('an order changes the session and is answered by it; within a message a setting holds for that message alone', () => {
+  const walk = start().send(said('a', { name: 'think', value: 'high' }))
+  expect(walk.state).toBe('awaiting-input')
+  expect(replies(walk)).toEqual([['a', 'Thinking: high.']])
+  walk.send(said('b', { name: 'think', value: 'low' }, 'hi'))
+  expect(walk.context.run.profile.thinking).toBe('low')
+  walk.tell('turn', ended(['b'])).send(message('c'))
+  expect(walk.context.run.profile.thinking).toBe('high')
+
+  expect(
+    walk
+      .send(said('d', { name: 'status' }, 'and go on'))
+      .heard()
+      .find(({ type }) => type === 'notice'),
+  ).toMatchObject({ id: 'd' })
+  expect(walk.context.run.ids).toEqual(['c', 'd'])
+})
+
+test('what the session says to a channel goes through a pipeline of its own, which leaves nothing behind', () => {
+  const onChannel = (id: string, directive: object) =>
+    said(id, directive, '', { origin: { channel: 'test', to: 'ann', messageId: id }, delivery: {} })
+  const walk = start().send(onChannel('a', { name: 'status' }))
+  expect(walk.child('saying-a').getSnapshot().context.told).toEqual([
+    { type: 'stream.finish', leading: [], payloads: [{ text: expect.stringContaining('Session s') }], trailing: [] },
+  ])
+
+  walk.tell('saying-a', { type: 'flushed' })
+
+  expect(walk.child('saying-a')).toBeUndefined()
+})
+
+test('a session that is muted answers orders only', () => {
+  const walk = start()
+    .send(said('a', { name: 'send', value: 'off' }))
+    .send(message('b'))
+  expect(refused(walk)).toEqual(['forbidden'])
+
+  expect(walk.send(said('c', { name: 'send', value: 'inherit' })).send(message('d')).context.run).toMatchObject({ runId: 'd' })
+})
+
+test('wishes are kept and taken back from outside, and events are kept for the model', () => {
+  const walk = start().send({ type: 'configure', at: 1, toggles: { verbose: 'full', model: 'test/b' } })
+  walk.send({ type: 'configure', at: 2, toggles: { model: null } }).send({ type: 'note', at: 3, text: 'the job is done' })
+
+  expect(walk.context.record).toMatchObject({ toggles: { verbose: 'full' }, notes: [{ at: 3, text: 'the job is done' }] })
+  expect(walk.context.record.toggles).not.toHaveProperty('model')
+  expect(walk.send({ type: 'clear' }).context.queue).toEqual([])
+})
+
+test('a conversation that has gone stale begins anew with the next message', () => {
+  const daily = (id: string, at: number) => ({ ...message(id), at, profile: { ...profile(), freshness: {} } })
+  const hour = 3_600_000
+  const walk = start()
+    .send(daily('a', 3 * hour))
+    .tell('turn', ended(['a']))
+    .send(daily('b', 4 * hour - 1))
+    .tell('turn', ended(['b']))
+  expect(walk.context.record.resets).toBe(0)
+
+  walk.send(daily('c', 4 * hour + 1))
+
+  expect(walk.context).toMatchObject({ run: { runId: 'c' }, transcriptLength: 0, record: { resets: 1 } })
 })
 
 test('closed is the end', () => {
@@ -208,7 +410,7 @@ test('every transition of the chart has been taken', () => {
 
 test('which messages a turn takes: one, or those that follow each other and want to be collected', () => {
   const taken = (...modes: QueueMode[]) =>
-    nextMessages({ queue: modes.map((mode, n) => ({ id: `${n}`, profile: profile(mode) })) } as unknown as SessionContext).length
+    nextMessages({ queue: modes.map((mode, n) => ({ id: `${n}`, at: 0, profile: profile(mode) })), apart: false }).length
 
   expect(taken()).toBe(0)
   expect(taken('followup', 'collect')).toBe(1)

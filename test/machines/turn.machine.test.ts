@@ -1,327 +1,294 @@
 import { expect, test } from 'vitest'
-import { RuntimeError } from '../../src/contracts/errors.ts'
+import { assign, createMachine, sendParent } from 'xstate'
 import { noUsage } from '../../src/contracts/message.ts'
-import { defaultProfile, type ModelCallOutput, type Profile } from '../../src/contracts/session.ts'
-import type { ToolCall } from '../../src/contracts/tool.ts'
-import { toolMachine } from '../../src/machines/tool.machine.ts'
-import { begin, launchable, mayRetry, resultsOf, retryDelayMs, type TurnContext } from '../../src/machines/turn.context.ts'
+import { defaultProfile, type Profile } from '../../src/contracts/profile.ts'
+import type { LoopOutput, TurnFacts } from '../../src/contracts/turn.ts'
 import { turnMachine } from '../../src/machines/turn.machine.ts'
 import { walker } from './walk.ts'
 
-const turn = walker(turnMachine, ['callModel', 'summarise'], (fake) => ({
-  tool: toolMachine.provide({ actors: { execute: fake('execute') as never } }),
-}))
-const hash = 'a'.repeat(64)
-const aProfile = (profile: Partial<Profile> = {}): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', ...profile })
-const start = (profile: Partial<Profile> = {}) =>
-  turn.start({ session: 's', runId: 'r', profile: aProfile(profile), prompt: [{ id: 'r' }], transcriptLength: 4 })
-const aCall = (place: number, call: Partial<ToolCall> = {}): ToolCall => ({
-  id: `s/r:1:${place}`,
-  callId: `c${place}`,
-  name: 'work',
-  input: {},
-  inputHash: hash,
-  needsApproval: false,
-  onCrash: 'retry',
-  timeoutMs: 60_000,
-  attemptMax: 1,
-  ...call,
+/** Stands for the loop: it ends when it is told how, passes on what it is told to say, and says what it heard itself. */
+const stub = createMachine({
+  initial: 'on',
+  output: ({ event }) => (event as unknown as { output: { output: unknown } }).output.output,
+  states: {
+    on: {
+      on: {
+        end: 'off',
+        say: { actions: sendParent(({ event }) => (event as unknown as { event: { type: string } }).event) },
+        expire: { target: 'off' },
+      },
+    },
+    off: {
+      type: 'final',
+      output: ({ event }) => (event.type === 'expire' ? { output: ended({ status: 'failed', error: (event as any).error }) } : event),
+    },
+  },
 })
-const answer = (response: Partial<ModelCallOutput> = {}): ModelCallOutput => ({
-  kind: 'model',
-  id: 'r:1',
-  text: 'hello',
-  reasoning: '',
-  calls: [],
-  usage: { ...noUsage, inputTokens: 10, outputTokens: 5 },
-  model: 'test/model',
-  partial: false,
-  ...response,
+/** Stands for the pipeline: it keeps what it is told, and ends when all is said. */
+const pipe = createMachine({
+  types: {} as { context: { told: { type: string }[] } },
+  context: { told: [] },
+  on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
+  initial: 'on',
+  states: {
+    on: { on: { flushed: 'off' } },
+    off: { type: 'final' },
+  },
 })
-const calls = (count: number, call: Partial<ToolCall> = {}) =>
-  answer({ text: '', calls: Array.from({ length: count }, (_, place) => aCall(place + 1, call)) })
-const result = (place: number) => ({ kind: 'tool', id: `s/r:1:${place}`, callId: `c${place}`, name: 'work', output: place })
-const notes = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'transcript' ? (event.add as unknown[]) : []))
-const unavailable = new RuntimeError('provider_unavailable', 'down', { retryable: true })
-const overflow = new RuntimeError('provider_overflow', 'too long')
+const turn = walker(turnMachine, [], () => ({ loop: stub, stream: pipe }))
 
-test('plain: what was asked and what was answered stand in the transcript', async () => {
+const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
+  status: 'completed',
+  ids: ['r'],
+  text: 'hello',
+  texts: ['hello'],
+  reasoning: '',
+  toolError: null,
+  sent: [],
+  sentTo: [],
+  flat: false,
+  partial: false,
+  finish: null,
+  answerId: 'r:1',
+  usage: { ...noUsage, inputTokens: 1200, outputTokens: 34 },
+  costUsd: 0.0123,
+  durationMs: 250,
+  endedAt: 1_770_000_000_250,
+  credential: null,
+  steps: 1,
+  toolCalls: 0,
+  model: 'test/model',
+  attempts: [],
+  compactions: 0,
+  tokens: 1234,
+  window: 200_000,
+  error: null,
+  transcriptLength: 6,
+  ...output,
+})
+const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}) =>
+  turn.start({
+    session: 's',
+    runId: 'r',
+    profile: { ...defaultProfile, agent: 'main', model: 'test/model', ...profile },
+    prompt: { ids: ['r'], ...prompt },
+    facts: { compactions: 0, at: 1_770_000_000_000, ...facts },
+    transcriptLength: 4,
+  })
+const end = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) => walk.tell('loop', { type: 'end', output: ended(output) })
+const say = (walk: ReturnType<typeof start>, event: { type: string; [key: string]: unknown }) => walk.tell('loop', { type: 'say', event })
+const reply = (walk: ReturnType<typeof start>) => walk.output.reply
+
+test('plain: the messages stand in the transcript, the loop answers, what it used is told, and the outcome is one', () => {
   const walk = start()
-  expect(walk.state).toEqual({ calling: 'streaming' })
-  expect(walk.inputs('callModel')).toMatchObject([{ session: 's', runId: 'r', upTo: 5, call: 1 }])
-  await walk.resolve('callModel', answer())
+  expect(walk.state).toEqual({ running: 'answering' })
+  end(walk)
 
   expect(walk.state).toBe('completed')
-  expect(walk.output).toMatchObject({
-    status: 'completed',
-    text: 'hello',
-    answerId: 'r:1',
-    steps: 1,
-    transcriptLength: 6,
-    usage: { inputTokens: 10 },
-  })
+  expect(walk.output).toMatchObject({ status: 'completed', outcome: 'replied', text: 'hello', transcriptLength: 6, costUsd: 0.0123, tokens: 1234 })
+  expect(walk.output).not.toHaveProperty('reply')
   expect(walk.heard()).toMatchObject([
     { type: 'transcript', add: ['r'] },
-    { type: 'transcript', add: [{ content: 'r:1' }] },
+    { type: 'usage', provider: 'test', usage: { input: 1200, output: 34, total: 1234 }, contextLimit: 200_000, contextUsed: 1234, durationMs: 250 },
     { type: 'final', runId: 'r', ids: ['r'], text: 'hello' },
   ])
 })
 
-test('tools side by side: results in the order of the calls, then the next step', async () => {
-  const walk = await start().resolve('callModel', calls(2))
-  expect(walk.state).toEqual({ invoking: 'working' })
-  expect(walk.inputs('execute')).toHaveLength(2)
-  await walk.resolve('execute', result(2), 1)
-  expect(walk.state).toEqual({ invoking: 'working' })
-  await walk.resolve('execute', result(1), 0)
+test.each([
+  ['failed', 'failed', 'error', { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true } }],
+  ['cancelled', 'aborted', 'aborted', { status: 'cancelled', text: 'hel' }],
+] as const)('a loop that %s ends the turn so', (status, outcome, said, output) => {
+  const walk = end(start(), output as Partial<LoopOutput>)
 
-  expect(walk.state).toEqual({ calling: 'streaming' })
-  expect(notes(walk)).toEqual(['r', { content: 'r:1' }, { content: 's/r:1:1' }, { content: 's/r:1:2' }])
-  expect(walk.context).toMatchObject({ toolCalls: 2, transcriptLength: 8, calls: [], results: [], launched: 0 })
-  expect(walk.inputs('callModel').at(-1)).toMatchObject({ call: 2, upTo: 8 })
+  expect(walk.output).toMatchObject({ status, outcome })
+  expect(walk.heard().at(-1)).toMatchObject({ type: said })
 })
 
-test('tools one by one: the next is launched when the one before has ended; a newer message ends the row', async () => {
-  const walk = await start({ toolExecution: 'sequential' }).resolve('callModel', calls(3))
-  expect(walk.inputs('execute')).toHaveLength(1)
-  await walk.resolve('execute', result(1))
-  expect(walk.inputs('execute')).toHaveLength(2)
+test('[OC-01] each way to end has one outcome, and a reply where users get something else than the text', () => {
+  expect(reply(end(start(), { texts: ['first', 'second'], text: 'second' }))).toEqual([{ text: 'first' }, { text: 'second' }])
+  const silent = end(start(), { texts: ['NO_REPLY'], text: 'NO_REPLY' })
+  expect(silent.output).toMatchObject({ status: 'completed', outcome: 'silent' })
+  expect(silent.output).not.toHaveProperty('reply')
+  const broken = end(start(), { status: 'failed', error: { code: 'provider_overflow', message: 'too long', retryable: false }, texts: [] })
+  expect(broken.output).toMatchObject({ outcome: 'reset', reply: { error: true, text: expect.stringContaining('new session') } })
+  const failed = end(start(), { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true }, texts: [] })
+  expect(reply(failed)).toMatchObject({ error: true })
+  expect(JSON.stringify(reply(failed).text)).not.toContain('{')
+})
+
+test('[OC-86] the line about usage stands below the last text', () => {
+  expect(reply(end(start({ usage: 'full' })))).toEqual({ text: 'hello\nUsage: 1.2k in / 34 out · est $0.01 · session s' })
+})
+
+test('[OC-85, OC-84] notices stand before the answer, and only where somebody wants to know', () => {
+  const facts = { newSessionId: 'abc', compactions: 2 }
+  expect(end(start({}, facts), { compactions: 1 }).output).not.toHaveProperty('reply')
+
+  expect(reply(end(start({ verbose: 'on' }, facts), { compactions: 1 }))).toEqual([
+    { text: expect.stringContaining('abc') },
+    { text: expect.stringContaining('3') },
+    { text: 'hello' },
+  ])
+})
+
+test('[OC-80] a tool that failed is named where there is no answer, unless only the model was wrong', () => {
+  const silent = { texts: [], text: '' }
+  expect(reply(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_failed' } }))).toMatchObject({
+    text: expect.stringContaining('pay'),
+    error: true,
+  })
+  expect(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_input' } }).output.outcome).toBe('silent')
+})
+
+test('several messages, or something to be told first, become one prompt', () => {
+  const added = (prompt: object) => start({}, {}, prompt).heard()[0]?.add
+  expect(added({ ids: ['a', 'b'] })).toEqual(['a', 'b'])
+  expect(added({ ids: ['a', 'b'], collected: true })).toEqual([{ prompt: { ids: ['a', 'b'], collected: true } }])
+  expect(added({ before: 'you were stopped' })).toEqual([{ prompt: { ids: ['r'], before: 'you were stopped' } }])
+})
+
+test('what its session says is handed to the loop', () => {
+  const walk = start()
+  for (const event of [{ type: 'steer', id: 'b' }, { type: 'approve', callId: 'c' }, { type: 'cancel' }]) walk.send(event)
+
+  expect(walk.state).toEqual({ running: 'answering' })
+})
+
+test('people may take as long as they want, work may not', () => {
+  const waiting = say(start({ runTimeoutMs: 1000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(60_000)
+  expect(waiting.state).toEqual({ running: 'awaiting-input' })
+  expect(waiting.heard().at(-1)).toMatchObject({ type: 'tool.waiting' })
+  say(waiting, { type: 'tool.decided', callId: 'c' })
+  expect(waiting.state).toEqual({ running: 'answering' })
+
+  expect(waiting.pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start({ runTimeoutMs: 1000 }).pass(999).state).toEqual({ running: 'answering' })
+  expect(start().pass(600_000).output).toMatchObject({ error: { code: 'budget_time' } })
+})
+
+test('all of it has an end, waiting included', () => {
+  const walk = say(start({ wallTimeMs: 5000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(5000)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time', message: expect.stringContaining('longer than it may') } })
+})
+
+test('its session learns when the history is shortened, since nothing joins meanwhile', () => {
+  const walk = say(start(), { type: 'compaction.started' })
+  expect(walk.state).toEqual({ running: 'compacting' })
+  say(walk, { type: 'compaction.ended' })
+  expect(walk.state).toEqual({ running: 'answering' })
+
+  expect(walk.heard().map(({ type }) => type)).toEqual(['transcript', 'compaction.started', 'compaction.ended'])
+})
+
+const full = { memoryFlush: {} }
+const flushing = (profile: Partial<Profile> = {}) => start({ ...full, ...profile }, { tokens: 176_000, window: 200_000, compactions: 2 })
+const endFlush = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) =>
+  walk.tell('flush', { type: 'end', output: ended({ transcriptLength: 7, texts: ['NO_REPLY'], ...output }) })
+
+test('[OC-40] notes are taken when the context is nearly full, once between two compactions', () => {
+  expect(flushing().state).toBe('flushing')
+  const otherwise: [Partial<Profile>, Partial<TurnFacts>][] = [
+    [full, { tokens: 175_999, window: 200_000 }],
+    [full, { tokens: 176_000, window: 200_000, flushedAt: 0 }],
+    [full, { tokens: 100, window: 24_000 }],
+    [
+      { ...full, heartbeat: true },
+      { tokens: 176_000, window: 200_000 },
+    ],
+    [{}, { tokens: 176_000, window: 200_000 }],
+  ]
+  for (const [profile, facts] of otherwise) expect(start(profile, facts).state).toEqual({ running: 'answering' })
+  // Where nobody knows, 200,000; then what the agent says.
+  expect(start(full, { tokens: 176_000 }).state).toBe('flushing')
+  expect(start({ ...full, contextTokens: 100_000 }, { tokens: 76_000 }).state).toBe('flushing')
+})
+
+test('[OC-41] it is a silent run before the other: nothing of it is delivered, and its failure fails nothing', () => {
+  const walk = flushing()
+  expect(walk.heard()).toMatchObject([
+    { type: 'transcript', add: [{ role: 'user', id: 'r:flush', text: expect.stringMatching(/memory\/2026-02-02\.md.*NO_REPLY/s) }] },
+  ])
   walk.send({ type: 'steer', id: 'b' })
-  await walk.resolve('execute', result(2))
-
-  expect(walk.state).toEqual({ calling: 'streaming' })
-  expect(notes(walk).slice(2)).toEqual([
-    { content: 's/r:1:1' },
-    { content: 's/r:1:2' },
-    expect.objectContaining({ callId: 'c3', isError: true }),
-    'b',
+  endFlush(walk, { status: 'failed', error: { code: 'provider_auth', message: 'no', retryable: false } })
+  expect(walk.state).toEqual({ running: 'answering' })
+  expect(walk.heard()).toMatchObject([
+    { type: 'flushed', runId: 'r', error: { code: 'provider_auth' } },
+    { type: 'usage', runId: 'r:flush' },
+    { type: 'transcript', add: ['r', 'b'] },
   ])
+  end(walk, { ids: ['r', 'b'], compactions: 1 })
+
+  expect(walk.output).toMatchObject({ status: 'completed', flushed: true, compactions: 1, text: 'hello' })
+  expect(walk.output).not.toHaveProperty('reply')
 })
 
-test('a message before the tools: none of them is launched', async () => {
-  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', calls(1))
-
-  expect(walk.inputs('execute')).toEqual([])
-  expect(notes(walk).slice(2)).toEqual([
-    expect.objectContaining({ callId: 'c1', output: { error: expect.objectContaining({ code: 'tool_skipped' }) } }),
-    'b',
+test('notes can ask people and shorten the history, too; a stop meanwhile ends the turn; they have a time', () => {
+  const walk = flushing()
+  walk.heard()
+  for (const event of [
+    { type: 'tool.waiting', approval: {} },
+    { type: 'tool.decided', callId: 'c' },
+    { type: 'compaction.started' },
+    { type: 'compaction.ended' },
   ])
-  expect(walk.context.ids).toEqual(['r', 'b'])
+    walk.tell('flush', { type: 'say', event })
+  expect(walk.heard().map(({ type }) => type)).toEqual(['tool.waiting', 'tool.decided', 'compaction.started', 'compaction.ended'])
+  walk.send({ type: 'approve', callId: 'c' }).send({ type: 'cancel' })
+  endFlush(walk, { status: 'cancelled' })
+  expect(walk.output).toMatchObject({ status: 'cancelled', outcome: 'aborted', ids: ['r'], text: '' })
+
+  expect(flushing({ runTimeoutMs: 1000 }).pass(1000).state).toEqual({ running: 'answering' })
 })
 
-test('a message during an answer of text: one more step', async () => {
-  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', answer())
-  expect(walk.state).toEqual({ calling: 'streaming' })
+test('[OC-23] where its node runs only so many turns at once it waits for room; what is said meanwhile is there from the beginning', () => {
+  const walk = start({ lane: 'main' })
+  expect(walk.state).toBe('waiting')
+  walk.send({ type: 'steer', id: 'b' }).send({ type: 'lane.granted', waitedMs: 10 })
+  expect(walk.state).toEqual({ running: 'answering' })
+  expect(walk.heard()[0]).toMatchObject({ add: ['r', 'b'] })
 
-  expect((await walk.resolve('callModel', answer({ id: 'r:2', text: 'again' }))).output).toMatchObject({ text: 'again', ids: ['r', 'b'], steps: 2 })
+  expect(start({ lane: 'main', ...full }, { tokens: 199_000 }).send({ type: 'lane.granted', waitedMs: 0 }).state).toBe('flushing')
+  expect(start({ lane: 'main' }).send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled', outcome: 'aborted' })
 })
 
-test('a person decides: the session is told, and the decision reaches the call that waits', async () => {
-  const walk = await start().resolve('callModel', calls(2, { needsApproval: true }))
-  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
-  const decide = (place: number, decision: string) => walk.send({ type: 'approve', callId: `s/r:1:${place}`, decision, inputHash: hash, attempt: 1 })
-  expect(walk.heard().filter(({ type }) => type === 'tool.waiting')).toHaveLength(2)
-  decide(7, 'approve')
-  decide(1, 'deny')
-  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
-  decide(2, 'approve')
-  expect(walk.state).toEqual({ invoking: 'working' })
-  await walk.resolve('execute', result(2))
+const onChannel = (profile: Partial<Profile> = {}) =>
+  start(profile, { origin: { channel: 'test', to: 'ann', thread: '7', messageId: '1' }, delivery: {} })
+const told = (walk: ReturnType<typeof start>) => walk.child('stream').getSnapshot().context.told
 
-  expect(walk.state).toEqual({ calling: 'streaming' })
-  expect(walk.heard().filter(({ type }) => type === 'tool.decided')).toHaveLength(2)
-})
+test('[OC-04, OC-64] where a message came from a channel a pipeline is told of all that is said, and the turn ends when that is delivered', () => {
+  const walk = onChannel()
+  for (const event of [
+    { type: 'stream.start', attempt: 1 },
+    { type: 'stream.end', text: 'hello' },
+    { type: 'stream.tool', callId: 'c' },
+  ])
+    say(walk, event)
+  walk.send({ type: 'configure', verbose: 'on' })
+  end(walk)
+  expect(walk.state).toBe('delivering')
+  expect(told(walk)).toEqual([
+    { type: 'stream.start', attempt: 1 },
+    { type: 'stream.end', text: 'hello' },
+    { type: 'stream.tool', callId: 'c' },
+    { type: 'stream.finish', leading: [], payloads: [{ text: 'hello', replyTo: '1' }], trailing: [] },
+  ])
 
-test('stop during a model call: it is asked for what it has, and that is kept', async () => {
-  const walk = start().send({ type: 'cancel' }).send({ type: 'cancel' })
-  expect(walk.state).toEqual({ calling: 'stopping' })
-  await walk.resolve('callModel', answer({ text: 'hel', partial: true }))
+  walk.tell('stream', { type: 'flushed' })
 
-  expect(walk.state).toBe('cancelled')
-  expect(walk.output).toMatchObject({ status: 'cancelled', text: 'hel', partial: true })
+  expect(walk.state).toBe('completed')
 })
 
 test.each([
-  ['fails', 0, (walk: ReturnType<typeof start>) => walk.reject('callModel', unavailable)],
-  ['does not answer', 0, (walk: ReturnType<typeof start>) => walk.pass(1000)],
-  ['does not answer before the time of the turn is up', 9500, (walk: ReturnType<typeof start>) => walk.pass(500)],
-])('stop, and the model call %s: cancelled all the same', async (_, elapsedMs, happens) => {
-  const walk = start({ wallTimeMs: 10_000 }).pass(elapsedMs).send({ type: 'cancel' })
-  await happens(walk)
+  ['failed', { status: 'failed', texts: [], error: { code: 'provider_auth', message: 'no', retryable: false } }, 'stream.finish'],
+  ['cancelled', { status: 'cancelled' }, 'stream.abort'],
+] as const)('[OC-04] a turn that %s ends its pipeline, too', (status, output, order) => {
+  const walk = end(onChannel(), output as Partial<LoopOutput>)
+  expect(told(walk).at(-1)).toMatchObject({ type: order })
 
-  expect(walk.output).toMatchObject({ status: 'cancelled', text: '' })
-})
-
-test('stop after the last word of a model call that wants tools: they are paired and do not run', async () => {
-  const walk = await start().send({ type: 'cancel' }).resolve('callModel', calls(1))
-
-  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 7 })
-  expect(walk.inputs('execute')).toEqual([])
-})
-
-test.each(['parallel', 'sequential'] as const)('stop during %s tools: all are paired, what was said meanwhile is not lost', async (toolExecution) => {
-  const walk = await start({ toolExecution }).resolve('callModel', calls(3))
-  walk.send({ type: 'steer', id: 'b' }).send({ type: 'cancel' })
-
-  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 10 })
-  expect(
-    notes(walk)
-      .slice(2)
-      .map((item) => (item as { callId?: string }).callId ?? item),
-  ).toEqual(['c1', 'c2', 'c3', 'b'])
-})
-
-test('a model that fails in a way that may pass is asked again, and gives up in the end', async () => {
-  const walk = await start({ modelAttemptMax: 2 }).reject('callModel', unavailable)
-  expect(walk.state).toBe('retrying')
-  expect(walk.heard().at(-1)).toMatchObject({ type: 'retry', attempt: 1, delayMs: 500 })
-  expect(walk.pass(500).state).toEqual({ calling: 'streaming' })
-  await walk.reject('callModel', unavailable)
-
-  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_unavailable' } })
-  expect(walk.heard().at(-1)).toMatchObject({ type: 'error' })
-})
-
-test('an answer after a failure shows nothing of it', async () => {
-  const walk = (await start().reject('callModel', unavailable)).pass(500)
-
-  expect((await walk.resolve('callModel', answer())).output).not.toHaveProperty('error')
-})
-
-test('stop during the pause', async () => {
-  expect((await start().reject('callModel', unavailable)).send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled' })
-})
-
-test('overflow: old history becomes a summary, once for each step', async () => {
-  const walk = await start().reject('callModel', overflow)
-  expect(walk.state).toBe('compacting')
-  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 5, id: 'r:summary-1' }])
-  await walk.resolve('summarise', { kind: 'summary', id: 'r:summary-1', text: 'S', keep: 2, usage: noUsage })
-
-  expect(walk.inputs('callModel').at(-1)).toMatchObject({ upTo: 3, call: 2 })
-  expect(walk.heard().slice(1)).toMatchObject([
-    { type: 'transcript', compact: { keep: 2, summary: 'r:summary-1' } },
-    { type: 'compacted', keep: 2 },
-  ])
-  await walk.reject('callModel', overflow)
-  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_overflow' } })
-})
-
-test('a summary that fails ends the turn with its error', async () => {
-  const walk = await (await start().reject('callModel', overflow)).reject('summarise', new RuntimeError('provider_auth', 'no'))
-
-  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } })
-})
-
-test.each<[string, Partial<Profile>, string]>([
-  ['steps', { stepMax: 1 }, 'budget_steps'],
-  ['tokens', { tokenMax: 15 }, 'budget_tokens'],
-  ['tool calls', { toolCallMax: 0 }, 'budget_tool_calls'],
-])('the budget of %s is looked at before the act', async (_, profile, code) => {
-  const walk = await start(profile).resolve('callModel', calls(1))
-  if (code !== 'budget_tool_calls') await walk.resolve('execute', result(1))
-
-  expect(walk.output).toMatchObject({ status: 'failed', error: { code, hint: expect.any(String) }, transcriptLength: 7 })
-  expect(walk.inputs('callModel')).toHaveLength(1)
-})
-
-test('the time of a turn is up while tools work: those are stopped and paired', async () => {
-  const walk = (await start({ wallTimeMs: 1000 }).resolve('callModel', calls(1))).pass(1000)
-
-  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time' }, transcriptLength: 7 })
-  expect(notes(walk).at(-1)).toMatchObject({ output: { error: { code: 'budget_time' } } })
+  expect(walk.tell('stream', { type: 'flushed' }).state).toBe(status)
 })
 
 test('every transition of the chart has been taken', () => {
   expect(turn.missed()).toEqual([])
-})
-
-// ---- The pure functions
-
-const aContext = (context: Partial<TurnContext> = {}): TurnContext => ({
-  ...begin({ session: 's', runId: 'r', profile: aProfile(), prompt: [{ id: 'r' }], transcriptLength: 0 }),
-  ...context,
-})
-
-test('pauses grow to a minute, and a provider is given the time that it asks for, within reason', () => {
-  expect([1, 2, 3, 8, 30].map((attempt) => retryDelayMs(aContext({ attempt })))).toEqual([500, 1000, 2000, 60_000, 60_000])
-  const asks = (retryAfterMs: number) => ({ ...unavailable.toJSON(), data: { retryAfterMs } })
-  expect(retryDelayMs(aContext({ error: asks(90_000) }))).toBe(90_000)
-  expect([100_000, 200_000].map((ms) => mayRetry(aContext(), asks(ms)))).toEqual([true, false])
-  expect(mayRetry(aContext({ attempt: 4 }), unavailable.toJSON())).toBe(false)
-  expect(mayRetry(aContext(), overflow.toJSON())).toBe(false)
-})
-
-test('what can be launched: all at once, or one when nothing runs', () => {
-  const three = { calls: [aCall(1), aCall(2), aCall(3)], results: [null, null, null] }
-  const sequential = aProfile({ toolExecution: 'sequential' })
-  expect(launchable(aContext(three))).toEqual([0, 1, 2])
-  expect(launchable(aContext({ ...three, profile: sequential }))).toEqual([0])
-  expect(launchable(aContext({ ...three, profile: sequential, launched: 1 }))).toEqual([])
-  expect(launchable(aContext({ ...three, profile: sequential, launched: 1, results: [{ content: 'x' }, null, null] }))).toEqual([1])
-})
-
-test('a stand-in says what became of the call', () => {
-  const two = { calls: [aCall(1), aCall(2)], results: [null, null], launched: 1 }
-  const messages = (context: Partial<TurnContext>) =>
-    resultsOf(aContext({ ...two, ...context })).map((item) => (item as { output: { error: { message: string } } }).output.error.message)
-
-  expect(messages({})).toEqual(['stopped in its work: a newer message came first', 'not run: a newer message came first'])
-  expect(messages({ cancelled: true })[1]).toBe('not run: somebody stopped the turn')
-  expect(messages({ error: { code: 'budget_time', message: 'time is up', retryable: false } })).toEqual([
-    'stopped in its work: time is up',
-    'not run: time is up',
-  ])
-})
-
-test.each(['length', 'content-filter'] as const)(
-  'an answer that its provider cut off (%s) is completed, and says that it is not whole',
-  async (finish) => {
-    const walk = start()
-
-    await walk.resolve('callModel', answer({ text: 'half a wo', finish }))
-
-    expect(walk.output).toMatchObject({ status: 'completed', text: 'half a wo', partial: true, finish })
-  },
-)
-
-test.each<[Partial<ModelCallOutput>]>([[{ finish: 'stop' }], [{}]])(
-  'an answer that ended regularly says nothing about its end: %j',
-  async (response) => {
-    const walk = start()
-
-    await walk.resolve('callModel', answer(response))
-
-    expect(walk.output).toMatchObject({ status: 'completed', partial: false })
-    expect(walk.output).not.toHaveProperty('finish')
-  },
-)
-
-test('an answer that ended for a reason of its provider names it', async () => {
-  const walk = start()
-
-  await walk.resolve('callModel', answer({ finish: 'other' }))
-
-  expect(walk.output).toMatchObject({ partial: false, finish: 'other' })
-})
-
-test('after an answer that was cut off, a whole one is whole', async () => {
-  const walk = start()
-
-  await walk.resolve('callModel', answer({ finish: 'length', calls: [aCall(1)] }))
-  await walk.resolve('execute', result(1))
-  await walk.resolve('callModel', answer({ id: 'r:2', finish: 'stop' }))
-
-  expect(walk.output).toMatchObject({ status: 'completed', partial: false })
-  expect(walk.output).not.toHaveProperty('finish')
-})
-
-test('an answer that somebody stopped is partial, without a word of its provider', async () => {
-  const walk = start()
-  walk.send({ type: 'cancel' })
-
-  await walk.resolve('callModel', answer({ text: 'hel', partial: true, finish: 'other' }))
-
-  expect(walk.output).toMatchObject({ status: 'cancelled', partial: true })
-  expect(walk.output).not.toHaveProperty('finish')
 })

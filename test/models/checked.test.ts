@@ -21,7 +21,10 @@ const answer = (response: Partial<ModelResponse> = {}): ModelResponse => ({
 })
 
 /** The model as a runtime opens it. */
-const own = (call: unknown, { clock = virtualClock(), ...rest }: { clock?: ReturnType<typeof virtualClock>; contextTokens?: unknown } = {}) => {
+const own = (
+  call: unknown,
+  { clock = virtualClock(), ...rest }: { clock?: ReturnType<typeof virtualClock>; contextTokens?: unknown; info?: unknown } = {},
+) => {
   const environment = { clock, random: { next: () => 0.5 }, failPoints: noFailPoints, log }
   return createModels({ environment, env: {}, custom: { 'my/own': { ref: 'my/own', call, ...rest } as never } }).get('my/own')
 }
@@ -241,6 +244,43 @@ describe('nonsense', () => {
       field: 'models',
       hint: expect.stringContaining('call('),
     })
+  })
+})
+
+describe('what it reports', () => {
+  const reporting = async (usage: unknown) => start(await own(async () => answer({ usage: usage as never })))
+
+  test('is read however the provider behind it spells tokens', async () => {
+    const { usage } = await (await reporting({ input_tokens: 10, output_tokens: 5, cache_read_input_tokens: 30, cache_creation_input_tokens: 2 }))
+      .response
+
+    expect(usage).toEqual({ inputTokens: 42, outputTokens: 5, cachedInputTokens: 30, reasoningTokens: 0, cacheWriteTokens: 2 })
+  })
+
+  test('as an earlier version had it still fits', async () => {
+    const { usage } = await (await reporting({ inputTokens: 1, outputTokens: 2, cachedInputTokens: 0, reasoningTokens: 0 })).response
+
+    expect(usage).toEqual({ ...noUsage, inputTokens: 1, outputTokens: 2 })
+  })
+
+  test.each([[undefined], ['many'], [{}], [{ cost: 3 }]])('and is no usage at all (%j) is refused', async (usage) => {
+    expect(await (await reporting(usage)).error).toMatchObject({ code: 'provider_malformed', message: expect.stringContaining('usage') })
+  })
+
+  test('what is known of the model is kept', async () => {
+    const info = { contextTokens: 128_000, reasoning: true, price: { input: 3, output: 15, cacheRead: 0.3 } }
+
+    expect(await own(saying(), { info })).toMatchObject({ info })
+    expect(await own(saying())).not.toHaveProperty('info')
+  })
+
+  test.each<[unknown, string]>([
+    [{ price: { input: -1, output: 1 } }, 'info.price.input'],
+    [{ price: { input: 1 } }, 'info.price.output'],
+    [{ contextTokens: 0.5 }, 'info.contextTokens'],
+    ['cheap', 'info'],
+  ])('nonsense about it (%j) is refused when the model is opened', async (info, field) => {
+    await expect(own(saying(), { info })).rejects.toMatchObject({ code: 'bad_request', field, hint: expect.any(String) })
   })
 })
 

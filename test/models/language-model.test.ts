@@ -10,7 +10,7 @@ type Part = { type: string; [key: string]: unknown }
 const finish = (unified: string, raw: string | undefined = unified): Part => ({
   type: 'finish',
   finishReason: { unified, raw },
-  usage: { inputTokens: { total: 11, cacheRead: 4 }, outputTokens: { total: 5, reasoning: 2 } },
+  usage: { inputTokens: { total: 11, cacheRead: 4, cacheWrite: 3 }, outputTokens: { total: 5, reasoning: 2 } },
 })
 const text = (delta: string, id = '1'): Part => ({ type: 'text-delta', id, delta })
 
@@ -71,7 +71,7 @@ describe('an answer', () => {
         { callId: 'c1', name: 'add', input: '{"a":1}' },
         { callId: 'c1-2', name: 'add', input: '{"a":2}' },
       ],
-      usage: { inputTokens: 11, outputTokens: 5, cachedInputTokens: 4, reasoningTokens: 2 },
+      usage: { inputTokens: 11, outputTokens: 5, cachedInputTokens: 4, reasoningTokens: 2, cacheWriteTokens: 3 },
       finish: 'tool-calls',
       model: 'fake/f-1-20260101',
       partial: false,

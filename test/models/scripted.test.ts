@@ -21,7 +21,7 @@ describe('a scripted model', () => {
       text: 'let me see',
       reasoning: 'hm',
       calls: [{ callId: 'c1', name: 'add', input: '{"a":1}' }],
-      usage: { inputTokens: 7, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0 },
+      usage: { inputTokens: 7, outputTokens: 3, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 },
       finish: 'tool-calls',
       model: 'scripted/test',
       partial: false,

@@ -133,14 +133,14 @@ export const mutants: Mutant[] = [
   {
     name: 'lose a message while a summary is made',
     file: 'machines/session.machine.ts',
-    find: "        message: acceptForLater,\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
-    replace: "        message: {},\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
+    find: "        admit: acceptForLater,\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
+    replace: "        admit: {},\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
   },
   {
     name: 'drop queued messages without an outcome',
     file: 'machines/session.setup.ts',
-    find: "      enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })\n    }),\n",
-    replace: '    }),\n',
+    find: "      enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })\n    }),\n    keepApproval",
+    replace: '    }),\n    keepApproval',
   },
   {
     name: 'decide an approval twice',
@@ -150,7 +150,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'leave a skipped call without a result',
-    file: 'machines/turn.context.ts',
+    file: 'machines/loop.context.ts',
     find: "    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]",
     replace: "    return index < launched ? [{ call, status: 'cancelled' as const, message }] : []",
   },

@@ -12,7 +12,7 @@ test('a message is answered, in exactly two commits, and nothing of the turn is 
   expect(answer).toMatchObject({ status: 'completed', text: 'good morning to you', ids: [run.id], steps: 1, usage: { outputTokens: 4 } })
   expect(answer).not.toHaveProperty('error')
   expect(await told.transcript()).toEqual(['user: good morning', 'assistant: good morning to you'])
-  expect(told.said()).toEqual(['accepted', 'started', 'final'])
+  expect(told.said()).toEqual(['accepted', 'started', 'usage', 'final'])
   expect(await told.commits('main')).toBe(2)
   await expectNothingAlive(told)
 })

@@ -3,8 +3,8 @@ import { expect } from 'vitest'
 import { z } from 'zod'
 import { decodeCommit } from '../../src/actors/codec.ts'
 import type { Message } from '../../src/contracts/message.ts'
-import type { TranscriptNote } from '../../src/contracts/session.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
+import type { TranscriptNote } from '../../src/contracts/turn.ts'
 import { type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
 import {
   type ScriptedSource,

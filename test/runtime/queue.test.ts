@@ -32,7 +32,11 @@ test('followup: each message gets a turn of its own, in order, also over a crash
   expect((await told.main.outcome('b')).text).toBe('re: b')
 })
 
-test('collect: what waits is answered together, and each run gets that answer', async () => {
+/** What a turn is told for several messages. */
+const collected = (...items: string[]) =>
+  ['These messages came in while you were busy, oldest first.', ...items.map((item, index) => `Message ${index + 1}:\n${item}`)].join('\n\n')
+
+test('[OC-19] collect: what waits is answered together, and each run gets that answer', async () => {
   await using told = await story(echo(), { queueMode: 'collect' })
   const first = await told.say('a')
   const [b, c] = [await told.say('b'), await told.say('c')]
@@ -40,9 +44,9 @@ test('collect: what waits is answered together, and each run gets that answer', 
 
   const answers = await told.clock.until(Promise.all([first, b, c].map((run) => run.result())))
 
-  expect(answers.map(({ text }) => text)).toEqual(['re: a', 're: b + c', 're: b + c'])
+  expect(answers.map(({ text }) => text)).toEqual(['re: a', `re: ${collected('b', 'c')}`, `re: ${collected('b', 'c')}`])
   expect(c.runId).toBe(b.id)
-  expect(await told.transcript()).toEqual(['user: a', 'assistant: re: a', 'user: b', 'user: c', 'assistant: re: b + c'])
+  expect(await told.transcript()).toEqual(['user: a', 'assistant: re: a', `user: ${collected('b', 'c')}`, `assistant: re: ${collected('b', 'c')}`])
 })
 
 test('interrupt: the running turn is stopped, what waits is dropped, the new message is next; all get an outcome', async () => {
@@ -80,9 +84,9 @@ test('modes mixed: a message that wants a turn of its own is neither collected n
 
   expect((await told.transcript()).filter((line) => line.startsWith('assistant'))).toEqual([
     'assistant: re: a',
-    'assistant: re: b + c',
+    `assistant: re: ${collected('b', 'c')}`,
     'assistant: re: d',
-    'assistant: re: e + f',
+    `assistant: re: ${collected('e', 'f')}`,
   ])
 })
 

@@ -12,7 +12,7 @@ type Layer = {
 
 const node = 'node:'
 const core = ['contracts', 'rules', 'machines', 'actors']
-const adapters = ['transport', 'models', 'tools']
+const adapters = ['transport', 'models', 'tools', 'channels']
 
 export const layers: Layer[] = [
   { name: 'contracts', files: /^src\/contracts\//, from: [], packages: /^zod$/ },
@@ -25,6 +25,7 @@ export const layers: Layer[] = [
   { name: 'transport', files: /^src\/transport\//, from: ['contracts', 'rules'] },
   { name: 'models', files: /^src\/models\//, from: ['contracts', 'rules'] },
   { name: 'tools', files: /^src\/tools\//, from: ['contracts', 'rules'] },
+  { name: 'channels', files: /^src\/channels\//, from: ['contracts', 'rules'] },
   // index.ts is matched here first, so it is no part of the runtime.
   { name: 'index', files: /^src\/index\.ts$/, from: [...core, ...adapters, 'runtime', 'gateway', 'inspector', 'cli', 'testing'] },
   { name: 'runtime', files: /^src\/(runtime\/|[\w.-]+\.ts$)/, from: [...core, ...adapters] },

@@ -1,0 +1,84 @@
+/**
+ * Room for turns: at most so many of one lane run on this node at once, first come, first served. A turn keeps its place until it has ended; after a crash
+ * those that go on take theirs again.
+ */
+import { fromCallback } from 'xstate'
+import type { Clock, Logger } from '../contracts/environment.ts'
+import type { LaneInput } from '../machines/turn.setup.ts'
+
+/** Whoever waits for so long is told of, in ms. */
+const longMs = 2_000
+
+type Waiting = { enter(): void; since: number }
+
+export class Lanes {
+  readonly #limits: Readonly<Record<string, number>>
+  readonly #busy = new Map<string, number>()
+  readonly #waiting = new Map<string, Waiting[]>()
+
+  /** @param limits how many may run at once, by lane; a lane that is not there has no limit */
+  constructor(limits: Readonly<Record<string, number>>) {
+    this.#limits = limits
+  }
+
+  /** @returns leaves the lane, or the line */
+  enter(lane: string, waiting: Waiting): () => void {
+    const line = this.#waiting.get(lane) ?? []
+    this.#waiting.set(lane, line)
+    let inside = false
+    const entry = {
+      ...waiting,
+      enter: () => {
+        inside = true
+        this.#busy.set(lane, this.busy(lane) + 1)
+        waiting.enter()
+      },
+    }
+    line.push(entry)
+    this.#next(lane)
+    let left = false
+    return () => {
+      if (left) return
+      left = true
+      if (inside) this.#busy.set(lane, this.busy(lane) - 1)
+      else line.splice(line.indexOf(entry), 1)
+      this.#next(lane)
+    }
+  }
+
+  busy(lane: string): number {
+    return this.#busy.get(lane) ?? 0
+  }
+
+  ahead(lane: string): number {
+    return this.#waiting.get(lane)?.length ?? 0
+  }
+
+  #next(lane: string): void {
+    const limit = this.#limits[lane] ?? Number.POSITIVE_INFINITY
+    const line = this.#waiting.get(lane) ?? []
+    while (this.busy(lane) < limit && line.length > 0) line.shift()?.enter()
+  }
+}
+
+/** Says when there is room, and holds it until it is stopped. */
+export const laneActor = ({ lanes, clock, log }: { lanes: Lanes; clock: Clock; log: Logger }) =>
+  fromCallback<{ type: string }, LaneInput>(({ input: { session, runId, lane }, sendBack, emit }) => {
+    const since = clock.now()
+    const timer = clock.setTimeout(() => {
+      const facts = { runId, lane, waitedMs: clock.now() - since, ahead: Math.max(0, lanes.ahead(lane) - 1) }
+      log.warn({ session, ...facts }, 'a turn waits for room in its lane')
+      emit({ type: 'waiting', ...facts })
+    }, longMs)
+    const leave = lanes.enter(lane, {
+      since,
+      enter() {
+        clock.clearTimeout(timer)
+        sendBack({ type: 'lane.granted', waitedMs: clock.now() - since })
+      },
+    })
+    return () => {
+      clock.clearTimeout(timer)
+      leave()
+    }
+  })

@@ -1,0 +1,82 @@
+/** How a turn may run: the settings of an agent, frozen when a message is accepted. */
+import { z } from 'zod'
+import { DropPolicy, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
+
+/** Messages that may wait in one session, and messages that one turn takes in. */
+export const queueMax = 100
+
+const freshnessRule = {
+  mode: z.enum(['daily', 'idle']).optional(),
+  atHour: z.number().optional().describe('hour of the day, 0 to 23; default 4'),
+  idleMinutes: z.number().optional().describe('minutes without a message; default where the mode is idle: 60'),
+}
+const Freshness = z.strictObject({
+  ...freshnessRule,
+  timeZone: z.string().max(100).optional().describe('such as Europe/Berlin; default: UTC'),
+  byType: z.partialRecord(z.enum(['direct', 'group', 'thread']), z.strictObject(freshnessRule)).optional(),
+  byChannel: z.record(z.string(), z.strictObject(freshnessRule)).optional(),
+})
+
+/** `{date}` in the prompt is today. */
+const MemoryFlush = z.strictObject({
+  prompt: z.string().min(1).max(4000).optional(),
+  reserveTokens: z.number().int().min(0).optional().describe('tokens that are kept free; default 20,000'),
+  softTokens: z.number().int().min(0).optional().describe('and so many before that; default 4,000'),
+})
+const Pruning = z.strictObject({
+  ttlMs: z.number().int().min(0).optional().describe('ms for which the provider keeps its cache; default 300,000'),
+  protect: z.number().int().min(0).optional().describe('newest answers whose results are not touched; default 3'),
+  allow: z.array(z.string().max(200)).max(100).optional().describe('only results of these tools; * stands for anything'),
+  deny: z.array(z.string().max(200)).max(100).optional().describe('never results of these tools'),
+})
+
+export type MemoryFlush = z.infer<typeof MemoryFlush>
+
+/** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
+export const Profile = z
+  .strictObject({
+    agent: z.string().describe('name of the agent that answers'),
+    model: z.string().describe('reference of the model, provider/model-id'),
+    queueMode: QueueMode,
+    toolExecution: z.enum(['parallel', 'sequential']),
+    inDoubt: z
+      .enum(['ask', 'report'])
+      .describe('whether a person decides about a tool call of which nobody knows if it ran, or the model is told so'),
+    stepMax: z.number().int().min(1).describe('model calls in one turn'),
+    tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
+    toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
+    wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
+    modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
+    fallbacks: z.array(z.string().min(1).max(200)).max(20).optional().describe('models that answer where the first one fails, in this order'),
+    runTimeoutMs: z.number().int().min(1).optional().describe('ms that one turn may work, people who are asked not counted; default 600,000'),
+    debounceMs: z.number().int().min(0).optional().describe('ms without a new message before those that wait get their turn; default 500'),
+    queueCap: z.number().int().min(1).max(queueMax).optional().describe('messages that may wait; default 100'),
+    queueDrop: DropPolicy.optional().describe('what becomes of messages that are too many; default: they are refused'),
+    thinking: ThinkingLevel.optional().describe('how hard the model is to think'),
+    verbose: VerboseLevel.optional().describe('how much is told about tools; default off'),
+    reasoning: ReasoningVisibility.optional().describe('whether the reasoning of the model is shown; default off'),
+    usage: UsageMode.optional().describe('the line below an answer that says what it cost; default off'),
+    freshness: Freshness.optional().describe('when a conversation is so old that a message begins another one; default: never'),
+    heartbeat: z.literal(true).optional().describe('nobody has asked: the agent looks by itself whether there is something to say'),
+    memoryFlush: MemoryFlush.optional().describe(
+      'before its context is shortened, the agent takes durable notes with its tools; default: it does not',
+    ),
+    lane: z.string().min(1).max(40).optional().describe('the turn waits until there is room in this lane of its node; see `lanes` of the runtime'),
+    historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),
+    pruning: Pruning.optional().describe('old results of tools are left out of requests when the cache of the provider is cold; default: they stay'),
+    contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
+    responsePrefix: z.string().max(200).optional().describe('put before each answer; {model}, {provider}, {thinkingLevel} … are filled in'),
+  })
+  .describe('settings of a turn')
+export type Profile = z.infer<typeof Profile>
+
+export const defaultProfile: Omit<Profile, 'agent' | 'model'> = {
+  queueMode: 'steer',
+  toolExecution: 'parallel',
+  inDoubt: 'ask',
+  stepMax: 50,
+  tokenMax: 2_000_000,
+  toolCallMax: 200,
+  wallTimeMs: 86_400_000,
+  modelAttemptMax: 4,
+}

@@ -1,0 +1,251 @@
+/** What a turn and its parts are given and what they answer: between their machines and their effects, and in the journal. */
+import type { Delivery } from './channel.ts'
+import type { ErrorBody } from './errors.ts'
+import type { Message, Usage } from './message.ts'
+import type { ModelResponse } from './model.ts'
+import type { Profile } from './profile.ts'
+import type { Origin, Payload, Route } from './reply.ts'
+import type { ThinkingLevel } from './settings.ts'
+import type { CrashPolicy, ToolCall } from './tool.ts'
+
+/** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
+export type Approval = {
+  callId: string
+  runId: string
+  name: string
+  input: unknown
+  inputHash: string
+  /** The attempt that a yes would start: 1 before anything ran, more where a crash left a call in doubt. */
+  attempt: number
+  why: 'approval' | 'in_doubt'
+}
+
+export type TurnInput = {
+  session: string
+  runId: string
+  profile: Profile
+  prompt: Prompt
+  facts: TurnFacts
+  /** Messages in the transcript before this turn. */
+  transcriptLength: number
+}
+
+/** What a session tells its turn of itself. */
+export type TurnFacts = {
+  /** Where the first of its messages came from. */
+  origin?: Origin
+  /** How answers go there; without it there is nobody to send them to but those who listen to the session. */
+  delivery?: Delivery
+  /** Told to the model before its instructions end, such as how to behave in a group. */
+  intro?: string
+  /** The conversation begins with this turn. */
+  newSessionId?: string
+  /** Compactions before it. */
+  compactions: number
+  /** The count of compactions at which durable notes were taken last. */
+  flushedAt?: number
+  /** ms since the epoch when the first of its messages came. */
+  at: number
+  /** Tokens of the conversation so far, and how many the model can read, where known. */
+  tokens?: number
+  window?: number
+  /** When the model answered last, in ms since the epoch, and with which credential of its provider. */
+  lastCallAt?: number
+  pinned?: string
+}
+
+/** Messages that a turn answers: one after the other, or collected to a single one. */
+export type Prompt = {
+  ids: string[]
+  collected?: true
+  /** Messages for which there was no room, a line each as far as they were kept. */
+  dropped?: { count: number; lines: string[] }
+  /** What the model is told before the first of them. */
+  before?: string
+  /** It gets a turn of its own as well. */
+  again?: true
+}
+
+export type TurnStatus = 'completed' | 'failed' | 'cancelled'
+
+/** What became of the messages that a turn answers. `reset`: the conversation could not go on and begins anew. */
+export type TurnResult = 'replied' | 'silent' | 'reset' | 'failed' | 'aborted'
+
+export type TurnOutput = {
+  runId: string
+  status: TurnStatus
+  outcome: TurnResult
+  /** Ids of all messages that this turn answered, steering included. */
+  ids: string[]
+  /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it, or its provider cut it off. */
+  text: string
+  partial: boolean
+  /** How the model says that `text` ended, when it is not `stop`: after `length` and `content-filter` the rest of it is missing. */
+  finish?: Exclude<ModelResponse['finish'], 'stop'>
+  /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
+  answerId: string | null
+  usage: Usage
+  steps: number
+  toolCalls: number
+  model: string
+  /** What users get, where that is not just `text`; a single payload stands by itself. */
+  reply?: Payload | Payload[]
+  /** Calls of models that failed before one answered. */
+  attempts?: Attempt[]
+  provider?: string
+  /** Tokens of the conversation at the newest call, and how many the model can read, where known. */
+  tokens?: number
+  window?: number
+  /** USD, where the price is known. */
+  costUsd?: number
+  durationMs?: number
+  /** When the model answered last, in ms since the epoch, and with which credential. */
+  endedAt?: number
+  credential?: string
+  compactions?: number
+  /** Durable notes were taken before it. */
+  flushed?: true
+  error?: ErrorBody
+  transcriptLength: number
+}
+
+/** What a session remembers of a turn that ended. */
+export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength'>
+
+/** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
+export type ModelCallInput = {
+  session: string
+  runId: string
+  profile: Profile
+  model: string
+  thinking?: ThinkingLevel
+  /** Added to the instructions of the agent. */
+  intro?: string
+  /** Credentials of its provider that have failed in this turn, and the one that the session has used before. */
+  tried?: string[]
+  pinned?: string
+  /** Tokens of the conversation at the call before, and when that was, in ms since the epoch. */
+  tokens?: number
+  lastCallAt?: number
+  /** Whether long results of tools are to be cut, since everything together was too long. */
+  shorten?: true
+  upTo: number
+  call: number
+}
+export type ModelCallOutput = {
+  kind: 'model'
+  id: string
+  text: string
+  reasoning: string
+  calls: ToolCall[]
+  usage: Usage
+  model: string
+  partial: boolean
+  /** Journals written before this field have none. */
+  finish?: ModelResponse['finish']
+  /** ms since the epoch when it was asked, and ms until it had answered. */
+  at?: number
+  durationMs?: number
+  /** Tokens that the model can read, where known. */
+  contextTokens?: number
+  /** What the call cost in USD, where the price is known. */
+  costUsd?: number
+  /** The credential that was used, where there are several; `flat` if it is not paid by the token. */
+  credential?: string
+  flat?: true
+}
+
+/** A call of a model that failed, and what it was tried with. */
+export type Attempt = { model: string; credential?: string; reason: string; error: ErrorBody }
+
+export type LoopInput = {
+  session: string
+  runId: string
+  profile: Profile
+  /** Messages that it answers. */
+  ids: string[]
+  transcriptLength: number
+  /** Added to the instructions of the agent. */
+  intro?: string
+  /** There is a pipeline that wants to know when calls begin and end. */
+  piped?: true
+  /** Tokens of the conversation so far, and how many the model can read, where known. */
+  tokens?: number
+  window?: number
+  lastCallAt?: number
+  pinned?: string
+}
+
+/** What came out of the calls of models and tools. */
+export type LoopOutput = {
+  status: TurnStatus
+  /** Messages that it has answered, those taken in by steering included. */
+  ids: string[]
+  text: string
+  /** What was said in each step, in order. */
+  texts: string[]
+  /** What was thought, where users are to see it. */
+  reasoning: string
+  /** The tool that failed last, unless another one has ended well since. */
+  toolError: { name: string; code: ErrorBody['code'] } | null
+  /** What tools have sent to users, as it is compared, and where. */
+  sent: string[]
+  sentTo: Route[]
+  /** Its credential is not paid by the token. */
+  flat: boolean
+  partial: boolean
+  finish: TurnOutput['finish'] | null
+  answerId: string | null
+  usage: Usage
+  /** Null where no price is known. */
+  costUsd: number | null
+  /** ms from the first call of a model to its last answer. */
+  durationMs: number | null
+  /** ms since the epoch of its last answer, and the credential that was used for it. */
+  endedAt: number | null
+  credential: string | null
+  steps: number
+  toolCalls: number
+  model: string
+  attempts: Attempt[]
+  compactions: number
+  tokens: number
+  window: number
+  error: ErrorBody | null
+  transcriptLength: number
+}
+
+export type ToolInput = { session: string; runId: string; agent: string; call: ToolCall; inDoubt: Profile['inDoubt'] }
+export type ToolCallInput = { session: string; runId: string; agent: string; call: ToolCall; attempt: number; onCrash: CrashPolicy }
+export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
+
+export type SummaryInput = { session: string; profile: Profile; upTo: number; id: string; instructions?: string }
+/** `keep` is how many of the newest messages stay as they are. */
+export type SummaryOutput = {
+  kind: 'summary'
+  id: string
+  text: string
+  keep: number
+  usage: Usage
+  /** Tokens of the conversation before and after, as far as they can be estimated. */
+  tokens?: { before: number; after: number }
+}
+
+/**
+ * What becomes part of the transcript: a message of a user by its id, or what an effect answered by its id (both texts stand in the journal as
+ * inputs), or a message that the machine itself made up. Two forms, since users choose their ids and could choose that of an answer.
+ */
+export type TranscriptItem = string | { content: string } | { prompt: Prompt } | Message
+
+/** A fact about the conversation, noted in the journal beside its inputs. */
+export type TranscriptNote = {
+  type: 'transcript'
+  add?: TranscriptItem[]
+  /** All but the newest `keep` messages are replaced by this summary. */
+  compact?: { keep: number; summary: string }
+  clear?: true
+  /** Messages whose texts will not become part of it: they were refused, or had their effect. */
+  drop?: string[]
+  /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
+  ended?: TurnOutcome[]
+}

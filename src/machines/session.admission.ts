@@ -1,0 +1,119 @@
+/** What a message asks for, before it is decided what becomes of it: pure functions over the event and what the session keeps. */
+
+import type { Delivery } from '../contracts/channel.ts'
+import { noUsage } from '../contracts/message.ts'
+import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../contracts/session.ts'
+import type { Toggles } from '../contracts/settings.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
+import type { Directive } from '../rules/directives.ts'
+import { type FreshnessPolicy, isStale as isOld } from '../rules/freshness.ts'
+import { dedupeKey, remember } from '../rules/inbound.ts'
+import { routed, summaryLine } from '../rules/queue.ts'
+import { outcomeOf, type SessionContext } from './session.context.ts'
+import { profileFor } from './session.record.ts'
+import type { StreamInput } from './stream.machine.ts'
+
+export type Message = Extract<SessionEvent, { type: 'message' }>
+
+export const directivesOf = ({ directives = [] }: Message): Directive[] => directives as unknown as Directive[]
+
+/** The message begins with this order. */
+export const saysFirst = (message: Message, name: Directive['name']): boolean => directivesOf(message)[0]?.name === name
+
+/** The same message of a channel, which came before. */
+export const isRepeated = ({ origin, at }: Message, { key, record }: SessionContext): boolean =>
+  origin !== undefined && remember(record.seen, dedupeKey(origin, key), at).duplicate
+
+/** The conversation is so old that this message begins another one. */
+export const isStale = ({ at, origin, profile: { freshness } }: Message, { sessionId, updatedAt }: SessionRecord): boolean =>
+  freshness !== undefined &&
+  sessionId !== '' &&
+  isOld({
+    updatedAt,
+    now: at,
+    policy: freshness as FreshnessPolicy,
+    ...(origin?.chatType && { chatType: origin.chatType }),
+    ...(origin && { channel: origin.channel }),
+  })
+
+/** What directives ask for, as settings. */
+export const wishesOf = (directives: readonly Directive[]): Toggles => {
+  const wishes: Toggles = {}
+  for (const directive of directives) {
+    if (!('value' in directive) || directive.value === undefined) continue
+    switch (directive.name) {
+      case 'think':
+        wishes.thinking = directive.value
+        break
+      case 'verbose':
+      case 'reasoning':
+      case 'elevated':
+      case 'model':
+        Object.assign(wishes, { [directive.name]: directive.value })
+        break
+      case 'queue': {
+        const { mode, debounceMs, cap, drop } = directive.value
+        Object.assign(
+          wishes,
+          mode && { queueMode: mode },
+          debounceMs !== undefined && { debounceMs },
+          cap && { queueCap: cap },
+          drop && { queueDrop: drop },
+        )
+        break
+      }
+    }
+  }
+  return wishes
+}
+
+/** The message as it waits for its turn: with the settings that hold for it, whatever is changed meanwhile. */
+export const admitted = (message: Message, { toggles }: SessionRecord): AcceptedMessage => {
+  const { id, text, at, origin, delivery, groupHint, wishes } = message
+  const directives = directivesOf(message)
+  const profile = profileFor(message.profile, toggles, wishes, directives.length === 0 ? undefined : wishesOf(directives))
+  return {
+    id,
+    profile,
+    at,
+    ...(origin ? { origin } : {}),
+    ...(delivery ? { delivery } : {}),
+    ...(groupHint === undefined ? {} : { groupHint }),
+    ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
+    ...(text === '' ? { greeting: true as const } : {}),
+  }
+}
+
+/** The outcome of a message that the session itself answers. */
+export const answeredBy = ({ id, profile }: Pick<Message, 'id' | 'profile'>, { transcriptLength }: SessionContext, text: string): TurnOutput => ({
+  runId: id,
+  status: 'completed',
+  outcome: text === '' ? 'silent' : 'replied',
+  ids: [id],
+  text,
+  partial: false,
+  answerId: null,
+  usage: noUsage,
+  steps: 0,
+  toolCalls: 0,
+  model: profile.model,
+  ...(text === '' ? {} : { reply: { text } }),
+  transcriptLength,
+})
+
+/** What is said of such a message. */
+export const saidOf = (output: TurnOutput): SessionOutput[] => [
+  { type: 'final', ...output },
+  { type: 'transcript', ended: [outcomeOf(output)] },
+]
+export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id, status: 'answered', runId: id })
+
+/** Something that the session itself has to say on a channel. */
+export type Saying = { type: 'say'; input: StreamInput; text: string }
+export const sayings = (session: string, { id, origin, delivery }: Pick<Message, 'id' | 'origin' | 'delivery'>, text: string): Saying[] => {
+  if (!origin || !delivery || text === '') return []
+  return [{ type: 'say', input: { session, runId: id, delivery: silent(delivery), ...routed(origin) }, text }]
+}
+
+/** It is said at once: nobody is seen to type for it. */
+const silent = (delivery: Delivery): Delivery => ({ ...delivery, streaming: false, typing: { mode: 'never' } })

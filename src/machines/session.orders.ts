@@ -1,0 +1,179 @@
+/** What a session answers to orders: the settings that they change, and the words. Pure. */
+import type { ErrorBody } from '../contracts/errors.ts'
+import type { SessionRecord } from '../contracts/session.ts'
+import type { Toggles, UsageMode } from '../contracts/settings.ts'
+import type { SummaryOutput } from '../contracts/turn.ts'
+import type { Directive } from '../rules/directives.ts'
+import { moneyText, tokensText } from '../rules/numbers.ts'
+import { nextUsageMode } from '../rules/thinking.ts'
+import { directivesOf, type Message, wishesOf } from './session.admission.ts'
+import type { SessionContext } from './session.context.ts'
+import { configured, profileFor } from './session.record.ts'
+
+/** `note` is for the model. */
+export type Obeyed = { toggles: Toggles; text: string; note?: string }
+
+/** Carries out what a message orders. Of one that also says something to the model, settings hold for that message alone. */
+export const obeyed = (message: Message, context: SessionContext): Obeyed => {
+  const only = message.text === ''
+  let { toggles } = context.record
+  const lines: string[] = []
+  let note: string | undefined
+  for (const directive of directivesOf(message)) {
+    if (!only && !isQuestion(directive)) continue
+    const { changes, line, tell } = carriedOut(directive, message, { ...context, record: { ...context.record, toggles } })
+    toggles = configured(toggles, changes ?? {})
+    lines.push(line)
+    note = tell ?? note
+  }
+  return { toggles, text: lines.join('\n'), ...(note === undefined ? {} : { note }) }
+}
+
+const isQuestion = ({ name }: Directive): boolean => name === 'status' || name === 'help' || name === 'commands' || name === 'whoami'
+
+type Done = { changes?: Parameters<typeof configured>[1]; line: string; tell?: string }
+
+const carriedOut = (directive: Directive, message: Message, context: SessionContext): Done => {
+  const { record } = context
+  const now = profileFor(message.profile, record.toggles)
+  const invalid = 'invalid' in directive ? directive.invalid : undefined
+  switch (directive.name) {
+    case 'think':
+      return setting('Thinking', directive.value, now.thinking ?? 'as the model does', choices.think, invalid, { thinking: directive.value })
+    case 'verbose':
+      return setting('Tool messages', directive.value, now.verbose ?? 'off', choices.verbose, invalid, { verbose: directive.value })
+    case 'reasoning':
+      return setting('Reasoning', directive.value, now.reasoning ?? 'off', choices.reasoning, invalid, { reasoning: directive.value })
+    case 'elevated':
+      return setting('Elevated', directive.value, record.toggles.elevated ?? 'off', choices.elevated, invalid, { elevated: directive.value })
+    case 'send': {
+      const send = directive.value === 'inherit' ? null : directive.value
+      return setting('Answers', directive.value, record.toggles.send ?? 'inherit', choices.send, invalid, { send })
+    }
+    case 'usage':
+      return usage(directive, record)
+    case 'model':
+      return model(directive, message, now.model)
+    case 'queue':
+      return queue(directive, now, invalid)
+    case 'status':
+      return { line: statusText(message, context) }
+    case 'whoami':
+      return { line: whoText(message) }
+    case 'help':
+    case 'commands':
+      return { line: helpText }
+    default:
+      return { line: `/${directive.name} does nothing here.` }
+  }
+}
+
+const choices = {
+  think: 'off, minimal, low, medium, high, xhigh, adaptive',
+  verbose: 'off, on, full',
+  reasoning: 'off, on, stream',
+  elevated: 'off, on, ask, full',
+  send: 'on, off, inherit',
+  usage: 'off, tokens, full, cost',
+  queue: 'steer, followup, collect, steer-backlog, interrupt; debounce:2s, cap:20, drop:old|new|summarize; default',
+}
+
+const setting = (
+  what: string,
+  value: string | undefined,
+  current: string,
+  options: string,
+  invalid: string | undefined,
+  changes: NonNullable<Done['changes']>,
+): Done => {
+  if (invalid !== undefined) return { line: `${what}: '${invalid}' is none of ${options}. It stays ${current}.` }
+  if (value === undefined) return { line: `${what}: ${current}. Choose: ${options}.` }
+  return { line: `${what}: ${value}.`, changes }
+}
+
+const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record: SessionRecord): Done => {
+  if (invalid !== undefined) return { line: `Usage line: '${invalid}' is none of ${choices.usage}.` }
+  if (value === 'cost') return { line: costText(record) }
+  const mode: UsageMode = value ?? nextUsageMode(record.toggles.usage)
+  return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
+}
+
+const model = ({ value, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, current: string): Done => {
+  if (invalid !== undefined) return { line: `Model: ${invalid}. It stays ${current}.` }
+  if (value === undefined) return { line: `Model: ${current}${current === profile.model ? '' : ` (default: ${profile.model})`}.` }
+  if (value === profile.model) return { line: `Model: ${value} (default).`, changes: { model: null }, tell: `the model is now ${value}` }
+  return { line: `Model: ${value}.`, changes: { model: value }, tell: `the model is now ${value}` }
+}
+
+const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['profile'], invalid: string | undefined): Done => {
+  const told = (): string =>
+    `${now.queueMode}, debounce ${now.debounceMs ?? 500} ms, cap ${now.queueCap ?? 'as configured'}, drop ${now.queueDrop ?? 'as configured'}`
+  if (invalid !== undefined) return { line: `Queue: '${invalid}' fits nothing; there are ${choices.queue}. It stays ${told()}.` }
+  if (value === undefined) return { line: `Queue: ${told()}. Choose: ${choices.queue}.` }
+  const base = value.reset ? { queueMode: null, debounceMs: null, queueCap: null, queueDrop: null } : {}
+  const changes = { ...base, ...wishesOf([{ name: 'queue', value }]) }
+  const parts = [
+    value.reset && 'default',
+    value.mode,
+    value.debounceMs !== undefined && `debounce ${value.debounceMs} ms`,
+    value.cap && `cap ${value.cap}`,
+    value.drop && `drop ${value.drop}`,
+  ]
+  return { line: `Queue: ${parts.filter(Boolean).join(', ')}.`, changes }
+}
+
+const helpText = [
+  'You can say: /new or /reset [text], /stop, /compact [what to keep], /status, /whoami, /help,',
+  '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
+  '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit.',
+  'A setting by itself holds for the conversation, one within a message for that message.',
+].join('\n')
+
+const whoText = ({ origin }: Message): string =>
+  origin
+    ? `You are ${origin.sender ?? origin.to} on ${origin.channel}${origin.account === undefined ? '' : `, account ${origin.account}`}.`
+    : 'You write to this session directly.'
+
+const statusText = (message: Message, { key, record, run, queue: waiting, transcriptLength }: SessionContext): string => {
+  const profile = profileFor(message.profile, record.toggles)
+  const { tokens, spent } = record
+  const used =
+    tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'
+  return [
+    `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
+    `Model ${profile.model}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
+    `Queue ${profile.queueMode}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
+    ...(spent.turns === 0 ? [] : [costText(record)]),
+  ].join('\n')
+}
+
+const costText = ({
+  spent: {
+    turns,
+    usage: { inputTokens, outputTokens },
+    costUsd,
+    unpriced,
+  },
+}: SessionRecord): string => {
+  const cost =
+    unpriced === turns ? 'at an unknown price' : `est ${moneyText(costUsd)}${unpriced > 0 ? ' (partial: the price of some calls is not known)' : ''}`
+  return `This session: ${turns} ${turns === 1 ? 'turn' : 'turns'}, ${tokensText(inputTokens)} in / ${tokensText(outputTokens)} out, ${cost}.`
+}
+
+export const stoppedText = ({ run, queue: waiting }: SessionContext): string => {
+  if (!run && waiting.length === 0) return 'Nothing is running.'
+  return `Stopped.${waiting.length === 0 ? '' : ` ${waiting.length} waiting ${waiting.length === 1 ? 'message was' : 'messages were'} dropped.`}`
+}
+
+export const newSessionText = (message: Message, { record }: SessionContext): string => {
+  const profile = profileFor(message.profile, record.toggles)
+  return `New session started. Model: ${profile.model}${profile.model === message.profile.model ? '' : ` (default: ${message.profile.model})`}.`
+}
+
+export const compactedText = ({ tokens }: SummaryOutput, { tokens: known }: SessionRecord): string => {
+  if (!tokens) return 'Compacted.'
+  const share = known?.window ? ` (${Math.round((tokens.after / known.window) * 100)}% of ${tokensText(known.window)})` : ''
+  return `Compacted: ${tokensText(tokens.before)} → ${tokensText(tokens.after)} tokens${share}.`
+}
+export const notCompactedText = (error?: ErrorBody): string =>
+  error ? `The conversation was not compacted: ${error.message}.` : 'The conversation was not compacted: it was stopped.'

@@ -1,0 +1,119 @@
+/** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
+import { addUsage, noUsage } from '../contracts/message.ts'
+import type { Profile } from '../contracts/profile.ts'
+import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
+import type { ToggleChanges, Toggles } from '../contracts/settings.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
+import { dedupeKey, remember } from '../rules/inbound.ts'
+import { sessionIdOf } from '../rules/session-id.ts'
+
+type Message = Extract<SessionEvent, { type: 'message' }>
+
+export const emptyRecord: SessionRecord = {
+  sessionId: '',
+  startedAt: 0,
+  updatedAt: 0,
+  resets: 0,
+  systemSent: false,
+  abortedLastRun: false,
+  needsIntro: false,
+  toggles: {},
+  compactions: 0,
+  spent: { turns: 0, usage: noUsage, costUsd: 0, unpriced: 0 },
+  notes: [],
+  seen: [],
+}
+
+/** A message was accepted: the conversation is alive, and begins with its first one. A clock that fell behind turns nothing back. */
+export const touched = (record: SessionRecord, key: string, { at, origin }: Pick<Message, 'at' | 'origin'>): SessionRecord => {
+  const now = Math.max(at, record.updatedAt)
+  const dedupe = origin && dedupeKey(origin, key)
+  return {
+    ...record,
+    ...(record.sessionId === '' ? { sessionId: sessionIdOf(key, now, record.resets), startedAt: now } : {}),
+    updatedAt: now,
+    ...(origin ? { origin } : {}),
+    ...(dedupe === undefined ? {} : { seen: [...remember(record.seen, dedupe, now).seen] }),
+  }
+}
+
+/** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
+export const begunAnew = (record: SessionRecord, key: string, at: number): SessionRecord => {
+  const { flushed: _, tokens: __, credential: ___, ...kept } = record
+  const now = Math.max(at, record.updatedAt)
+  const resets = record.resets + 1
+  return {
+    ...kept,
+    sessionId: sessionIdOf(key, now, resets),
+    startedAt: now,
+    updatedAt: now,
+    resets,
+    systemSent: false,
+    abortedLastRun: false,
+    compactions: 0,
+    spent: emptyRecord.spent,
+  }
+}
+
+/** A turn has ended: what it used is written down here and nowhere else. */
+export const accounted = (
+  record: SessionRecord,
+  { status, usage, model, provider, window, tokens, costUsd, flushed, credential, endedAt, compactions = 0 }: TurnOutput,
+): SessionRecord => {
+  const { spent, credential: pinned, ...rest } = record
+  const used = usage.inputTokens + usage.outputTokens > 0
+  return {
+    ...rest,
+    // After a compaction nothing is warm any more.
+    ...(compactions > 0 || (credential ?? pinned) === undefined ? {} : { credential: (credential ?? pinned) as string }),
+    abortedLastRun: status === 'cancelled',
+    systemSent: record.systemSent || status === 'completed',
+    needsIntro: record.needsIntro && status !== 'completed',
+    compactions: record.compactions + compactions,
+    // Before the turn compacted anything.
+    ...(flushed ? { flushed: { at: record.updatedAt, compactions: record.compactions } } : {}),
+    tokens: {
+      input: used ? usage.inputTokens : (record.tokens?.input ?? 0),
+      output: used ? usage.outputTokens : (record.tokens?.output ?? 0),
+      total: tokens ?? record.tokens?.total ?? 0,
+      ...(window || record.tokens?.window ? { window: window || (record.tokens?.window as number) } : {}),
+      ...(endedAt === undefined ? {} : { at: endedAt }),
+      model,
+      provider: provider ?? providerOf(model),
+    },
+    spent: {
+      turns: spent.turns + 1,
+      usage: addUsage(spent.usage, usage),
+      costUsd: spent.costUsd + (costUsd ?? 0),
+      unpriced: spent.unpriced + (used && costUsd === undefined ? 1 : 0),
+    },
+  }
+}
+
+/** Settings for a turn: what the message asks for, else what the session keeps, else what its agent says. */
+export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[]): Profile => {
+  const wishes: Toggles = Object.assign({}, ...layers)
+  const { elevated: _, send: __, activation: ___, ...rest } = wishes
+  // Only what has a value is there at all.
+  return Object.keys(rest).length === 0 ? profile : ({ ...profile, ...rest } as Profile)
+}
+
+const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))
+
+/** After another rule about groups the model is told of it. */
+export const withToggles = (record: SessionRecord, toggles: Toggles): SessionRecord => ({
+  ...record,
+  toggles,
+  needsIntro: record.needsIntro || toggles.activation !== record.toggles.activation,
+})
+
+/** Null takes a wish back. */
+export const configured = (toggles: Toggles, changes: ToggleChanges): Toggles =>
+  Object.fromEntries(Object.entries({ ...toggles, ...changes }).filter(([, value]) => value !== null && value !== undefined))
+
+const notesMax = 20
+/** Something has happened that the model shall know of. */
+export const noted = (record: SessionRecord, at: number, text: string): SessionRecord => ({
+  ...record,
+  notes: [...record.notes, { at, text }].slice(-notesMax),
+})

@@ -1,0 +1,135 @@
+/** Which model answers where the one that was asked for cannot, and for which errors another one is tried at all. */
+import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
+import { retryableModelError } from '../contracts/model.ts'
+
+/**
+ * The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary where nobody listed fallbacks.
+ * @param fallbacks those of the agent, else those of all agents; an empty list is a list: then there is no second attempt
+ * @param allowed fallbacks that are not in it are passed over
+ */
+export const candidates = ({
+  requested,
+  fallbacks,
+  primary,
+  allowed,
+}: {
+  requested?: string
+  fallbacks?: readonly string[]
+  primary: string
+  allowed?: readonly string[]
+}): string[] => {
+  const permitted = (fallbacks ?? []).filter((ref) => allowed === undefined || allowed.includes(ref))
+  return [...new Set([requested ?? primary, ...permitted, ...(fallbacks === undefined ? [primary] : [])])]
+}
+
+/** Why another credential, or another model, may do better. */
+export const failoverReasons = ['billing', 'rate_limit', 'auth', 'timeout', 'format', 'unavailable', 'unknown_model', 'context_window'] as const
+export type FailoverReason = (typeof failoverReasons)[number]
+
+/**
+ * Everything that may pass is a reason (see `retryableModelError`); of the rest, what lies at the credential or at the model. Of a conversation
+ * or a picture that is too large, of a stop by a person and of our own bounds another model knows nothing better.
+ * @returns undefined for an error that ends the run
+ */
+export const failoverReason = (error: ErrorBody): FailoverReason | undefined => {
+  switch (error.code) {
+    case 'provider_billing':
+      return 'billing'
+    case 'provider_rate_limit':
+      return 'rate_limit'
+    case 'provider_auth':
+      return 'auth'
+    case 'provider_timeout':
+    // A deadline that passed; one that a person set off is `cancelled`.
+    case 'timeout':
+      return 'timeout'
+    case 'provider_malformed':
+      return 'format'
+    case 'provider_unavailable':
+      return brokenOff.test(textOf(error)) ? 'timeout' : 'unavailable'
+    case 'provider_unknown_model':
+      return 'unknown_model'
+    case 'provider_rejected':
+      return reasonOfRefusal(error)
+    default:
+      return undefined
+  }
+}
+
+/** A connection that was cut while somebody waited, rather than a server that says that it is ill. */
+const brokenOff = /econnreset|econnaborted|etimedout|esockettimedout|socket hang up|connection (?:was )?(?:reset|aborted)|tim(?:ed|e)[ -]?out/i
+/** Providers have opinions on what an id may look like, and an id comes from whoever was asked before. */
+const toolId = /tool_(?:use|call|result)s?(?:\W{1,3}\d+)?\W{0,3}_?id\b|tool (?:use|call) ids?\b/i
+const picture = /\bimages?\b/i
+
+const reasonOfRefusal = (error: ErrorBody): FailoverReason | undefined => {
+  if (error.data?.failover === 'context_window') return 'context_window'
+  const text = textOf(error)
+  return toolId.test(text) && !picture.test(text) ? 'format' : undefined
+}
+
+const textOf = ({ message, data }: ErrorBody): string => (typeof data?.body === 'string' ? `${message}\n${data.body}` : message)
+
+/** One model that was tried, or that was passed over because its credentials all rest. */
+export type Attempt = { model: string; profile?: string; error: ErrorBody }
+
+/**
+ * What a run says that no model could answer: the error of its only attempt, or one error for all of them. That one has the code of the first
+ * attempt that may pass, since then the whole may, else of the first; `data.attempts` tells each.
+ * @throws TypeError without an attempt
+ */
+export const failureSummary = (attempts: readonly Attempt[]): ErrorBody => {
+  const [first] = attempts
+  if (first === undefined) throw new TypeError('there was no attempt to sum up')
+  if (attempts.length === 1) return first.error
+  const passing = attempts.filter(({ error }) => retryableModelError(error))
+  const { error } = passing[0] ?? first
+  const models = new Set(attempts.map(({ model }) => model)).size
+  return {
+    code: error.code,
+    message: `${models === 1 ? first.model : `all ${models} models`} failed: ${attempts.map(told).join(' | ')}`,
+    retryable: passing.length > 0,
+    hint: error.hint ?? 'data.attempts says what each of them answered',
+    data: { ...patience(passing), attempts: attempts.map(entry) },
+  }
+}
+
+const nameOf = ({ model, profile }: Attempt): string => (profile === undefined ? model : `${model} (${profile})`)
+const told = (attempt: Attempt): string => `${nameOf(attempt)}: ${attempt.error.message}`
+
+const entry = ({ model, profile, error }: Attempt) => {
+  const reason = failoverReason(error)
+  return {
+    model,
+    ...(profile === undefined ? {} : { profile }),
+    code: error.code,
+    ...(reason === undefined ? {} : { reason }),
+    message: error.message,
+    ...(typeof error.data?.status === 'number' ? { status: error.data.status } : {}),
+  }
+}
+
+/** The shortest of the waits that were asked for: after it one of them may answer. Nothing where one asked for none. */
+const patience = (passing: readonly Attempt[]): { retryAfterMs?: number } => {
+  const waits = passing.map(({ error }) => (typeof error.data?.retryAfterMs === 'number' ? error.data.retryAfterMs : 0))
+  const shortest = waits.length === 0 ? 0 : Math.min(...waits)
+  return shortest > 0 ? { retryAfterMs: shortest } : {}
+}
+
+/** Tokens that a model must be able to read, or it is not asked. */
+export const windowMin = 16_000
+/** Tokens below which an agent will not get far. */
+export const windowLow = 32_000
+
+/**
+ * Whether a model reads enough to work with; what is not known is not held against it.
+ * @returns `error` is a reason for the next model, `warning` is for the log
+ */
+export const windowGuard = (ref: string, contextTokens: number | undefined): { error?: ErrorBody; warning?: string } => {
+  if (contextTokens === undefined || contextTokens >= windowLow) return {}
+  const message = `the model ${ref} reads only ${contextTokens} tokens`
+  if (contextTokens >= windowMin) return { warning: `${message}; with fewer than ${windowLow} an agent does not get far` }
+  const data = { contextTokens, windowMin, failover: 'context_window' }
+  const hint = `use a model that reads ${windowMin} or more, or correct its contextTokens`
+  return { error: new RuntimeError('provider_rejected', `${message}: too few`, { hint, data }).toJSON() }
+}

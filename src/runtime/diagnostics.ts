@@ -1,0 +1,66 @@
+/** What goes on in the sessions of this node: metrics, and runs that are stuck (OC-92, OC-96). */
+import type { Environment } from '../contracts/environment.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { type Metrics, MetricsCounter } from '../rules/metrics.ts'
+
+/** A run of which nothing was heard for so long is stuck; it is looked at so often. */
+const stuckMs = 120_000
+const lookMs = 30_000
+
+/** `waits` for a person, which is not being stuck. */
+type Running = { address: Address; runId: string; heardAt: number; waits: boolean }
+
+export class Diagnostics {
+  readonly #counter = new MetricsCounter()
+  readonly #running = new Map<string, Running>()
+  readonly #clock: Environment['clock']
+  readonly #say: (address: Address, event: AnyEvent) => void
+  #timer: unknown
+
+  /** @param say tells whoever listens to a session */
+  constructor({ clock }: Pick<Environment, 'clock'>, say: (address: Address, event: AnyEvent) => void) {
+    this.#clock = clock
+    this.#say = say
+  }
+
+  /** Something that a session has said. @param at ms since the epoch of its commit; of live output there is none */
+  hear(address: Address, event: AnyEvent, at?: number): void {
+    if (address.kind !== 'session') return
+    const name = formatAddress(address)
+    const said = event as unknown as SessionOutput
+    if (at !== undefined) this.#counter.hear(name, said, at)
+    const running = this.#running.get(name)
+    if (said.type === 'started') this.#running.set(name, { address, runId: said.runId, heardAt: this.#clock.now(), waits: false })
+    else if (running && 'runId' in said && said.runId === running.runId && isOver(said)) this.#running.delete(name)
+    else if (running)
+      Object.assign(running, { heardAt: this.#clock.now(), waits: said.type === 'approval' || (running.waits && said.type !== 'decided') })
+    if (this.#running.size === 0) this.stop()
+    else this.#timer ??= this.#clock.setTimeout(() => this.#look(), lookMs)
+  }
+
+  #look(): void {
+    this.#timer = this.#running.size > 0 ? this.#clock.setTimeout(() => this.#look(), lookMs) : undefined
+    const now = this.#clock.now()
+    for (const { address, runId, heardAt, waits } of this.#running.values())
+      if (!waits && now - heardAt > stuckMs) this.#say(address, { type: 'stuck', runId, ageMs: now - heardAt })
+  }
+
+  /** A session that left this node is another's to look after. */
+  forget(address: Address): void {
+    this.#running.delete(formatAddress(address))
+    if (this.#running.size === 0) this.stop()
+  }
+
+  stop(): void {
+    this.#clock.clearTimeout(this.#timer)
+    this.#timer = undefined
+  }
+
+  get metrics(): Metrics {
+    return structuredClone(this.#counter.metrics)
+  }
+}
+
+const isOver = ({ type }: SessionOutput): boolean => type === 'final' || type === 'error' || type === 'aborted'

@@ -1,0 +1,55 @@
+/** What the actors of this node say and do, passed on: to transcripts, to listeners here, to the bus, to diagnostics. */
+import type { HostEvents } from '../actors/host.options.ts'
+import { quarantinedError } from '../actors/supervision.ts'
+import type { Transcripts } from '../actors/transcript.ts'
+import type { Environment } from '../contracts/environment.ts'
+import { errorBody } from '../contracts/errors.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { Diagnostics } from './diagnostics.ts'
+import type { Outputs } from './outputs.ts'
+import type { publishOutputs } from './publish.ts'
+
+type Parts = { environment: Environment; transcripts: Transcripts; outputs: Outputs; publish: ReturnType<typeof publishOutputs> }
+
+export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts) => {
+  const sayLive = (address: Address, event: AnyEvent): void => {
+    const said = { path: '/', event }
+    outputs.say(formatAddress(address), said)
+    publish(address, said)
+  }
+  const diagnostics = new Diagnostics(environment, sayLive)
+  const leave = (address: Address): void => {
+    transcripts.forget(address)
+    diagnostics.forget(address)
+  }
+  const events: Required<Pick<HostEvents, 'committed' | 'live' | 'released' | 'forgotten'>> = {
+    committed(root, commit, emitted, redo) {
+      // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
+      try {
+        transcripts.feed(commit)
+      } catch (error) {
+        transcripts.forget(root.address)
+        environment.log.error({ actor: root.name, error: errorBody(error) }, 'a transcript could not be followed')
+      }
+      for (const [index, { path, event }] of emitted.entries()) {
+        const said = { path, event, seq: commit.seq, index, at: commit.at }
+        outputs.say(root.name, said)
+        publish(root.address, said)
+        diagnostics.hear(root.address, event, commit.at)
+      }
+      // What is said again may be older than what others were told since.
+      if (redo && commit.seq !== root.seq - 1) return
+      publish.state(root.address, commit)
+      if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
+    },
+    live(root, path, event) {
+      outputs.say(root.name, { path, event })
+      publish(root.address, { path, event })
+      diagnostics.hear(root.address, event)
+    },
+    released: (root) => leave(root.address),
+    forgotten: leave,
+  }
+  return { events, diagnostics }
+}

@@ -1,0 +1,82 @@
+import { describe, expect, test } from 'vitest'
+import { hasUsage, tokenCounts, usageFrom } from '../../src/rules/usage-fields.ts'
+
+describe('tokens, however they are spelled [OC-88]', () => {
+  test.each<[string, unknown, object]>([
+    ['AI SDK', { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 40 }, { input: 60, output: 20, cacheRead: 40, total: 120 }],
+    [
+      'AI SDK, newest',
+      { inputTokens: { total: 100, noCache: 50, cacheRead: 40, cacheWrite: 10 }, outputTokens: { total: 20, reasoning: 5 } },
+      { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 },
+    ],
+    [
+      'Anthropic, which counts the cache beside the input',
+      { input_tokens: 60, output_tokens: 20, cache_read_input_tokens: 40, cache_creation_input_tokens: 10 },
+      { input: 60, output: 20, cacheRead: 40, cacheWrite: 10 },
+    ],
+    [
+      'OpenAI chat, which counts it within',
+      { prompt_tokens: 100, completion_tokens: 20, total_tokens: 120, prompt_tokens_details: { cached_tokens: 40 } },
+      { input: 60, output: 20, cacheRead: 40, total: 120 },
+    ],
+    [
+      'OpenAI responses',
+      { input_tokens: 100, output_tokens: 20, input_tokens_details: { cached_tokens: 40 } },
+      { input: 60, output: 20, cacheRead: 40 },
+    ],
+    ['older AI SDK', { promptTokens: 100, completionTokens: 20, totalTokens: 120 }, { input: 100, output: 20, total: 120 }],
+    ['servers that flatten it', { prompt_tokens: 100, cached_tokens: 30 }, { input: 70, cacheRead: 30 }],
+    [
+      'short names',
+      { input: 60, output: 20, cacheRead: 40, cacheWrite: 10, total: 130 },
+      { input: 60, output: 20, cacheRead: 40, cacheWrite: 10, total: 130 },
+    ],
+    [
+      'our own',
+      { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 5, cacheWriteTokens: 10 },
+      { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 },
+    ],
+    ['more from the cache than was read', { prompt_tokens: 10, cached_tokens: 30 }, { input: 0, cacheRead: 30 }],
+    ['zeros are numbers', { input_tokens: 0, output_tokens: 0 }, { input: 0, output: 0 }],
+    ['what is no number of tokens', { input: Number.NaN, output: Number.POSITIVE_INFINITY, total: -1, cacheRead: '40' }, {}],
+    ['the next spelling counts where one is no number', { inputTokens: Number.NaN, input_tokens: 8 }, { input: 8 }],
+    ['nothing', undefined, {}],
+    ['null', null, {}],
+    ['a text', 'many', {}],
+  ])('%s', (_, reported, expected) => {
+    expect(tokenCounts(reported)).toEqual(expected)
+  })
+
+  test.each([
+    [{ input: 0, output: 0, total: 0 }, false],
+    [{}, false],
+    [{ cacheRead: 1 }, true],
+    [{ total: 3 }, true],
+  ])('%j was used: %s', (counts, expected) => {
+    expect(hasUsage(counts)).toBe(expected)
+  })
+})
+
+describe('as our usage', () => {
+  test('tokens of the cache are read ones, wherever the provider counts them', () => {
+    const expected = { inputTokens: 110, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 0, cacheWriteTokens: 10 }
+
+    expect(usageFrom({ input_tokens: 60, output_tokens: 20, cache_read_input_tokens: 40, cache_creation_input_tokens: 10 })).toEqual(expected)
+    expect(usageFrom({ inputTokens: 110, outputTokens: 20, cachedInputTokens: 40, cacheWriteTokens: 10 })).toEqual(expected)
+  })
+
+  test('reasoning is kept where it is told', () => {
+    expect(usageFrom({ prompt_tokens: 1, completion_tokens: 9, completion_tokens_details: { reasoning_tokens: 7 } })).toMatchObject({
+      outputTokens: 9,
+      reasoningTokens: 7,
+    })
+  })
+
+  test('a total alone tells the input', () => {
+    expect(usageFrom({ total_tokens: 50, completion_tokens: 20 })).toMatchObject({ inputTokens: 30, outputTokens: 20 })
+  })
+
+  test('of what has no known field there is none', () => {
+    expect(usageFrom({ cost: 3 })).toBeUndefined()
+  })
+})
