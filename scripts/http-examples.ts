@@ -16,7 +16,20 @@ export type Example = {
 }
 
 const usage = { inputTokens: 20, outputTokens: 7, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
-const outcome = { status: 'completed', ids: ['k1'], partial: false, answerId: 'k1:2', usage, steps: 2, toolCalls: 1, model: 'scripted/offline' }
+const outcome = {
+  status: 'completed',
+  outcome: 'replied',
+  tokens: 27,
+  durationMs: 130,
+  endedAt: 1795240143999,
+  ids: ['k1'],
+  partial: false,
+  answerId: 'k1:2',
+  usage,
+  steps: 2,
+  toolCalls: 1,
+  model: 'scripted/offline',
+}
 const approval = {
   callId: 'main/k2:1:1',
   runId: 'k2',
@@ -44,7 +57,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main', runId: 'k1', timeoutMs: 60_000 },
     answer: { runId: 'k1', ...outcome, text: 'refund: refunded 7', transcriptLength: 4, seq: 6 },
     about:
-      '`runId` is that of a run or of any message. `seq` is the commit that holds the outcome. `status` is `completed`, `failed` (then with `error`) or `cancelled`: a turn that failed is an answer with status 200 too. Default of `timeoutMs`: 600000.',
+      '`runId` is that of a run or of any message. `outcome` is `replied`, `silent`, `reset`, `failed` or `aborted`; where users get something else than `text`, `reply` says what. `seq` is the commit that holds the outcome. `status` is `completed`, `failed` (then with `error`) or `cancelled`: a turn that failed is an answer with status 200 too. Default of `timeoutMs`: 600000.',
     errors: ['not_found', 'timeout', 'quarantined'],
   },
   'chat.history': {
@@ -108,14 +121,28 @@ export const examples: Record<CommandName, Example> = {
       queued: [],
       approvals: [],
       messages: 10,
+      record: {},
       seq: 11,
       epoch: 1,
     },
-    about: 'While a turn runs `run` is `{ runId, ids, model }`. `quarantine` is there when the session was set aside, with the error.',
+    about:
+      'While a turn runs `run` is `{ runId, ids, model }`. `record` is what the session keeps of itself: `sessionId`, times, wishes of its users (`toggles`), what it has used (`tokens`, `spent`). `quarantine` is there when the session was set aside, with the error.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
   'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 12 }, errors: ['not_found', 'session_busy'] },
   'sessions.reset': { first: ['sleep 1'], input: { sessionKey: 'main', reason: 'a new topic' }, answer: { seq: 14 }, errors: ['not_found'] },
+  'sessions.configure': {
+    input: { sessionKey: 'main', toggles: { verbose: 'on', usage: 'tokens' } },
+    answer: { seq: 15 },
+    about: 'What a user changes by `/verbose on` and the like; null takes a wish back.',
+    errors: ['not_found', 'bad_request'],
+  },
+  'sessions.clear': {
+    input: { sessionKeys: ['main'] },
+    answer: { followups: 0, dropped: 0, lane: 0 },
+    about: 'How many messages waited, and how many had been dropped for them.',
+    errors: ['not_found'],
+  },
   'trace.read': {
     input: { kind: 'session', id: 'main', from: 1, limit: 1 },
     answer: {
@@ -127,7 +154,7 @@ export const examples: Record<CommandName, Example> = {
           epoch: 1,
           actor: '/',
           event: 'message',
-          detail: { type: 'message', text: 'refund {"amount":7}', id: 'k1', profile: {} },
+          detail: { type: 'message', text: 'refund {"amount":7}', id: 'k1', at: 1795240143805, profile: {} },
           states: {},
         },
       ],

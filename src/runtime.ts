@@ -20,6 +20,7 @@ import type { Transport, TransportHealth } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
 import type { Credentials } from './models/credentials.ts'
 import { type CustomModel, createModels } from './models/models.ts'
+import type { SendRule } from './rules/inbound.ts'
 import { Actor } from './runtime/actor.ts'
 import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
 import { agentNamed, agentTable } from './runtime/agent-table.ts'
@@ -30,6 +31,7 @@ import { providerKind, registerProvider, sharedCooldowns } from './runtime/coold
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
+import { heartbeatKind, registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
 import { hostEvents } from './runtime/host-events.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
@@ -47,6 +49,8 @@ export type RuntimeOptions = {
   agents?: readonly Agent[]
   /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
+  /** Where answers may go: a rule that denies wins over one that allows. Default: everywhere. */
+  sendPolicy?: readonly SendRule[]
   /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
   lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
@@ -139,11 +143,23 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const admit = () => {
       if (draining) throw draining
     }
-    const services = { environment, transport, outputs, transcripts, models, agents, channels, admit } as Services
+    const services = {
+      environment,
+      transport,
+      outputs,
+      transcripts,
+      models,
+      agents,
+      channels,
+      sendRules: options.sendPolicy ?? [],
+      admit,
+    } as Services
     const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(services) })
-    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, turnPlace(services, options.lanes))
-    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), ...machines]
+    const place = turnPlace(services, options.lanes)
+    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place)
+    const heartbeat = registerHeartbeat({ services, workspace, place, session: (key, agent) => session(key, { agent }) })
+    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]
     const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
     const host = new Host({
@@ -166,6 +182,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     services.host = begun.host = host
     services.directory = cluster?.directory(host) ?? localDirectory(host)
     if (resumes) await host.start()
+    if (resumes) await startHeartbeats(services)
     const session = (key: string, which: { agent?: string } = {}) =>
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
@@ -270,7 +287,7 @@ const answersMs = 1_000
 
 const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
   Object.entries(machines).map(([kind, entry]) => {
-    if (kind === 'session' || kind === providerKind)
+    if (kind === 'session' || kind === providerKind || kind === heartbeatKind)
       throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })
     const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
     return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })

@@ -49,8 +49,12 @@ const request = (
   return shorten ? shortened(trimmed) : trimmed
 }
 
-/** `adaptive` leaves it to the model. */
-const reasoningOf = (level: ThinkingLevel): ModelSettings => (level === 'adaptive' ? {} : { reasoning: level === 'off' ? 'none' : level })
+/** Where nobody says how hard to think, a model that can does a little. What it does not have is lowered; `adaptive` leaves it to the model. */
+const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined, { info }: Model): ModelSettings => {
+  const usual = info?.reasoning && settings.reasoning === undefined ? 'low' : undefined
+  const level = wanted === 'xhigh' && info?.xhigh === false ? 'high' : (wanted ?? usual)
+  return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
+}
 
 export const callModel =
   (services: TurnServices): Work<ModelCallOutput, ModelCallInput> =>
@@ -100,7 +104,7 @@ export const callModel =
           instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
           messages: request(messages, input, windowOf(model), at),
           tools: tools.describe(),
-          settings: thinking === undefined ? agent.settings : { ...agent.settings, ...reasoningOf(thinking) },
+          settings: settingsFor(agent.settings, thinking, model),
           limits: agent.limits,
         },
         {

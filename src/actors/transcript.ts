@@ -56,9 +56,9 @@ const contentOf = (input: Input): [string, Message] | undefined => {
 }
 
 /** What a turn is told for messages that it does not just take one by one. */
-const promptMessage = ({ ids, collected, dropped, before }: Prompt, said: UserMessage[]): UserMessage => {
+const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[]): UserMessage => {
   const items = said.map(({ text }) => text)
-  const text = collected ? collectText({ items, ...(dropped ? { dropped } : {}) }) : items.join('\n\n')
+  const text = collected ? collectText({ items, ...(dropped ? { dropped } : {}) }) : items.join(joined ? '\n' : '\n\n')
   return { role: 'user', id: ids[0] ?? '', text, ...(before === undefined ? {} : { before }) }
 }
 

@@ -1,13 +1,13 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 import { textMax } from '../contracts/session.ts'
+import { Blocks } from './blocks.ts'
 import { approvalNeeded, toolCard } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { onInterrupt } from './interrupt.ts'
 import { linesOf } from './lines.ts'
 import { dim, exitCodes, hasColour, note, printJson, reportError } from './output.ts'
-import { say, textsOf } from './say.ts'
-import { Words } from './words.ts'
+import { say } from './say.ts'
 
 export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
   const { session, agent, model, json = false } = options
@@ -26,13 +26,13 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
     const conversation = await say(
       client,
       { sessionKey: session, place: options },
-      { message, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
+      { message, origin: { channel: 'stdio', to: session }, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
     )
     stop = conversation.stop
-    const words = json ? undefined : new Words(process.stdout)
+    const blocks = json ? undefined : new Blocks(process.stdout)
     try {
       for await (const event of conversation.events) {
-        words?.hear(event)
+        blocks?.hear(event)
         if (json) printJson(event)
         else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
         if (event.type === 'approval') {
@@ -40,11 +40,9 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
           return false
         }
       }
-      const output = await conversation.outcome
-      words?.finish(output, await textsOf(conversation, output))
+      blocks?.finish(await conversation.outcome)
       return true
     } finally {
-      words?.breakLine()
       conversation.stop()
     }
   }

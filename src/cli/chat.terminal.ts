@@ -1,6 +1,7 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { Approval } from '../contracts/turn.ts'
+import { abortWord, parseDirectives } from '../rules/directives.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session.ts'
 import { approvalQuestion, toolCard } from './cards.ts'
@@ -13,7 +14,13 @@ const help = [
   'Type to talk; what you say while an answer is coming joins the turn that is running.',
   '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
   '/quit  leaves (also Ctrl-D)                       /help   this',
+  '/new begins anew, /compact shortens the history, /status says how things are; also /think LEVEL, /model NAME, /queue MODE,',
+  '/verbose on|full|off, /reasoning on|off, /usage tokens|full|off: alone for the conversation, within a message for that message',
 ]
+
+/** Ours; all others are for the session. */
+const local = new Set(['/quit', '/exit', '/help'])
+const isOrder = (text: string): boolean => abortWord(text) || parseDirectives(text).directives.length > 0
 
 export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
   const subscription = await client.events(options.session)
@@ -78,7 +85,7 @@ class Talk {
     switch (event.type) {
       case 'accepted':
         if (event.status === 'steered') screen.line(this.#dim('  (joins the turn that is running)'))
-        else if (event.status !== 'started') screen.line(this.#dim('  (waits for its turn)'))
+        else if (event.status === 'queued' || event.status === 'collected') screen.line(this.#dim('  (waits for its turn)'))
         break
       case 'started':
         this.#running = true
@@ -101,6 +108,16 @@ class Talk {
         break
       case 'compacted':
         screen.line(this.#dim('  (older history was summarised)'))
+        break
+      case 'fallback':
+        screen.line(
+          this.#dim(
+            `  (${printable(event.attempts.at(-1)?.model ?? '')} cannot answer: ${printable(event.attempts.at(-1)?.reason ?? '')}; asking ${printable(event.model)})`,
+          ),
+        )
+        break
+      case 'notice':
+        screen.line(printable(event.text, 'lines'))
         break
       case 'reset':
         screen.line(this.#dim(`  (the conversation begins anew: ${printable(event.reason)})`))
@@ -132,7 +149,7 @@ class Talk {
   #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {
     this.#screen.endStream()
     // Live text is a hint; the outcome is the truth.
-    if (event.text !== '' && event.text !== this.#streamed.text) this.#screen.line(printable(event.text, 'lines'))
+    for (const text of this.#unsaid(event)) this.#screen.line(printable(text, 'lines'))
     if (event.type === 'aborted') this.#screen.line(this.#dim('  (stopped)'))
     if (event.type === 'error') this.#complain(event.error)
     this.#running = false
@@ -140,12 +157,22 @@ class Talk {
     this.#approvals.length = 0
   }
 
+  /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
+  #unsaid({ text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
+    const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
+    const { text: streamed } = this.#streamed
+    return texts.flatMap((said) => {
+      if (said === '' || said === streamed) return []
+      return streamed !== '' && said.startsWith(streamed) ? [said.slice(streamed.length).trim()] : [said]
+    })
+  }
+
   #take(line: string): void {
     this.#interrupts = 0
     const text = line.trim()
     const [approval] = this.#approvals
     if (approval && /^(y|yes|n|no)$/i.test(text)) this.#decide(approval, /^y/i.test(text) ? 'approve' : 'deny')
-    else if (/^\/[a-z]+$/.test(text)) this.#obey(text)
+    else if (/^\/[a-z]+$/.test(text) && (local.has(text) || !isOrder(text))) this.#obey(text)
     else if (text !== '') this.#say(line)
     else if (approval) this.#ask(approval, true)
     this.#screen.flush()
@@ -153,14 +180,14 @@ class Talk {
 
   #obey(command: string): void {
     if (command === '/quit' || command === '/exit') this.#leave(exitCodes.fine)
-    else if (command === '/stop') this.#stop()
     else if (command === '/help') for (const line of help) this.#screen.line(this.#dim(line))
     else this.#screen.line(`error: there is no command ${command}\nhint: /help lists them; to say it, put something before it`)
   }
 
   #say(message: string): void {
     const { session: sessionKey, agent, model } = this.#options
-    this.#do(() => this.#client.command('chat.send', { sessionKey, message, ...(agent ? { agent } : {}), ...(model ? { model } : {}) }))
+    const origin = { channel: 'stdio', to: sessionKey }
+    this.#do(() => this.#client.command('chat.send', { sessionKey, message, origin, ...(agent ? { agent } : {}), ...(model ? { model } : {}) }))
   }
 
   #stop(): void {

@@ -2,7 +2,26 @@
 import type { Delivery } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
+import type { Route } from './reply.ts'
 import type { Tool } from './tool.ts'
+
+/** Turns that nobody asked for: the agent looks by itself whether there is something to say. */
+export type Heartbeat = {
+  /** ms between two; default 1,800,000. */
+  everyMs?: number
+  /** Key of the session in which it is asked; default `main`. */
+  session?: string
+  /** A lighter model than the one that people talk to. */
+  model?: string
+  prompt?: string
+  /** Not outside of these hours of the day, as `hh:mm`. */
+  activeHours?: { start: string; end: string; timeZone?: string }
+  /** A file in the workspace; while it names nothing to do, nobody is asked. */
+  checklist?: string
+  /** Where an alert goes: where the last message came from, nowhere, or to a place. Default `last`. */
+  target?: 'last' | 'none' | Route
+  visibility?: { showOk?: boolean; showAlerts?: boolean; indicator?: boolean }
+}
 
 export type Agent = {
   readonly name: string
@@ -16,6 +35,7 @@ export type Agent = {
   readonly limits: ModelLimits
   /** How its answers are delivered where they go to a channel. */
   readonly delivery?: Delivery
+  readonly heartbeat?: Heartbeat
   readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>
 }
 

@@ -1,7 +1,8 @@
 /** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
+import { Origin } from './reply.ts'
 import { callIdMax, noteMax, textMax } from './session.ts'
-import { QueueMode } from './settings.ts'
+import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
 import { maxIdBytes } from './subjects.ts'
 import { beingImported } from './transport.ts'
 
@@ -23,6 +24,9 @@ export const commands = {
       agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
       model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
+      thinking: ThinkingLevel.optional().describe('how hard the model is to think about it'),
+      timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+      origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
     .describe('says something in a session; answers at once with { runId, status }'),
   'chat.abort': z
@@ -39,6 +43,12 @@ export const commands = {
     .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
     .describe('forgets the conversation, also of a session that was quarantined'),
   'sessions.compact': z.strictObject({ sessionKey: SessionKey }).describe('replaces old history by a summary'),
+  'sessions.configure': z
+    .strictObject({ sessionKey: SessionKey, toggles: ToggleChanges.describe('null takes a wish back') })
+    .describe('changes what the session keeps of the wishes of its users'),
+  'sessions.clear': z
+    .strictObject({ sessionKeys: z.array(SessionKey).max(1000) })
+    .describe('drops all messages that wait in these sessions, and counts them'),
   'sessions.delete': z.strictObject({ sessionKey: SessionKey }).describe('deletes a session with its journal'),
   'agent.wait': z
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200), timeoutMs: z.number().int().min(0).max(3_600_000).optional() })

@@ -36,6 +36,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
     thinking: ThinkingLevel.optional().describe('how hard the model is to think about this message'),
     timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+    heartbeat: z.literal(true).optional().describe('nobody has written it: the agent looks whether there is something to say'),
     origin: Origin.optional().describe('where it came from, and so where the answer goes; without it, to whoever listens to the session'),
   }),
   z.strictObject({
@@ -75,7 +76,7 @@ const [message, cancel, approve, reset, compact, close, configure, clear, note] 
 /** The same as the runtime hands it to the machine. */
 export const SessionEvent = z.discriminatedUnion('type', [
   message
-    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true })
+    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, heartbeat: true })
     .extend({
       ...at,
       id: MessageId,
@@ -88,6 +89,9 @@ export const SessionEvent = z.discriminatedUnion('type', [
         .describe('settings for this message alone'),
       delivery: Delivery.optional(),
       groupHint: z.string().max(2000).optional(),
+      ignored: z.literal(true).optional().describe('a stranger gives orders'),
+      denied: z.literal(true).optional().describe('by the rules of the operator nothing is said there'),
+      gatherMs: z.number().int().min(1).optional().describe('ms in which messages of one sender become one'),
       directives: z.array(Directive).max(50).optional().describe('what the sender asked of us rather than of the model'),
     })
     .strict(),
@@ -109,6 +113,8 @@ export type AcceptedMessage = {
   delivery?: Delivery
   /** What its channel says about groups. */
   groupHint?: string
+  /** It is one with those before it that say so, too. */
+  gathered?: true
   /** The beginning of its text, where that is what is left of it if there are too many. */
   line?: string
   /** ms since the epoch. */

@@ -58,6 +58,8 @@ export type TurnFacts = {
 export type Prompt = {
   ids: string[]
   collected?: true
+  /** Rapid messages of one sender, which are one. */
+  joined?: true
   /** Messages for which there was no room, a line each as far as they were kept. */
   dropped?: { count: number; lines: string[] }
   /** What the model is told before the first of them. */

@@ -1,5 +1,6 @@
 /** The list that the docs, the command line and the inspector draw. */
 import type { AnyStateMachine } from 'xstate'
+import { heartbeatMachine } from './heartbeat.machine.ts'
 import { loopMachine } from './loop.machine.ts'
 import { nodeMachine } from './node.machine.ts'
 import { partitionMachine } from './partition.machine.ts'
@@ -18,6 +19,7 @@ export const machines: Record<string, AnyStateMachine> = {
   tool: toolMachine,
   stream: streamMachine,
   typing: typingMachine,
+  heartbeat: heartbeatMachine,
   node: nodeMachine,
   partition: partitionMachine,
   prompt: promptMachine,

@@ -80,6 +80,7 @@ export const admitted = (message: Message, { toggles }: SessionRecord): Accepted
     ...(delivery ? { delivery } : {}),
     ...(groupHint === undefined ? {} : { groupHint }),
     ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
+    ...(message.gatherMs === undefined ? {} : { gathered: true as const }),
     ...(text === '' ? { greeting: true as const } : {}),
   }
 }

@@ -22,11 +22,12 @@ const acceptForLater = [
  *
  * | state             | on      | guard          | next              | does                                                    |
  * | ----------------- | ------- | -------------- | ----------------- | ------------------------------------------------------- |
- * | (all)             | message | isRepeated     |                   | skips it                                                |
+ * | (all)             | message | isRepeated, isIgnored |            | skips it                                                |
  * | (all)             | message | saysStop, saysReset, saysCompact | | raises `stop`, `anew`, `shorten`                        |
  * | (all)             | message | isOrder        |                   | carries it out and answers, without a model             |
  * | (all)             | message | isMuted        |                   | refuses it: forbidden                                   |
- * | (all)             | message |                |                   | answers questions in it, raises `admit`                 |
+ * | (all)             | message |                |                   | raises `admit`, answers questions in it                 |
+ * | awaiting-input    | admit   | wantsMore      | debouncing        | accepts it, and waits for those that belong to it       |
  * | awaiting-input    | admit   | isStale        | admission         | begins anew, accepts it                                 |
  * | awaiting-input    | admit   |                | admission         | accepts it                                              |
  * | awaiting-input    | anew    |                | admission         | begins anew, accepts it                                 |
@@ -46,17 +47,14 @@ const acceptForLater = [
  * | running           | anew    |                | running.resetting | drops what waits, keeps this one, stops the turn        |
  * | running           | shorten |                | running.yielding  | stops the turn                                          |
  * | running           | cancel  | namesNoRun     | running.stopping  | drops what waits, stops the turn                        |
- * | running           | cancel  | isThisRun      | running.stopping  | stops the turn; what waits is next                      |
  * | running           | approve | isWaiting      |                   | hands the decision to the call that waits               |
  * | running           | reset   |                | running.resetting | drops what waits, stops the turn                        |
- * | running.resetting | turn done |              | admission         | records the outcome, begins anew                        |
- * | running.yielding  | turn done | hasTranscript | compacting       | records the outcome                                     |
+ * | running.resetting, .yielding | turn done | |  admission, compacting | records the outcome; begins anew                    |
  * | running           | turn done | isBroken     | failed            | records the outcome                                     |
  * | running           | turn done |              | admission         | records the outcome                                     |
  * | compacting        | summary done |           | admission         | replaces old history                                    |
  * | compacting        | summary error |          | admission         | says that nothing changed                               |
- * | compacting        | cancel  | namesNoRun     | admission         | drops what waits; the history stays as it was           |
- * | compacting        | reset   |                | admission         | drops what waits, begins anew                           |
+ * | compacting        | stop, cancel, reset, anew |  | admission       | drops what waits; the history stays as it was, or begins anew |
  * | failed            |         |                | admission         | begins anew and says why                                |
  * | (all others)      | cancel, approve, compact, close | |         | refuses it, with the reason                             |
  */
@@ -67,7 +65,8 @@ export const sessionMachine = sessionSetup.createMachine({
   initial: 'awaiting-input',
   on: {
     message: [
-      { guard: 'isRepeated', actions: 'skip' },
+      { guard: 'isRepeated', actions: { type: 'skip', params: { reason: 'duplicate' } } },
+      { guard: 'isIgnored', actions: { type: 'skip', params: { reason: 'unauthorised' } } },
       { guard: 'saysStop', actions: { type: 'raiseAs', params: { type: 'stop' } } },
       { guard: 'saysReset', actions: { type: 'raiseAs', params: { type: 'anew' } } },
       { guard: 'saysCompact', actions: { type: 'raiseAs', params: { type: 'shorten' } } },
@@ -131,6 +130,7 @@ export const sessionMachine = sessionSetup.createMachine({
       description: 'Nothing to do.',
       on: {
         admit: [
+          { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] },
           {
             guard: 'isStale',
             target: 'admission',

@@ -60,6 +60,8 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
       return { line: statusText(message, context) }
     case 'whoami':
       return { line: whoText(message) }
+    case 'context':
+      return { line: directive.report ?? `Context: '${invalid ?? ''}' is none of list, detail, json.` }
     case 'help':
     case 'commands':
       return { line: helpText }

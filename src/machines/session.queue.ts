@@ -3,7 +3,7 @@ import { noUsage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage } from '../contracts/session.ts'
 import type { Prompt, TurnOutput } from '../contracts/turn.ts'
-import { collectable } from '../rules/queue.ts'
+import { collectable, sameRoute } from '../rules/queue.ts'
 
 /** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
 export type Dropped = { count: number; lines: string[] }
@@ -45,6 +45,11 @@ export const enqueued = (
 
 /** What the next turn takes: the message that has waited longest; if it asks to be collected, with those behind it that ask the same. */
 export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): AcceptedMessage[] => {
+  const [first] = queue
+  if (first?.gathered) {
+    const last = queue.findIndex(({ gathered, origin }) => !gathered || !sameRoute(origin, first.origin))
+    return queue.slice(0, last === -1 ? queue.length : last)
+  }
   const other = queue.findIndex(({ profile }) => profile.queueMode !== 'collect')
   const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
   return apart || !collectable(together.map(({ origin }) => origin)) ? queue.slice(0, 1) : together
@@ -60,7 +65,11 @@ export const taken = (waiting: Queue): Queue & { messages: AcceptedMessage[]; pr
     messages,
     prompt: {
       ids: messages.map(({ id }) => id),
-      ...(messages.length > 1 || dropped.count > 0 ? { collected: true as const } : {}),
+      ...(messages.length > 1 && messages[0]?.gathered
+        ? { joined: true as const }
+        : messages.length > 1 || dropped.count > 0
+          ? { collected: true as const }
+          : {}),
       ...(dropped.count > 0 ? { dropped } : {}),
     },
     queue,

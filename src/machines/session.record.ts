@@ -25,7 +25,9 @@ export const emptyRecord: SessionRecord = {
 }
 
 /** A message was accepted: the conversation is alive, and begins with its first one. A clock that fell behind turns nothing back. */
-export const touched = (record: SessionRecord, key: string, { at, origin }: Pick<Message, 'at' | 'origin'>): SessionRecord => {
+export const touched = (record: SessionRecord, key: string, { at, origin, profile }: Pick<Message, 'at' | 'origin' | 'profile'>): SessionRecord => {
+  // That the agent has looked around does not keep a conversation alive.
+  if (profile.heartbeat && record.sessionId !== '') return record
   const now = Math.max(at, record.updatedAt)
   const dedupe = origin && dedupeKey(origin, key)
   return {

@@ -16,6 +16,7 @@ import {
   saidOf,
   sayings,
   saysFirst,
+  wishesOf,
 } from './session.admission.ts'
 import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext } from './session.context.ts'
 import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText } from './session.orders.ts'
@@ -55,7 +56,10 @@ export const sessionSetup = setup({
     saysReset: ({ event }) => saysFirst(message(event), 'reset'),
     saysCompact: ({ event }) => saysFirst(message(event), 'compact'),
     isOrder: ({ event }) => message(event).text === '',
-    isMuted: ({ context }) => context.record.toggles.send === 'off',
+    isIgnored: ({ event }) => message(event).ignored === true,
+    /** What the session wants goes before what its operator says. */
+    isMuted: ({ context: { record }, event }) => (record.toggles.send ?? (message(event).denied ? 'off' : 'on')) === 'off',
+    wantsMore: ({ event }) => message(event).gatherMs !== undefined,
     isStale: ({ context, event }) => isStale(message(event), context.record),
     hasQueue: ({ context }) => context.queue.length > 0,
     isReady: ({ context }) => context.queue.length > 0 && context.settled,
@@ -102,7 +106,7 @@ export const sessionSetup = setup({
     awaitMore: enqueueActions(({ context, event, enqueue }) => {
       const { profile } = admitted(message(event), context.record)
       enqueue.cancel('debounce')
-      const delay = profile.debounceMs ?? debounceMs
+      const delay = context.run ? (profile.debounceMs ?? debounceMs) : (message(event).gatherMs ?? profile.debounceMs ?? debounceMs)
       enqueue.assign({ settled: delay === 0 })
       enqueue.raise({ type: 'debounced' }, { id: 'debounce', delay })
     }),
@@ -116,8 +120,8 @@ export const sessionSetup = setup({
       enqueue.sendTo(id, { type: 'stream.finish', leading: [], payloads: [{ text }], trailing: [] })
     }),
     endSaying: stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
-    skip: enqueueActions(({ context, event, enqueue }) => {
-      enqueue.emit({ type: 'skipped', id: message(event).id, reason: 'duplicate' })
+    skip: enqueueActions(({ context, event, enqueue }, { reason }: { reason: 'duplicate' | 'unauthorised' }) => {
+      enqueue.emit({ type: 'skipped', id: message(event).id, reason })
       for (const said of saidOf(answeredBy(message(event), context, ''))) enqueue.emit(said)
     }),
     /** The session itself says something in return. */
@@ -127,6 +131,8 @@ export const sessionSetup = setup({
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     obey: enqueueActions(({ context, event, enqueue }) => {
+      // What was said before goes first.
+      if (context.queue.length > 0 && !context.run) enqueue.raise({ type: 'debounced' })
       const { toggles, text, note } = obeyed(message(event), context)
       const record = touched(withToggles(context.record, toggles), context.key, message(event))
       enqueue.assign({ record: note === undefined ? record : noted(record, record.updatedAt, note) })
@@ -148,6 +154,8 @@ export const sessionSetup = setup({
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     announceNew: enqueueActions(({ context, event, enqueue }) => {
+      const { model } = wishesOf(directivesOf(message(event)))
+      if (model !== undefined) enqueue.assign({ record: withToggles(context.record, { ...context.record.toggles, model }) })
       const text = newSessionText(message(event), context)
       enqueue.emit({ type: 'notice', id: message(event).id, text })
       for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)

@@ -26,7 +26,7 @@ export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: []
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
 export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
-  prompt.collected || prompt.before !== undefined ? [{ prompt }] : prompt.ids
+  prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
 
 export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts }: TurnContext): LoopInput => ({
   session,

@@ -38,7 +38,8 @@ export type Directive =
   | Setting<'queue', Omit<QueueWord, 'invalid'>>
   | Setting<'usage', UsageMode | 'cost'>
   | Setting<'send', SendPolicy>
-  | Setting<'context', ContextReport>
+  /** `report` is filled in by who can look. */
+  | (Setting<'context', ContextReport> & { report?: string })
   /** What the summary shall keep in mind. */
   | Setting<'compact', string>
   /** Which of the configured commands it was. */

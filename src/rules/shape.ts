@@ -9,7 +9,7 @@ import { errorText, resetCauseOf, resetText } from './error-text.ts'
 import { parseDirectives } from './model-directives.ts'
 import { withoutSent, wroteTo } from './sent-texts.ts'
 import { newThreading, threadAll } from './threading.ts'
-import { withoutTokens } from './tokens.ts'
+import { heartbeatAlert, withoutTokens } from './tokens.ts'
 import { usageLine } from './usage-line.ts'
 import { cleanText } from './visible-text.ts'
 
@@ -39,7 +39,7 @@ export const shaped = (answer: LoopOutput, told: Told): Shaped => {
   // What a tool has said to the user already, or to the very place where the answer would go, is said.
   const payloads = origin && wroteTo(answer.sentTo, origin) ? [] : withoutSent(answer.sent, spoken(answer, told))
   const said = payloads.length > 0 ? payloads : toolFailure(answer)
-  if (said.length === 0 && !told.streamed) return { ...nothing, outcome: 'silent' }
+  if (said.length === 0) return { ...nothing, outcome: 'silent' }
   const facts = decorations(answer, told)
   if (!told.streamed) return { ...decorate(said, facts), outcome: 'replied' }
   // What was streamed is not sent again, and a line below it would be lost with it.
@@ -51,15 +51,13 @@ export const shaped = (answer: LoopOutput, told: Told): Shaped => {
 const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
   !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
 
-const spoken = ({ texts }: LoopOutput, { tokens, facts: { origin }, replyTo, tagsWhenOff }: Told): Payload[] => {
+const spoken = ({ texts }: LoopOutput, { profile: { heartbeat }, tokens, facts: { origin }, replyTo, tagsWhenOff }: Told): Payload[] => {
   const messageId = origin?.messageId
   const payloads = texts.flatMap((text) => {
     if (isPlain(text, tokens)) return [{ text }]
     const { text: rest, media, refused: _, ...directed } = parseDirectives(cleanText(text), messageId === undefined ? {} : { messageId })
-    const { payload } = withoutTokens(
-      { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) },
-      tokens,
-    )
+    const said: Payload = { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) }
+    const payload = heartbeat ? heartbeatAlert(said, tokens) : withoutTokens(said, tokens).payload
     return payload && isRenderable(payload) ? [payload] : []
   })
   if (messageId === undefined && payloads.every(({ replyTo: target }) => target === undefined)) return payloads

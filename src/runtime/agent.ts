@@ -1,6 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 
-import { type Agent, defaultModelLimits } from '../contracts/agent.ts'
+import { type Agent, defaultModelLimits, type Heartbeat } from '../contracts/agent.ts'
 import { Delivery } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
@@ -22,7 +22,25 @@ export type AgentDefinition = {
   limits?: Partial<ModelLimits>
   /** How its answers are delivered where they go to a channel: block streaming, typing, pacing. */
   delivery?: Delivery
+  /** Asks it now and then whether there is something to say. Default: nobody does. */
+  heartbeat?: Heartbeat
 } & Partial<Omit<Profile, 'agent' | 'model'>>
+
+const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
+  const { everyMs, activeHours } = heartbeat
+  if (everyMs !== undefined && !(Number.isInteger(everyMs) && everyMs >= 1000))
+    throw new RuntimeError('bad_request', `a heartbeat every ${String(everyMs)} ms`, {
+      field: 'heartbeat.everyMs',
+      hint: 'write a whole number from 1000 on',
+    })
+  for (const time of activeHours ? [activeHours.start, activeHours.end] : [])
+    if (!/^\d{1,2}:[0-5]\d$/.test(time))
+      throw new RuntimeError('bad_request', `'${String(time).slice(0, 20)}' is no time of the day`, {
+        field: 'heartbeat.activeHours',
+        hint: "write '08:00'",
+      })
+  return heartbeat
+}
 
 const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
 
@@ -38,6 +56,7 @@ export const agent = ({
   settings = {},
   limits = {},
   delivery,
+  heartbeat,
   ...profile
 }: AgentDefinition): Agent => {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
@@ -61,6 +80,7 @@ export const agent = ({
     settings,
     limits: { ...defaultModelLimits, ...limits },
     ...(delivery === undefined ? {} : { delivery: parseInput(Delivery, delivery) }),
+    ...(heartbeat === undefined ? {} : { heartbeat: checkHeartbeat(heartbeat) }),
     profile: parseInput(bounds, profile),
   }) as Agent
 }

@@ -16,6 +16,10 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
     (value) => Array.isArray(value) && value.every((channel) => isRecord(channel) && typeof channel.send === 'function'),
     'a list of channel adapters',
   ],
+  sendPolicy: [
+    (value) => Array.isArray(value) && value.every((rule) => isRecord(rule) && (rule.action === 'allow' || rule.action === 'deny')),
+    "a list of { action: 'deny', channel, chatType, keyPrefix }",
+  ],
   lanes: [
     (value) => isRecord(value) && Object.values(value).every((limit) => Number.isInteger(limit) && (limit as number) > 0),
     'whole numbers above 0 by name',

@@ -41,7 +41,7 @@ const headOf = async (runtime: Runtime, address: Address, message: string): Prom
 }
 
 const handlers: Handlers = {
-  'chat.send': async (runtime, { sessionKey, message, idempotencyKey, agent, model, queueMode }) => {
+  'chat.send': async (runtime, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
     const session = runtime.session(sessionKey, agent === undefined ? {} : { agent })
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
     if (model !== undefined) await runtime.services.models.get(model)
@@ -51,7 +51,7 @@ const handlers: Handlers = {
       text: message,
       id,
       ...(model === undefined ? {} : { model }),
-      ...(queueMode === undefined ? {} : { queueMode }),
+      ...Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)),
     })
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     return { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
@@ -73,6 +73,19 @@ const handlers: Handlers = {
   'sessions.compact': async (runtime, { sessionKey }) => {
     const { seq } = await (await existing(runtime, sessionKey)).compact()
     return { seq }
+  },
+  'sessions.configure': async (runtime, { sessionKey, toggles }) => {
+    const { seq } = await (await existing(runtime, sessionKey)).configure(toggles)
+    return { seq }
+  },
+  'sessions.clear': async (runtime, { sessionKeys }) => {
+    const cleared = { followups: 0, dropped: 0, lane: 0 }
+    for (const key of new Set(sessionKeys.map((one) => one.trim()).filter((one) => one !== ''))) {
+      const { emitted } = await (await existing(runtime, key)).command({ type: 'clear' })
+      const said = emitted.find(({ type }) => type === 'cleared') as Extract<SessionOutput, { type: 'cleared' }> | undefined
+      for (const what of ['followups', 'dropped', 'lane'] as const) cleared[what] += said?.[what] ?? 0
+    }
+    return cleared
   },
   'sessions.delete': async (runtime, { sessionKey }) => {
     const { address } = runtime.session(sessionKey)

@@ -7,6 +7,7 @@ import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { Transport } from '../contracts/transport.ts'
+import type { SendRule } from '../rules/inbound.ts'
 import type { Channels } from './channel-table.ts'
 import type { Directory } from './directory.ts'
 import type { Outputs } from './outputs.ts'
@@ -22,6 +23,8 @@ export type Services = {
   transcripts: Transcripts
   models: Models
   channels: Channels
+  /** Where answers may go; see `sendPolicy` of the runtime. */
+  sendRules: readonly SendRule[]
   agents: Map<string, { agent: Agent; tools: Tools }>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */
   admit(): void

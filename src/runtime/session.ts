@@ -8,6 +8,7 @@ import type { Origin } from '../contracts/reply.ts'
 import { SessionCommand, type SessionRecord } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Tools } from '../contracts/tool.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/session.context.ts'
 import { filled } from './intake.ts'
@@ -26,6 +27,8 @@ export type SendOptions = {
   timeoutMs?: number | undefined
   /** Where it came from, and so where the answer goes. */
   origin?: Origin | undefined
+  /** Nobody has written it: the agent looks whether there is something to say. */
+  heartbeat?: boolean | undefined
 }
 
 /** What a session knows of itself, as `sessions.get` shows it. */
@@ -73,6 +76,7 @@ export class Session {
       ...(options.thinking ? { thinking: options.thinking } : {}),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       ...(options.origin ? { origin: options.origin } : {}),
+      ...(options.heartbeat ? { heartbeat: true } : {}),
     })
     const run = this.#follow(id)
     try {
@@ -135,8 +139,17 @@ export class Session {
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
     const { directory } = this.#services
-    const { environment, models, channels } = this.#services
-    const event = filled(command, { agent: this.#agent, models, channels, now: environment.clock.now() })
+    const { environment, models, channels, sendRules, transcripts, agents } = this.#services
+    const event = await filled(command, {
+      agent: this.#agent,
+      tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
+      models,
+      channels,
+      sendRules,
+      key: this.key,
+      now: environment.clock.now(),
+      history: () => transcripts.read(this.address),
+    })
     // Only a message begins a conversation.
     if (command.type !== 'message') return directory.send(this.address, event, { mustExist: true })
     if (command.id === undefined) return directory.send(this.address, event)

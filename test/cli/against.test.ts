@@ -58,7 +58,10 @@ test('a module without such a machine, one that is not there, and an actor that 
   const missing = await statecast({ folder }, 'replay', 'light/hall', '--against', 'nowhere.ts')
   const nobody = await statecast({ folder }, 'replay', 'light/nobody', '--against', changedApp)
 
-  expect(without).toMatchObject({ code: 2, stderr: expect.stringMatching(/has no machine 'light' \[bad_request\]\nhint: there are: session/) })
+  expect(without).toMatchObject({
+    code: 2,
+    stderr: expect.stringMatching(/has no machine 'light' \[bad_request\]\nhint: there are: heartbeat, provider, session/),
+  })
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.ts does not exist') })
   expect(nobody.code).toBe(4)
 })

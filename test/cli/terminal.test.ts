@@ -113,7 +113,7 @@ test('an error and an unknown command are said in the line, and the chat goes on
   input.write('/stpo\r')
   await sees('there is no command /stpo')
   input.write('/stop\r')
-  await sees('[not_found]')
+  await sees('Nothing is running.')
   input.write('still here\r')
 
   await sees('echo still here')

@@ -367,6 +367,36 @@ test('what the session says to a channel goes through a pipeline of its own, whi
   expect(walk.child('saying-a')).toBeUndefined()
 })
 
+test('[OC-26] rapid messages of one sender become one, and an order among them does not wait for more', () => {
+  const rapid = (id: string) => ({ ...message(id), gatherMs: 500, origin: { channel: 'test', to: 'ann' } })
+  const walk = start().send(rapid('a')).pass(400).send(rapid('b')).pass(499)
+  expect(walk.state).toBe('debouncing')
+  expect(walk.pass(1).context.run.prompt).toEqual({ ids: ['a', 'b'], joined: true })
+
+  expect(
+    start()
+      .send(rapid('a'))
+      .send(said('s', { name: 'status' })).context.run,
+  ).toMatchObject({ ids: ['a'] })
+})
+
+test('[OC-97] the orders of a stranger are skipped', () => {
+  const walk = start().send({ ...message('a'), text: '/think high', ignored: true })
+
+  expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unauthorised' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
+})
+
+test('[OC-104] what the operator forbids is refused, unless the session wants it', () => {
+  const denied = (id: string) => ({ ...message(id), denied: true })
+  expect(refused(start().send(denied('a')))).toEqual(['forbidden'])
+
+  expect(
+    start()
+      .send(said('s', { name: 'send', value: 'on' }))
+      .send(denied('a')).context.run,
+  ).toMatchObject({ runId: 'a' })
+})
+
 test('a session that is muted answers orders only', () => {
   const walk = start()
     .send(said('a', { name: 'send', value: 'off' }))

@@ -150,7 +150,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'leave a skipped call without a result',
-    file: 'machines/loop.context.ts',
+    file: 'machines/loop.calls.ts',
     find: "    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]",
     replace: "    return index < launched ? [{ call, status: 'cancelled' as const, message }] : []",
   },

@@ -1,0 +1,96 @@
+/** Heartbeats of the agents that want one: an actor each, which asks in the session of the agent. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { fromTask } from '../actors/effect.ts'
+import { registerMachine } from '../actors/registration.ts'
+import { streamActor, type TurnPlace } from '../actors/turn.actor.ts'
+import type { Agent, Heartbeat } from '../contracts/agent.ts'
+import { errorBody } from '../contracts/errors.ts'
+import type { Payload } from '../contracts/reply.ts'
+import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from '../machines/heartbeat.machine.ts'
+import { resolveDelivery } from '../rules/delivery.ts'
+import { resolveVisibility, skipReason } from '../rules/heartbeat.ts'
+import { routed } from '../rules/queue.ts'
+import { channelNamed } from './channel-table.ts'
+import type { Services } from './services.ts'
+import type { Session } from './session.ts'
+
+export const heartbeatKind = 'heartbeat'
+
+const defaultEveryMs = 30 * 60_000
+const defaultPrompt =
+  'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
+
+/** What each of them is: the definition may change between two of them. */
+type Parts = { services: Services; workspace: string; place: TurnPlace; session(key: string, agent: string): Session }
+
+const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
+
+export const registerHeartbeat = (parts: Parts) =>
+  registerMachine(
+    heartbeatKind,
+    heartbeatMachine.provide({
+      actors: {
+        look: fromTask(({ input }) => look(parts, input)),
+        ask: fromTask(({ input }) => ask(parts, input)),
+        stream: streamActor(parts.place),
+      },
+    }),
+    {},
+  )
+
+/** One actor for each agent that has a heartbeat; where there is one already, nothing changes. */
+export const startHeartbeats = async ({ directory, agents, environment }: Services): Promise<void> => {
+  for (const { agent } of agents.values())
+    if (agent.heartbeat)
+      await directory
+        .create(
+          { kind: heartbeatKind, id: agent.name },
+          { agent: agent.name, session: agent.heartbeat.session ?? 'main', everyMs: everyOf(agent.heartbeat) },
+        )
+        .catch((error: unknown) => environment.log.error({ agent: agent.name, error: errorBody(error) }, 'a heartbeat could not be started'))
+}
+
+const look = async ({ services, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
+  const agent: Agent | undefined = services.agents.get(name)?.agent
+  const heartbeat = agent?.heartbeat
+  const at = services.environment.clock.now()
+  const { snapshot } = await services.directory.read({ kind: 'session', id: session })
+  const context = snapshot?.context as { record?: { origin?: Parameters<typeof routed>[0] } } | undefined
+  const origin = context?.record?.origin
+  const target = heartbeat?.target ?? 'last'
+  const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
+  const channel = route && services.channels.get(route.channel)
+  const visibility = resolveVisibility([heartbeat?.visibility])
+  const skip = skipReason({
+    enabled: heartbeat !== undefined,
+    now: at,
+    ...(heartbeat?.activeHours ? { hours: heartbeat.activeHours } : {}),
+    busy: snapshot !== undefined && snapshot.value !== 'awaiting-input',
+    checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
+    visibility,
+  })
+  const ready = channel === undefined || (await channel.heartbeatReady?.()) !== false
+  return {
+    at,
+    showOk: visibility.showOk,
+    ...(skip === undefined ? {} : { skip }),
+    ...(route && ready && visibility.showAlerts
+      ? { route, delivery: resolveDelivery(channelNamed(services.channels, route.channel), { heartbeat: true }) }
+      : {}),
+  }
+}
+
+/** Asked again after a crash it is the same message, and gets the answer that was given. */
+const ask = async ({ services, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
+  const heartbeat = services.agents.get(name)?.agent.heartbeat
+  const run = await session(key, name).send(heartbeat?.prompt ?? defaultPrompt, {
+    idempotencyKey: id,
+    queueMode: 'followup',
+    heartbeat: true,
+    ...(heartbeat?.model ? { model: heartbeat.model } : {}),
+  })
+  const { text, outcome, reply } = await run.result()
+  const payloads: Payload[] = outcome === 'silent' ? [] : reply === undefined ? (text === '' ? [] : [{ text }]) : [reply].flat()
+  return { at: services.environment.clock.now(), payloads, text }
+}

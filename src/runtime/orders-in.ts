@@ -1,0 +1,96 @@
+/** The orders in a message, with all that has to be known to carry them out: which model is meant, what it can do, what a prompt is made of. */
+import type { Agent } from '../contracts/agent.ts'
+import type { Message as TranscriptMessage } from '../contracts/message.ts'
+import type { Models } from '../contracts/model.ts'
+import type { Origin } from '../contracts/reply.ts'
+import type { Tools } from '../contracts/tool.ts'
+import { abortWord, type Directive, parseDirectives } from '../rules/directives.ts'
+import { chooseModel, type ModelCatalogue, namedModel } from '../rules/model-choice.ts'
+import { tokensText } from '../rules/numbers.ts'
+
+export type OrderIntake = {
+  agent: Agent
+  tools: Pick<Tools, 'describe'>
+  models: Pick<Models, 'defaultRef' | 'list' | 'get'>
+  history(): Promise<TranscriptMessage[]>
+}
+
+/** `ignored` where a stranger says nothing but orders. */
+export type Orders = { text: string; directives?: Directive[]; ignored?: true }
+
+/** Only people give orders, and people write on a channel: what a service sends is for the model, whatever it looks like. */
+export const ordersIn = async ({ text, origin }: { text: string; origin?: Origin | undefined }, intake: OrderIntake): Promise<Orders> => {
+  if (origin === undefined) return { text }
+  const authorised = origin.authorised !== false
+  if (authorised && abortWord(text)) return { text: '', directives: [{ name: 'stop' }] }
+  const parsed = parseDirectives(text)
+  const [first] = parsed.directives
+  if (first === undefined) return { text }
+  if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
+  const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, catalogueOf(intake)) : parsed
+  const directives: Directive[] = []
+  for (const directive of begun.directives) directives.push(await resolved(directive, intake))
+  return { text: begun.text, directives }
+}
+
+/** `/new opus hello` begins with another model. */
+const withModel = (text: string, directives: Directive[], catalogue: ModelCatalogue): { text: string; directives: Directive[] } => {
+  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
+  const choice = word === '' ? undefined : namedModel(word, catalogue)
+  return choice && 'ref' in choice ? { text: rest, directives: [...directives, { name: 'model', value: choice.ref }] } : { text, directives }
+}
+
+const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
+  const usual = agent.model ?? models.defaultRef
+  const refs = new Set([usual, ...(agent.profile.fallbacks ?? []), ...models.list().flatMap(({ ref, available }) => (available ? [ref] : []))])
+  return { known: [...refs].map((ref) => ({ ref })), default: usual }
+}
+
+const resolved = async (directive: Directive, intake: OrderIntake): Promise<Directive> => {
+  switch (directive.name) {
+    case 'model':
+      return directive.value === undefined ? directive : modelOf(directive.value, catalogueOf(intake))
+    case 'think':
+      return directive.value === 'xhigh' && !(await hasXhigh(intake))
+        ? { name: 'think', invalid: 'xhigh (which this model does not have)' }
+        : directive
+    case 'context':
+      return 'value' in directive || directive.invalid === undefined
+        ? { ...directive, report: await contextReport(directive.value ?? 'list', intake) }
+        : directive
+    default:
+      return directive
+  }
+}
+
+const modelOf = (words: string, catalogue: ModelCatalogue): Directive => {
+  const choice = chooseModel(words, catalogue)
+  if ('ref' in choice) return { name: 'model', value: choice.ref }
+  const near = choice.near.length === 0 ? '' : `; did you mean ${choice.near.join(', ')}?`
+  const why = choice.refused === 'not_allowed' ? 'may not be chosen' : 'is not known'
+  return { name: 'model', invalid: `'${words.slice(0, 80)}' ${why}${near}` }
+}
+
+const hasXhigh = async ({ agent, models }: OrderIntake): Promise<boolean> => {
+  const model = await models.get(agent.model ?? models.defaultRef).catch(() => undefined)
+  return model?.info?.xhigh === true
+}
+
+/** What a prompt is made of, each part with its size; a token is about four characters. */
+const contextReport = async (form: 'list' | 'detail' | 'json', { agent, tools, history }: OrderIntake): Promise<string> => {
+  const messages = await history()
+  const chars = (value: unknown): number => (typeof value === 'string' ? value.length : JSON.stringify(value).length)
+  const described = tools.describe()
+  const parts = [
+    { part: 'instructions', count: 1, chars: agent.instructions.length },
+    { part: 'tools', count: described.length, chars: chars(described) },
+    ...(['summary', 'user', 'assistant', 'tool'] as const).map((role) => {
+      const some = messages.filter((message) => message.role === role)
+      return { part: `${role} messages`, count: some.length, chars: some.reduce((sum, message) => sum + chars(message), 0) }
+    }),
+  ].map((part) => ({ ...part, tokens: Math.ceil(part.chars / 4) }))
+  if (form === 'json') return JSON.stringify({ parts, tools: described.map((one) => ({ name: one.name, chars: chars(one) })) })
+  const lines = parts.map(({ part, count, chars: size, tokens }) => `${part}: ${count}, ${size} characters, about ${tokensText(tokens)} tokens`)
+  const detail = form === 'detail' ? described.map((one) => `  tool ${one.name}: ${chars(one)} characters`) : []
+  return [...lines, ...detail].join('\n')
+}
