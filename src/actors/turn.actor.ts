@@ -2,6 +2,7 @@
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Message } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../contracts/turn.ts'
@@ -68,7 +69,12 @@ export const turnWorks = (services: TurnServices): TurnWorks => ({
 })
 
 /** What a turn needs on the node of its session, wherever its works are done. */
-export type TurnPlace = { deliver: DeliverServices; lanes: Lanes }
+export type TurnPlace = {
+  deliver: DeliverServices
+  lanes: Lanes
+  /** The conversation of another session. */
+  history(session: string): Promise<Message[]>
+}
 
 export const streamActor = ({ deliver: services }: TurnPlace) => streamMachine.provide({ actors: { deliver: deliver(services) } })
 

@@ -6,6 +6,7 @@ import type { Usage } from './message.ts'
 import { Profile } from './profile.ts'
 import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
+import { maxIdBytes } from './subjects.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
 
@@ -36,6 +37,12 @@ export const SessionCommand = z.discriminatedUnion('type', [
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
     thinking: ThinkingLevel.optional().describe('how hard the model is to think about this message'),
     timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+    parent: z
+      .string()
+      .min(1)
+      .max(maxIdBytes)
+      .optional()
+      .describe('key of the session that this one is a thread of: its first message begins with what was said there'),
     heartbeat: z.literal(true).optional().describe('nobody has written it: the agent looks whether there is something to say'),
     origin: Origin.optional().describe('where it came from, and so where the answer goes; without it, to whoever listens to the session'),
   }),

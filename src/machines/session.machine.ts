@@ -1,19 +1,8 @@
 import type { Profile } from '../contracts/profile.ts'
 import type { TurnInput } from '../contracts/turn.ts'
 import { begin, summaryInput } from './session.context.ts'
+import { acceptForLater, refusals } from './session.refusals.ts'
 import { sessionSetup } from './session.setup.ts'
-
-/** What a message meets that cannot be answered now. */
-const acceptForLater = [
-  {
-    guard: 'queueFull',
-    actions: {
-      type: 'refuse',
-      params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
-    },
-  },
-  { actions: ['acceptLater', 'awaitMore'] },
-] as const
 
 /**
  * A conversation: what becomes of each message, one turn at a time.
@@ -27,6 +16,8 @@ const acceptForLater = [
  * | (all)             | message | isOrder        |                   | carries it out and answers, without a model             |
  * | (all)             | message | isMuted        |                   | refuses it: forbidden                                   |
  * | (all)             | message |                |                   | raises `admit`, answers questions in it                 |
+ * | awaiting-input    | admit   | wantsFork      | forking           | accepts it, the first of a thread                       |
+ * | forking           | parent done, error |     | admission         | takes over what its parent said, if that can be read    |
  * | awaiting-input    | admit   | wantsMore      | debouncing        | accepts it, and waits for those that belong to it       |
  * | awaiting-input    | admit   | isStale        | admission         | begins anew, accepts it                                 |
  * | awaiting-input    | admit   |                | admission         | accepts it                                              |
@@ -86,50 +77,14 @@ export const sessionMachine = sessionSetup.createMachine({
     clear: { actions: ['announceCleared', 'dropQueue'] },
     stop: { actions: ['answerStop', 'dropQueue'] },
     shorten: { actions: { type: 'answer', params: { text: 'The conversation is being compacted already.' } } },
-    cancel: {
-      actions: { type: 'refuse', params: { code: 'not_found', message: 'there is no such run to cancel', hint: 'the run may have ended by itself' } },
-    },
-    approve: [
-      {
-        guard: 'wasDecided',
-        actions: {
-          type: 'refuse',
-          params: { code: 'already_decided', message: 'this call was decided before', hint: 'one decision counts; see the trace for it' },
-        },
-      },
-      {
-        guard: 'isOtherInput',
-        actions: {
-          type: 'refuse',
-          params: {
-            code: 'conflict',
-            message: 'the decision is about other arguments than those that wait',
-            hint: 'read the approval again and decide about its inputHash',
-          },
-        },
-      },
-      {
-        actions: { type: 'refuse', params: { code: 'not_found', message: 'no call of this id waits for a decision', hint: 'see `approvals.list`' } },
-      },
-    ],
-    compact: {
-      actions: {
-        type: 'refuse',
-        params: { code: 'session_busy', message: 'the conversation cannot be compacted now', hint: 'wait for the turn to end, or cancel it' },
-      },
-    },
-    close: {
-      actions: {
-        type: 'refuse',
-        params: { code: 'session_busy', message: 'the conversation cannot be closed now', hint: 'wait for the turn to end, or cancel it' },
-      },
-    },
+    ...refusals,
   },
   states: {
     'awaiting-input': {
       description: 'Nothing to do.',
       on: {
         admit: [
+          { guard: 'wantsFork', target: 'forking', actions: { type: 'acceptNext', params: { status: 'started' } } },
           { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] },
           {
             guard: 'isStale',
@@ -156,6 +111,17 @@ export const sessionMachine = sessionSetup.createMachine({
           { actions: { type: 'refuse', params: { code: 'bad_request', message: 'there is no history to compact', hint: 'say something first' } } },
         ],
       },
+    },
+    forking: {
+      description: 'A thread begins with what its parent said.',
+      invoke: {
+        id: 'parent',
+        src: 'fork',
+        input: ({ event }) => ({ parent: (event as { parent?: string }).parent ?? '' }),
+        onDone: { target: 'admission', actions: { type: 'takeHistory', params: ({ event }) => ({ history: event.output }) } },
+        onError: 'admission',
+      },
+      on: { admit: acceptForLater },
     },
     admission: {
       description: 'Which message is next?',

@@ -1,6 +1,7 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
 import { errorBody } from '../contracts/errors.ts'
+import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
 import type { SessionEvent, SessionOutput } from '../contracts/session.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/turn.ts'
@@ -46,6 +47,8 @@ export const sessionSetup = setup({
   },
   actors: {
     turn: turnMachine,
+    /** What another session has said. */
+    fork: fromPromise<TranscriptMessage[], { parent: string }>(() => Promise.reject(new Error('not provided'))),
     /** For what the session itself says, beside its turns. */
     stream: streamMachine,
     summarise: fromPromise<SummaryOutput, SummaryInput>(() => Promise.reject(new Error('not provided'))),
@@ -59,6 +62,7 @@ export const sessionSetup = setup({
     isIgnored: ({ event }) => message(event).ignored === true,
     /** What the session wants goes before what its operator says. */
     isMuted: ({ context: { record }, event }) => (record.toggles.send ?? (message(event).denied ? 'off' : 'on')) === 'off',
+    wantsFork: ({ context, event }) => message(event).parent !== undefined && context.record.sessionId === '',
     wantsMore: ({ event }) => message(event).gatherMs !== undefined,
     isStale: ({ context, event }) => isStale(message(event), context.record),
     hasQueue: ({ context }) => context.queue.length > 0,
@@ -214,6 +218,11 @@ export const sessionSetup = setup({
     refuse: enqueueActions(({ event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
       if (event.type === 'message' || event.type === 'admit') enqueue.emit({ type: 'transcript', drop: [event.id] })
+    }),
+    takeHistory: enqueueActions(({ enqueue }, { history }: { history: TranscriptMessage[] }) => {
+      if (history.length === 0) return
+      enqueue.emit({ type: 'transcript', add: history })
+      enqueue.assign({ transcriptLength: history.length })
     }),
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     beginAnew: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {

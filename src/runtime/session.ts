@@ -27,6 +27,8 @@ export type SendOptions = {
   timeoutMs?: number | undefined
   /** Where it came from, and so where the answer goes. */
   origin?: Origin | undefined
+  /** Key of the session that this one is a thread of. */
+  parent?: string | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
   heartbeat?: boolean | undefined
 }
@@ -76,6 +78,7 @@ export class Session {
       ...(options.thinking ? { thinking: options.thinking } : {}),
       ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
       ...(options.origin ? { origin: options.origin } : {}),
+      ...(options.parent ? { parent: options.parent } : {}),
       ...(options.heartbeat ? { heartbeat: true } : {}),
     })
     const run = this.#follow(id)

@@ -4,8 +4,9 @@ import type { TurnPlace } from '../actors/turn.actor.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import type { Services } from './services.ts'
 
-export const turnPlace = ({ channels, outputs, environment }: Services, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
+export const turnPlace = ({ channels, outputs, environment, transcripts }: Services, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
   lanes: new Lanes(lanes),
+  history: (session) => transcripts.read({ kind: 'session', id: session }),
   deliver: {
     channel: (id) => channels.get(id),
     // A turn lives where its session does: what the bus says of it is hearsay.

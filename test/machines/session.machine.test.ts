@@ -25,7 +25,7 @@ const pipe = createMachine({
   initial: 'on',
   states: { on: { on: { flushed: 'off' } }, off: { type: 'final' } },
 })
-const session = walker(sessionMachine, ['summarise'], () => ({ turn: stub, stream: pipe }))
+const session = walker(sessionMachine, ['summarise', 'fork'], () => ({ turn: stub, stream: pipe }))
 
 const hash = 'a'.repeat(64)
 const profile = (queueMode: QueueMode = 'steer'): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', queueMode })
@@ -395,6 +395,29 @@ test('[OC-104] what the operator forbids is refused, unless the session wants it
       .send(said('s', { name: 'send', value: 'on' }))
       .send(denied('a')).context.run,
   ).toMatchObject({ runId: 'a' })
+})
+
+test('[OC-37] a thread begins with what its parent said; if that cannot be read, with nothing', async () => {
+  const threaded = (id: string) => ({ ...message(id), parent: 'main' })
+  const walk = start().send(threaded('a')).send(message('b', 'followup'))
+  expect(walk.state).toBe('forking')
+  expect(walk.inputs('fork')).toEqual([{ parent: 'main' }])
+  await walk.resolve('fork', [{ role: 'user', id: 'p', text: 'hello' }])
+  expect(walk.pass(500).context).toMatchObject({ run: { runId: 'a' }, transcriptLength: 1 })
+  expect(walk.heard().find(({ type }) => type === 'transcript')?.add).toEqual([{ role: 'user', id: 'p', text: 'hello' }])
+
+  expect((await start().send(threaded('a')).reject('fork', new Error('no'))).context).toMatchObject({ run: { runId: 'a' }, transcriptLength: 0 })
+  expect((await start().send(threaded('a')).resolve('fork', [])).context.transcriptLength).toBe(0)
+  // Only its beginning.
+  expect(
+    start()
+      .send(message('a'))
+      .tell('turn', ended(['a']))
+      .send(threaded('b')).context.run,
+  ).toMatchObject({ runId: 'b' })
+  const full = start().send(threaded('a'))
+  for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`))
+  expect(refused(full)).toEqual(['overloaded'])
 })
 
 test('a session that is muted answers orders only', () => {

@@ -1,0 +1,55 @@
+/** What a session answers to what it cannot do now, whatever its state. */
+
+/** What a message meets that cannot be answered now. */
+export const acceptForLater = [
+  {
+    guard: 'queueFull',
+    actions: {
+      type: 'refuse',
+      params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
+    },
+  },
+  { actions: ['acceptLater', 'awaitMore'] },
+] as const
+
+/** Each says why, and what to do instead. */
+export const refusals = {
+  cancel: {
+    actions: { type: 'refuse', params: { code: 'not_found', message: 'there is no such run to cancel', hint: 'the run may have ended by itself' } },
+  },
+  approve: [
+    {
+      guard: 'wasDecided',
+      actions: {
+        type: 'refuse',
+        params: { code: 'already_decided', message: 'this call was decided before', hint: 'one decision counts; see the trace for it' },
+      },
+    },
+    {
+      guard: 'isOtherInput',
+      actions: {
+        type: 'refuse',
+        params: {
+          code: 'conflict',
+          message: 'the decision is about other arguments than those that wait',
+          hint: 'read the approval again and decide about its inputHash',
+        },
+      },
+    },
+    {
+      actions: { type: 'refuse', params: { code: 'not_found', message: 'no call of this id waits for a decision', hint: 'see `approvals.list`' } },
+    },
+  ],
+  compact: {
+    actions: {
+      type: 'refuse',
+      params: { code: 'session_busy', message: 'the conversation cannot be compacted now', hint: 'wait for the turn to end, or cancel it' },
+    },
+  },
+  close: {
+    actions: {
+      type: 'refuse',
+      params: { code: 'session_busy', message: 'the conversation cannot be closed now', hint: 'wait for the turn to end, or cancel it' },
+    },
+  },
+} as const
