@@ -152,6 +152,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       agents,
       channels,
       sendRules: options.sendPolicy ?? [],
+      intake: new Map(),
       admit,
     } as Services
     const agentOf = (name: string) => agentNamed(agents, name)

@@ -9,7 +9,7 @@ import type { LaneInput } from '../machines/turn.setup.ts'
 /** Whoever waits for so long is told of, in ms. */
 const longMs = 2_000
 
-type Waiting = { enter(): void; since: number }
+type Waiting = { enter(): void }
 
 export class Lanes {
   readonly #limits: Readonly<Record<string, number>>
@@ -25,23 +25,15 @@ export class Lanes {
   enter(lane: string, waiting: Waiting): () => void {
     const line = this.#waiting.get(lane) ?? []
     this.#waiting.set(lane, line)
-    let inside = false
-    const entry = {
-      ...waiting,
-      enter: () => {
-        inside = true
-        this.#busy.set(lane, this.busy(lane) + 1)
-        waiting.enter()
-      },
-    }
-    line.push(entry)
+    line.push(waiting)
     this.#next(lane)
     let left = false
     return () => {
       if (left) return
       left = true
-      if (inside) this.#busy.set(lane, this.busy(lane) - 1)
-      else line.splice(line.indexOf(entry), 1)
+      const place = line.indexOf(waiting)
+      if (place === -1) this.#busy.set(lane, this.busy(lane) - 1)
+      else line.splice(place, 1)
       this.#next(lane)
     }
   }
@@ -50,14 +42,18 @@ export class Lanes {
     return this.#busy.get(lane) ?? 0
   }
 
-  ahead(lane: string): number {
-    return this.#waiting.get(lane)?.length ?? 0
+  /** How many are let in before this one. */
+  ahead(lane: string, waiting: Waiting): number {
+    return Math.max(0, this.#waiting.get(lane)?.indexOf(waiting) ?? 0)
   }
 
   #next(lane: string): void {
     const limit = this.#limits[lane] ?? Number.POSITIVE_INFINITY
     const line = this.#waiting.get(lane) ?? []
-    while (this.busy(lane) < limit && line.length > 0) line.shift()?.enter()
+    while (this.busy(lane) < limit && line.length > 0) {
+      this.#busy.set(lane, this.busy(lane) + 1)
+      line.shift()?.enter()
+    }
   }
 }
 
@@ -65,18 +61,18 @@ export class Lanes {
 export const laneActor = ({ lanes, clock, log }: { lanes: Lanes; clock: Clock; log: Logger }) =>
   fromCallback<{ type: string }, LaneInput>(({ input: { session, runId, lane }, sendBack, emit }) => {
     const since = clock.now()
-    const timer = clock.setTimeout(() => {
-      const facts = { runId, lane, waitedMs: clock.now() - since, ahead: Math.max(0, lanes.ahead(lane) - 1) }
-      log.warn({ session, ...facts }, 'a turn waits for room in its lane')
-      emit({ type: 'waiting', ...facts })
-    }, longMs)
-    const leave = lanes.enter(lane, {
-      since,
+    const waiting: Waiting = {
       enter() {
         clock.clearTimeout(timer)
         sendBack({ type: 'lane.granted', waitedMs: clock.now() - since })
       },
-    })
+    }
+    const timer = clock.setTimeout(() => {
+      const facts = { runId, lane, waitedMs: clock.now() - since, ahead: lanes.ahead(lane, waiting) }
+      log.warn({ session, ...facts }, 'a turn waits for room in its lane')
+      emit({ type: 'waiting', ...facts })
+    }, longMs)
+    const leave = lanes.enter(lane, waiting)
     return () => {
       clock.clearTimeout(timer)
       leave()

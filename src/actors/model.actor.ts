@@ -52,7 +52,7 @@ const request = (
 /** Where nobody says how hard to think, a model that can does a little. What it does not have is lowered; `adaptive` leaves it to the model. */
 const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined, { info }: Model): ModelSettings => {
   const usual = info?.reasoning && settings.reasoning === undefined ? 'low' : undefined
-  const level = wanted === 'xhigh' && info?.xhigh === false ? 'high' : (wanted ?? usual)
+  const level = wanted === 'xhigh' && info !== undefined && info.xhigh !== true ? 'high' : (wanted ?? usual)
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 

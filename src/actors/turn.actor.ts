@@ -10,6 +10,7 @@ import { loopMachine } from '../machines/loop.machine.ts'
 import { streamMachine } from '../machines/stream.machine.ts'
 import { toolMachine } from '../machines/tool.machine.ts'
 import { turnMachine } from '../machines/turn.machine.ts'
+import { costOf } from '../rules/cost.ts'
 import { conversation } from './conversation.ts'
 import type { Cooldowns } from './credentials.ts'
 import { type DeliverServices, deliver } from './deliver.actor.ts'
@@ -51,8 +52,18 @@ const summarise =
       { signal, onDelta: () => undefined },
     )
     if (partial) throw new RuntimeError('cancelled', 'the summary was stopped before its end')
+    const costUsd = costOf(usage, model.info?.price)
     const after = messages.slice(messages.length - keep)
-    return { kind: 'summary', id, text, keep, usage, tokens: { before: tokensOf(messages), after: tokensOf(after) + Math.ceil(text.length / 4) } }
+    return {
+      kind: 'summary',
+      id,
+      text,
+      keep,
+      usage,
+      ...(costUsd === undefined ? {} : { costUsd }),
+      endedAt: services.environment.clock.now(),
+      tokens: { before: tokensOf(messages), after: tokensOf(after) + Math.ceil(text.length / 4) },
+    }
   }
 
 /** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */

@@ -130,6 +130,9 @@ export type AcceptedMessage = {
   greeting?: true
 }
 
+/** Runs whose price is known and those whose is not; USD. */
+export type Costs = { costUsd: number; priced: number; unpriced: number }
+
 /** What a session knows of itself beside its transcript. Times are ms since the epoch. */
 export type SessionRecord = {
   /** Another one after each reset; empty before the first message. */
@@ -153,8 +156,8 @@ export type SessionRecord = {
   tokens?: { input: number; output: number; total: number; window?: number; model: string; provider: string; at?: number }
   /** The credential of that provider that answered, since its cache may still be warm. */
   credential?: string
-  /** All turns since it began; `costUsd` without those of which nobody knows the price. */
-  spent: { turns: number; usage: Usage; costUsd: number; unpriced: number }
+  /** All turns since it began; `costUsd` without those of which nobody knows the price. By day (UTC) for a month, resets or not. */
+  spent: { turns: number; usage: Usage; days: Record<string, Costs> } & Costs
   /** What the model is to be told before the next message. */
   notes: { at: number; text: string }[]
   /** Messages of channels that came in lately, to know them again. */

@@ -37,7 +37,7 @@ export const Toggles = z.strictObject({
   activation: z.enum(['mention', 'always']).optional(),
   queueMode: QueueMode.optional(),
   debounceMs: z.number().int().min(0).optional(),
-  queueCap: z.number().int().min(1).optional(),
+  queueCap: z.number().int().min(1).max(100).optional(),
   queueDrop: DropPolicy.optional(),
 })
 export type Toggles = z.infer<typeof Toggles>

@@ -229,6 +229,9 @@ export type SummaryOutput = {
   text: string
   keep: number
   usage: Usage
+  /** What it cost in USD, where the price is known, and when it was there, in ms since the epoch. */
+  costUsd?: number
+  endedAt?: number
   /** Tokens of the conversation before and after, as far as they can be estimated. */
   tokens?: { before: number; after: number }
 }

@@ -61,6 +61,8 @@ export type LoopContext = LoopInput & {
   endedAt: number | null
   credential: string | null
   cancelled: boolean
+  /** Why its time is up. */
+  expired: ErrorBody | null
   error: ErrorBody | null
 }
 
@@ -104,6 +106,7 @@ export const begin = (input: LoopInput): LoopContext => ({
   endedAt: null,
   credential: input.pinned ?? null,
   cancelled: false,
+  expired: null,
   error: null,
 })
 
@@ -154,11 +157,15 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
   transcriptLength: context.transcriptLength + 1,
   compacted: false,
   shortened: false,
-  error: null,
+  error: context.expired,
 })
 
 export const steered = ({ steers, ids }: LoopContext, { id, again }: { id: string; again?: true }): Partial<LoopContext> =>
   again ? { steers: [...steers, { prompt: { ids: [id], again } }] } : { steers: [...steers, id], ids: [...ids, id] }
+
+/** What gets no turn of its own any more is not shown either. */
+export const withoutSteers = ({ steers }: LoopContext, ids: readonly string[]): TranscriptItem[] =>
+  steers.filter((item) => !(typeof item === 'object' && 'prompt' in item && item.prompt.ids.some((id) => ids.includes(id))))
 
 // ---- What follows when a model fails
 

@@ -21,8 +21,9 @@ import { loopSetup } from './loop.setup.ts'
  * | calling        | model error   | mayFallBack           | calling          | another model                                    |
  * | calling        | model error   | mayRetry              | retrying         |                                                  |
  * | calling        | model error   |                       | failed           |                                                  |
- * | calling        | cancel        |                       | calling.stopping | asks the model effect for what it has            |
- * | calling.stopping | after stopMs |                      | cancelled        |                                                  |
+ * | calling        | cancel, expire |                      | calling.stopping | asks the model effect for what it has            |
+ * | calling.stopping | model done, error, after stopMs | isLate | failed       | keeps the partial text                           |
+ * | calling.stopping | after stopMs | wasStopped           | cancelled        |                                                  |
  * | retrying       | after a delay |                       | calling          | the first model again                            |
  * | deciding       |               | overtaken             | steering         | pairs each call with a skipped result            |
  * | deciding       |               | toolCallsSpent        | failed           | likewise                                         |
@@ -40,6 +41,7 @@ import { loopSetup } from './loop.setup.ts'
  * | compacting     | summary error | wasInTime             | calling          | it was not needed yet                            |
  * | compacting     | summary error |                       | failed           |                                                  |
  * | (all)          | steer         |                       |                  | keeps the message for the next step boundary     |
+ * | (all)          | forget        |                       |                  | a message that was dropped is not shown either    |
  * | (all)          | configure     |                       |                  | takes how much is told about tools                |
  * | (all)          | expire        |                       | failed           | its time is up                                   |
  * | (all others)   | cancel        |                       | cancelled        |                                                  |
@@ -52,6 +54,7 @@ export const loopMachine = loopSetup.createMachine({
   on: {
     steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
     cancel: { target: '.cancelled', actions: 'markCancelled' },
+    forget: { actions: 'dropSteers' },
     configure: { actions: 'takeToggles' },
     expire: [
       { guard: 'wasStopped', target: '.cancelled' },
@@ -87,10 +90,12 @@ export const loopMachine = loopSetup.createMachine({
         input: ({ context }) => modelCall(context),
         onDone: [
           { guard: 'wasStopped', target: 'cancelled', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
+          { guard: 'isLate', target: 'failed', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
           { target: 'deciding', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
         ],
         onError: [
           { guard: 'wasStopped', target: 'cancelled' },
+          { guard: 'isLate', target: 'failed' },
           {
             guard: { type: 'isOverflow', params: ({ event }) => ({ error: event.error }) },
             target: 'compacting',
@@ -130,12 +135,12 @@ export const loopMachine = loopSetup.createMachine({
       },
       initial: 'streaming',
       states: {
-        streaming: { on: { cancel: { target: 'stopping', actions: 'markCancelled' } } },
+        streaming: { on: { cancel: { target: 'stopping', actions: 'markCancelled' }, expire: { target: 'stopping', actions: 'takeReason' } } },
         stopping: {
           description: 'The model call is asked for what it has said so far.',
           entry: 'askModelToStop',
-          on: { cancel: {} },
-          after: { stopMs: '#loop.cancelled' },
+          on: { cancel: { actions: 'markCancelled' } },
+          after: { stopMs: [{ guard: 'wasStopped', target: '#loop.cancelled' }, { target: '#loop.failed' }] },
         },
       },
     },

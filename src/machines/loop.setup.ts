@@ -21,6 +21,7 @@ import {
   mayRotate,
   retryDelayMs,
   steered,
+  withoutSteers,
 } from './loop.context.ts'
 import type { StreamOrder } from './stream.machine.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from './tool.machine.ts'
@@ -28,6 +29,8 @@ import { type ToolEvent, type ToolReport, toolMachine } from './tool.machine.ts'
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
   | { type: 'steer'; id: string; again?: true }
+  /** These were to be shown as well, and have been dropped. */
+  | { type: 'forget'; ids: string[] }
   | { type: 'cancel' }
   /** What the session keeps of the wishes of its users has changed. */
   | { type: 'configure'; verbose?: VerboseLevel }
@@ -65,6 +68,7 @@ export const loopSetup = setup({
     tokensSpent: ({ context }) => context.usage.inputTokens + context.usage.outputTokens >= context.profile.tokenMax,
     toolCallsSpent: ({ context }) => context.toolCalls + context.calls.length > context.profile.toolCallMax,
     wasStopped: ({ context }) => context.cancelled,
+    isLate: ({ context }) => context.expired !== null,
     isOverflow: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.compacted,
     mayShorten: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.shortened,
     refusesThinking: ({ context }, { error }: { error: unknown }) => thinkingLeft(context, error) !== undefined,
@@ -114,7 +118,7 @@ export const loopSetup = setup({
       return failure(context, { ...body, data: { ...body.data, compaction: true } })
     }),
     rememberFailure: assign(({ context }, { error }: { error: unknown }) => failure(context, errorBody(error))),
-    takeReason: assign({ error: ({ event }) => (event.type === 'expire' ? event.error : null) }),
+    takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
       if (context.piped) enqueue.sendParent({ type: 'stream.end', text: answer.text } satisfies LoopReport)
@@ -139,6 +143,7 @@ export const loopSetup = setup({
       }),
     ),
     keepSteer: assign(({ context, event }) => (event.type === 'steer' ? steered(context, event) : {})),
+    dropSteers: assign({ steers: ({ context, event }) => (event.type === 'forget' ? withoutSteers(context, event.ids) : context.steers) }),
     takeSteers: enqueueActions(({ context: { steers, transcriptLength }, enqueue }) => {
       if (steers.length === 0) return
       enqueue.emit({ type: 'transcript', add: steers })
@@ -192,7 +197,7 @@ export const loopSetup = setup({
     openStream: enqueueActions(({ context, enqueue }) => {
       if (context.piped) enqueue.sendParent(startReport(context))
     }),
-    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, usage } }: { summary: SummaryOutput }) => {
+    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, usage, costUsd } }: { summary: SummaryOutput }) => {
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', runId: context.runId, keep })
       enqueue.assign({
@@ -201,6 +206,7 @@ export const loopSetup = setup({
         tokens: 0,
         transcriptLength: keep + 1,
         usage: addUsage(context.usage, usage),
+        ...(costUsd === undefined ? {} : { costUsd: (context.costUsd ?? 0) + costUsd }),
         call: context.call + 1,
         error: null,
       })

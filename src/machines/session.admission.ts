@@ -2,6 +2,7 @@
 
 import type { Delivery } from '../contracts/channel.ts'
 import { noUsage } from '../contracts/message.ts'
+import { queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../contracts/session.ts'
 import type { Toggles } from '../contracts/settings.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
@@ -57,7 +58,7 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
           wishes,
           mode && { queueMode: mode },
           debounceMs !== undefined && { debounceMs },
-          cap && { queueCap: cap },
+          cap && { queueCap: Math.min(cap, queueMax) },
           drop && { queueDrop: drop },
         )
         break
@@ -111,9 +112,15 @@ export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id
 
 /** Something that the session itself has to say on a channel. */
 export type Saying = { type: 'say'; input: StreamInput; text: string }
-export const sayings = (session: string, { id, origin, delivery }: Pick<Message, 'id' | 'origin' | 'delivery'>, text: string): Saying[] => {
+/** @param what of the several things that can be said about one message, since each has a name of its own */
+export const sayings = (
+  session: string,
+  { id, origin, delivery }: Pick<Message, 'id' | 'origin' | 'delivery'>,
+  what: 'answer' | 'notice' | 'report',
+  text: string,
+): Saying[] => {
   if (!origin || !delivery || text === '') return []
-  return [{ type: 'say', input: { session, runId: id, delivery: silent(delivery), ...routed(origin) }, text }]
+  return [{ type: 'say', input: { session, runId: `${id}:${what}`, delivery: silent(delivery), ...routed(origin) }, text }]
 }
 
 /** It is said at once: nobody is seen to type for it. */

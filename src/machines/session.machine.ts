@@ -13,6 +13,7 @@ import { sessionSetup } from './session.setup.ts'
  * | ----------------- | ------- | -------------- | ----------------- | ------------------------------------------------------- |
  * | (all)             | message | isRepeated, isIgnored |            | skips it                                                |
  * | (all)             | message | saysStop, saysReset, saysCompact | | raises `stop`, `anew`, `shorten`                        |
+ * | (all)             | message | isLateOrder    |                   | begins anew first: the conversation has gone stale      |
  * | (all)             | message | isOrder        |                   | carries it out and answers, without a model             |
  * | (all)             | message | isMuted        |                   | refuses it: forbidden                                   |
  * | (all)             | message |                |                   | raises `admit`, answers questions in it                 |
@@ -59,8 +60,9 @@ export const sessionMachine = sessionSetup.createMachine({
       { guard: 'isRepeated', actions: { type: 'skip', params: { reason: 'duplicate' } } },
       { guard: 'isIgnored', actions: { type: 'skip', params: { reason: 'unauthorised' } } },
       { guard: 'saysStop', actions: { type: 'raiseAs', params: { type: 'stop' } } },
-      { guard: 'saysReset', actions: { type: 'raiseAs', params: { type: 'anew' } } },
+      { guard: 'saysReset', actions: ['answerQuestions', { type: 'raiseAs', params: { type: 'anew' } }] },
       { guard: 'saysCompact', actions: { type: 'raiseAs', params: { type: 'shorten' } } },
+      { guard: 'isLateOrder', actions: [{ type: 'beginAnew', params: { reason: 'stale' } }, 'obey'] },
       { guard: 'isOrder', actions: 'obey' },
       {
         guard: 'isMuted',
@@ -150,6 +152,7 @@ export const sessionMachine = sessionSetup.createMachine({
         },
         reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
         stop: { target: 'admission', actions: ['answerStop', 'dropQueue'] },
+        shorten: { guard: 'hasTranscript', target: 'compacting', actions: 'keepOrder' },
         clear: { target: 'admission', actions: ['announceCleared', 'dropQueue'] },
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
@@ -186,16 +189,19 @@ export const sessionMachine = sessionSetup.createMachine({
           { guard: 'wantsInterrupt', target: '.stopping', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'] },
           ...acceptForLater,
         ],
-        stop: { target: '.stopping', actions: ['answerStop', 'dropQueue', 'stopTurn'] },
-        anew: { target: '.resetting', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'] },
+        stop: { target: '.stopping', actions: ['leaveOrder', 'answerStop', 'dropQueue', 'stopTurn'] },
+        anew: {
+          target: '.resetting',
+          actions: ['leaveOrder', 'dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'announceNew', 'stopTurn'],
+        },
         shorten: { target: '.yielding', actions: ['keepOrder', 'stopTurn'] },
         cancel: [
-          { guard: 'namesNoRun', target: '.stopping', actions: ['dropQueue', 'stopTurn'] },
-          { guard: 'isThisRun', target: '.stopping', actions: 'stopTurn' },
+          { guard: 'namesNoRun', target: '.stopping', actions: ['leaveOrder', 'dropQueue', 'stopTurn'] },
+          { guard: 'isThisRun', target: '.stopping', actions: ['leaveOrder', 'stopTurn'] },
           { guard: 'isQueued', actions: 'dropQueue' },
         ],
         approve: { guard: 'isWaiting', actions: 'passDecision' },
-        reset: { target: '.resetting', actions: ['keepReason', 'dropQueue', 'stopTurn'] },
+        reset: { target: '.resetting', actions: ['leaveOrder', 'keepReason', 'dropQueue', 'stopTurn'] },
         'tool.waiting': { actions: 'keepApproval' },
         'tool.decided': { actions: 'endApproval' },
       },
@@ -217,11 +223,16 @@ export const sessionMachine = sessionSetup.createMachine({
           on: { 'compaction.ended': 'answering' },
         },
         stopping: { description: 'The turn was told to stop; what is said now is for the next one.' },
-        yielding: { description: 'The turn was told to stop; then the history is compacted.', on: { admit: acceptForLater } },
+        yielding: {
+          description: 'The turn was told to stop; then the history is compacted.',
+          on: { admit: acceptForLater, shorten: { actions: { type: 'answer', params: { text: 'The conversation is being compacted already.' } } } },
+        },
         resetting: {
           description: 'The turn is stopped first; then the transcript is cleared.',
           on: {
             admit: acceptForLater,
+            stop: { actions: ['answerStop', 'dropQueue'] },
+            shorten: { actions: { type: 'answer', params: { text: 'The conversation begins anew: there is nothing to compact.' } } },
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
           },
         },

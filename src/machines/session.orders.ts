@@ -1,10 +1,11 @@
 /** What a session answers to orders: the settings that they change, and the words. Pure. */
 import type { ErrorBody } from '../contracts/errors.ts'
-import type { SessionRecord } from '../contracts/session.ts'
+import type { Costs, SessionRecord } from '../contracts/session.ts'
 import type { Toggles, UsageMode } from '../contracts/settings.ts'
 import type { SummaryOutput } from '../contracts/turn.ts'
 import type { Directive } from '../rules/directives.ts'
 import { moneyText, tokensText } from '../rules/numbers.ts'
+import { summaryLine } from '../rules/queue.ts'
 import { nextUsageMode } from '../rules/thinking.ts'
 import { directivesOf, type Message, wishesOf } from './session.admission.ts'
 import type { SessionContext } from './session.context.ts'
@@ -14,13 +15,13 @@ import { configured, profileFor } from './session.record.ts'
 export type Obeyed = { toggles: Toggles; text: string; note?: string }
 
 /** Carries out what a message orders. Of one that also says something to the model, settings hold for that message alone. */
-export const obeyed = (message: Message, context: SessionContext): Obeyed => {
-  const only = message.text === ''
+export const obeyed = (message: Message, context: SessionContext, only = message.text === ''): Obeyed => {
   let { toggles } = context.record
   const lines: string[] = []
   let note: string | undefined
   for (const directive of directivesOf(message)) {
-    if (!only && !isQuestion(directive)) continue
+    // Of a setting within a message only what is wrong with it is told.
+    if (!only && !isQuestion(directive) && !('invalid' in directive && directive.invalid !== undefined)) continue
     const { changes, line, tell } = carriedOut(directive, message, { ...context, record: { ...context.record, toggles } })
     toggles = configured(toggles, changes ?? {})
     lines.push(line)
@@ -51,7 +52,7 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
       return setting('Answers', directive.value, record.toggles.send ?? 'inherit', choices.send, invalid, { send })
     }
     case 'usage':
-      return usage(directive, record)
+      return usage(directive, record, now.usage)
     case 'model':
       return model(directive, message, now.model)
     case 'queue':
@@ -66,7 +67,7 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
     case 'commands':
       return { line: helpText }
     default:
-      return { line: `/${directive.name} does nothing here.` }
+      return { line: `/${directive.name} is not something that this agent knows; see /help.` }
   }
 }
 
@@ -88,15 +89,16 @@ const setting = (
   invalid: string | undefined,
   changes: NonNullable<Done['changes']>,
 ): Done => {
+  if (invalid?.includes(' ')) return { line: `${what}: ${invalid}. It stays ${current}.` }
   if (invalid !== undefined) return { line: `${what}: '${invalid}' is none of ${options}. It stays ${current}.` }
   if (value === undefined) return { line: `${what}: ${current}. Choose: ${options}.` }
   return { line: `${what}: ${value}.`, changes }
 }
 
-const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record: SessionRecord): Done => {
+const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record: SessionRecord, current: UsageMode | undefined): Done => {
   if (invalid !== undefined) return { line: `Usage line: '${invalid}' is none of ${choices.usage}.` }
   if (value === 'cost') return { line: costText(record) }
-  const mode: UsageMode = value ?? nextUsageMode(record.toggles.usage)
+  const mode: UsageMode = value ?? nextUsageMode(current)
   return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
 }
 
@@ -136,36 +138,51 @@ const whoText = ({ origin }: Message): string =>
     ? `You are ${origin.sender ?? origin.to} on ${origin.channel}${origin.account === undefined ? '' : `, account ${origin.account}`}.`
     : 'You write to this session directly.'
 
-const statusText = (message: Message, { key, record, run, queue: waiting, transcriptLength }: SessionContext): string => {
+const statusText = (message: Message, { key, record, run, order, queue: waiting, transcriptLength }: SessionContext): string => {
   const profile = profileFor(message.profile, record.toggles)
   const { tokens, spent } = record
   const used =
     tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'
   return [
-    `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
+    `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${order ? 'compacting' : run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
     `Model ${profile.model}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
     `Queue ${profile.queueMode}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
     ...(spent.turns === 0 ? [] : [costText(record)]),
   ].join('\n')
 }
 
-const costText = ({
-  spent: {
-    turns,
-    usage: { inputTokens, outputTokens },
-    costUsd,
-    unpriced,
-  },
-}: SessionRecord): string => {
-  const cost =
-    unpriced === turns ? 'at an unknown price' : `est ${moneyText(costUsd)}${unpriced > 0 ? ' (partial: the price of some calls is not known)' : ''}`
-  return `This session: ${turns} ${turns === 1 ? 'turn' : 'turns'}, ${tokensText(inputTokens)} in / ${tokensText(outputTokens)} out, ${cost}.`
+const costText = ({ spent, updatedAt }: SessionRecord): string => {
+  const { turns, usage: used, days } = spent
+  const today = new Date(updatedAt).toISOString().slice(0, 10)
+  const since = new Date(updatedAt - 29 * dayMs).toISOString().slice(0, 10)
+  const month = Object.entries(days).filter(([day]) => day >= since && day <= today)
+  const sum = month.reduce(
+    (all, [, { costUsd, priced, unpriced }]) => ({ costUsd: all.costUsd + costUsd, priced: all.priced + priced, unpriced: all.unpriced + unpriced }),
+    nothing,
+  )
+  return `This session: ${turns} ${turns === 1 ? 'turn' : 'turns'}, ${tokensText(used.inputTokens)} in / ${tokensText(used.outputTokens)} out, ${cost(spent)}; today ${cost(days[today] ?? nothing)}, 30 days ${cost(sum)}.`
 }
 
-export const stoppedText = ({ run, queue: waiting }: SessionContext): string => {
-  if (!run && waiting.length === 0) return 'Nothing is running.'
-  return `Stopped.${waiting.length === 0 ? '' : ` ${waiting.length} waiting ${waiting.length === 1 ? 'message was' : 'messages were'} dropped.`}`
+const dayMs = 86_400_000
+const nothing: Costs = { costUsd: 0, priced: 0, unpriced: 0 }
+const cost = ({ costUsd, priced, unpriced }: Costs): string => {
+  if (priced + unpriced === 0) return 'nothing'
+  if (priced === 0) return 'at an unknown price'
+  return `est ${moneyText(costUsd)}${unpriced > 0 ? ' (partial: the price of some calls is not known)' : ''}`
 }
+
+/** @param rest what else the message says: it would be odd to go on with it right behind a stop */
+export const stoppedText = ({ run, queue: waiting }: SessionContext, rest: string): string => {
+  const hint = rest === '' ? '' : ` What else you wrote was not taken up: ${summaryLine(rest)}`
+  if (!run && waiting.length === 0) return `Nothing is running.${hint}`
+  return `Stopped.${waiting.length === 0 ? '' : ` ${waiting.length} waiting ${waiting.length === 1 ? 'message was' : 'messages were'} dropped.`}${hint}`
+}
+
+/** Of a message that joins a turn whose settings stand. */
+export const unsetText = (wishes: Toggles): string =>
+  `${Object.entries(wishes)
+    .map(([name, value]) => `${name} ${value}`)
+    .join(', ')}: that does not hold for the turn that is running already.`
 
 export const newSessionText = (message: Message, { record }: SessionContext): string => {
   const profile = profileFor(message.profile, record.toggles)

@@ -20,7 +20,7 @@ export type Queue = {
 }
 export const emptyQueue: Queue = { queue: [], dropped: noneDropped, settled: true, apart: false }
 
-const cap = ({ queueCap = queueMax }: AcceptedMessage['profile']): number => queueCap
+const cap = ({ queueCap = queueMax }: AcceptedMessage['profile']): number => Math.min(queueCap, queueMax)
 
 /** There is no room, and nothing may be dropped for it. */
 export const isFull = ({ queue }: Pick<Queue, 'queue'>, profile: AcceptedMessage['profile']): boolean =>
@@ -50,7 +50,8 @@ export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): 
     const last = queue.findIndex(({ gathered, origin }) => !gathered || !sameRoute(origin, first.origin))
     return queue.slice(0, last === -1 ? queue.length : last)
   }
-  const other = queue.findIndex(({ profile }) => profile.queueMode !== 'collect')
+  // Nothing can be added to a greeting.
+  const other = queue.findIndex(({ profile, greeting }) => profile.queueMode !== 'collect' || greeting)
   const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
   return apart || !collectable(together.map(({ origin }) => origin)) ? queue.slice(0, 1) : together
 }

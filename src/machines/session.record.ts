@@ -1,9 +1,9 @@
 /** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
-import { addUsage, noUsage } from '../contracts/message.ts'
+import { addUsage, noUsage, type Usage } from '../contracts/message.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
 import type { ToggleChanges, Toggles } from '../contracts/settings.ts'
-import type { TurnOutput } from '../contracts/turn.ts'
+import type { SummaryOutput, TurnOutput } from '../contracts/turn.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
 import { sessionIdOf } from '../rules/session-id.ts'
 
@@ -19,7 +19,7 @@ export const emptyRecord: SessionRecord = {
   needsIntro: false,
   toggles: {},
   compactions: 0,
-  spent: { turns: 0, usage: noUsage, costUsd: 0, unpriced: 0 },
+  spent: { turns: 0, usage: noUsage, costUsd: 0, priced: 0, unpriced: 0, days: {} },
   notes: [],
   seen: [],
 }
@@ -53,8 +53,38 @@ export const begunAnew = (record: SessionRecord, key: string, at: number): Sessi
     systemSent: false,
     abortedLastRun: false,
     compactions: 0,
-    spent: emptyRecord.spent,
+    // What the days have cost does not end with a conversation.
+    spent: { ...emptyRecord.spent, days: record.spent.days },
   }
+}
+
+/** Old history is a summary now; what that took counts as all else. */
+export const summarised = (record: SessionRecord, { usage, costUsd, tokens, endedAt }: SummaryOutput): SessionRecord => {
+  const { credential: _, ...rest } = record
+  return {
+    ...rest,
+    compactions: record.compactions + 1,
+    ...(record.tokens ? { tokens: { ...record.tokens, total: tokens?.after ?? 0 } } : {}),
+    spent: spentMore(record.spent, { usage, costUsd, at: endedAt ?? record.updatedAt }),
+  }
+}
+
+type Spent = SessionRecord['spent']
+const daysMax = 31
+
+/** By day, too: whoever asks wants to know of today and of the last month. */
+const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd: number | undefined; at: number }): Spent => {
+  if (usage.inputTokens + usage.outputTokens === 0) return spent
+  const day = new Date(at).toISOString().slice(0, 10)
+  const before = spent.days[day] ?? { costUsd: 0, priced: 0, unpriced: 0 }
+  const more = { costUsd: costUsd ?? 0, priced: costUsd === undefined ? 0 : 1, unpriced: costUsd === undefined ? 1 : 0 }
+  const add = (sum: typeof more) => ({
+    costUsd: sum.costUsd + more.costUsd,
+    priced: sum.priced + more.priced,
+    unpriced: sum.unpriced + more.unpriced,
+  })
+  const days = Object.entries({ ...spent.days, [day]: add(before) }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { ...spent, ...add(spent), usage: addUsage(spent.usage, usage), days: Object.fromEntries(days.slice(-daysMax)) }
 }
 
 /** A turn has ended: what it used is written down here and nowhere else. */
@@ -83,12 +113,7 @@ export const accounted = (
       model,
       provider: provider ?? providerOf(model),
     },
-    spent: {
-      turns: spent.turns + 1,
-      usage: addUsage(spent.usage, usage),
-      costUsd: spent.costUsd + (costUsd ?? 0),
-      unpriced: spent.unpriced + (used && costUsd === undefined ? 1 : 0),
-    },
+    spent: { ...spentMore(spent, { usage, costUsd, at: endedAt ?? record.updatedAt }), turns: spent.turns + 1 },
   }
 }
 

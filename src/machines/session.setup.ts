@@ -20,9 +20,9 @@ import {
   wishesOf,
 } from './session.admission.ts'
 import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext } from './session.context.ts'
-import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText } from './session.orders.ts'
+import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText, unsetText } from './session.orders.ts'
 import { enqueued, isFull, unanswered } from './session.queue.ts'
-import { begunAnew, configured, noted, touched, withToggles } from './session.record.ts'
+import { begunAnew, configured, noted, summarised, touched, withToggles } from './session.record.ts'
 import { streamMachine } from './stream.machine.ts'
 import { turnMachine } from './turn.machine.ts'
 import type { TurnReport } from './turn.setup.ts'
@@ -64,6 +64,8 @@ export const sessionSetup = setup({
     isMuted: ({ context: { record }, event }) => (record.toggles.send ?? (message(event).denied ? 'off' : 'on')) === 'off',
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.record.sessionId === '',
     wantsMore: ({ event }) => message(event).gatherMs !== undefined,
+    isLateOrder: ({ context, event }) =>
+      message(event).text === '' && context.run === null && context.queue.length === 0 && isStale(message(event), context.record),
     isStale: ({ context, event }) => isStale(message(event), context.record),
     hasQueue: ({ context }) => context.queue.length > 0,
     isReady: ({ context }) => context.queue.length > 0 && context.settled,
@@ -103,6 +105,7 @@ export const sessionSetup = setup({
       enqueue.emit({ type: 'accepted', id: accepted.id, status: accepted.profile.queueMode === 'collect' ? 'collected' : 'queued', runId: '' })
       if (out.length === 0) return
       const outputs = out.map((dropped) => unanswered(dropped, context.transcriptLength))
+      if (context.run) enqueue.sendTo('turn', { type: 'forget', ids: out.map(({ id }) => id) })
       for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
       enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
     }),
@@ -131,7 +134,7 @@ export const sessionSetup = setup({
     /** The session itself says something in return. */
     answer: enqueueActions(({ context, event, enqueue }, { text }: { text: string }) => {
       enqueue.assign({ record: touched(context.record, context.key, message(event)) })
-      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     obey: enqueueActions(({ context, event, enqueue }) => {
@@ -139,22 +142,23 @@ export const sessionSetup = setup({
       if (context.queue.length > 0 && !context.run) enqueue.raise({ type: 'debounced' })
       const { toggles, text, note } = obeyed(message(event), context)
       const record = touched(withToggles(context.record, toggles), context.key, message(event))
-      enqueue.assign({ record: note === undefined ? record : noted(record, record.updatedAt, note) })
+      enqueue.assign({ record: note === undefined ? record : noted(record, message(event).at, note) })
       if (context.run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
-      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     /** Of a message that also says something to the model. */
     answerQuestions: enqueueActions(({ context, event, enqueue }) => {
       if (!message(event).directives) return
-      const { text } = obeyed(message(event), context)
+      const { text } = obeyed(message(event), context, false)
       if (text !== '') enqueue.emit({ type: 'notice', id: message(event).id, text })
-      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const saying of sayings(context.key, message(event), 'report', text)) enqueue.raise(saying)
     }),
     answerStop: enqueueActions(({ context, event, enqueue }) => {
-      enqueue.assign({ record: { ...touched(context.record, context.key, message(event)), abortedLastRun: true } })
-      const text = stoppedText(context)
-      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      const record = touched(context.record, context.key, message(event))
+      enqueue.assign({ record: context.run ? { ...record, abortedLastRun: true } : record })
+      const text = stoppedText(context, message(event).text)
+      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     announceNew: enqueueActions(({ context, event, enqueue }) => {
@@ -162,7 +166,7 @@ export const sessionSetup = setup({
       if (model !== undefined) enqueue.assign({ record: withToggles(context.record, { ...context.record.toggles, model }) })
       const text = newSessionText(message(event), context)
       enqueue.emit({ type: 'notice', id: message(event).id, text })
-      for (const saying of sayings(context.key, message(event), text)) enqueue.raise(saying)
+      for (const saying of sayings(context.key, message(event), 'notice', text)) enqueue.raise(saying)
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
@@ -176,6 +180,11 @@ export const sessionSetup = setup({
       enqueue.sendTo('turn', { type: 'steer', id })
       enqueue.assign({ record: touched(record, key, message(event)), ...(run ? { run: { ...run, ids: [...run.ids, id] } } : {}) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
+      const wishes = wishesOf(directivesOf(message(event)))
+      if (Object.keys(wishes).length === 0) return
+      const text = unsetText(wishes)
+      enqueue.emit({ type: 'notice', id, text })
+      for (const saying of sayings(key, message(event), 'notice', text)) enqueue.raise(saying)
     }),
     /** The turn is shown a message that will have one of its own. */
     steerOnly: sendTo('turn', ({ event }) => ({ type: 'steer' as const, id: message(event).id, again: true as const })),
@@ -201,6 +210,7 @@ export const sessionSetup = setup({
       if (outputs.length === 0) return
       enqueue.assign(change)
       if (change.queue?.length === 0) enqueue.cancel('debounce')
+      if (context.run) enqueue.sendTo('turn', { type: 'forget', ids: outputs.flatMap(({ ids }) => ids) })
       for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
       enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
     }),
@@ -249,7 +259,7 @@ export const sessionSetup = setup({
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
       const { id, keep } = summary
-      enqueue.assign({ transcriptLength: keep + 1, record: { ...context.record, compactions: context.record.compactions + 1 } })
+      enqueue.assign({ transcriptLength: keep + 1, record: summarised(context.record, summary) })
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', keep })
       if (context.order) enqueue.raise({ type: 'order.done', text: compactedText(summary, context.record) })
@@ -265,7 +275,7 @@ export const sessionSetup = setup({
     answerOrder: enqueueActions(({ context, event, enqueue }) => {
       const { order } = context
       if (!order || event.type !== 'order.done') return
-      for (const saying of sayings(context.key, order, event.text)) enqueue.raise(saying)
+      for (const saying of sayings(context.key, order, 'answer', event.text)) enqueue.raise(saying)
       for (const said of saidOf(answeredBy(order, context, event.text))) enqueue.emit(said)
       enqueue.assign({ order: null })
     }),

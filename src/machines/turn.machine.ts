@@ -21,7 +21,7 @@ const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelle
  * | flushing   | loop done           | wasStopped   | finalising             |                                           |
  * | flushing   | loop done           |              | running                | puts the messages in the transcript, also where it failed |
  * | flushing   | steer               |              |                        | one more message to begin with            |
- * | running    | steer, approve, cancel, configure |           |                        | hands it to the loop                      |
+ * | running    | steer, forget, approve, cancel, configure |           |                        | hands it to the loop                      |
  * | running    | stream.start, .end, .tool |             |                   | hands it to the pipeline, which is there then |
  * | running.answering | tool.waiting |              | running.awaiting-input | tells the session                         |
  * | running.answering | compaction.started |        | running.compacting     | tells the session: no steering meanwhile  |
@@ -88,6 +88,7 @@ export const turnMachine = turnSetup.createMachine({
         approve: { actions: 'tellLoop' },
         cancel: { actions: 'tellLoop' },
         configure: { actions: 'tellLoop' },
+        forget: { actions: 'tellLoop' },
         'stream.start': { actions: 'tellPipeline' },
         'stream.end': { actions: 'tellPipeline' },
         'stream.tool': { actions: 'tellPipeline' },

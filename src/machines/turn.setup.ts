@@ -28,7 +28,7 @@ export type TurnEvent =
   | { type: 'lane.granted'; waitedMs: number }
   | Extract<LoopEvent, { type: 'steer' }>
   | { type: 'cancel' }
-  | Extract<LoopEvent, { type: 'configure' }>
+  | Extract<LoopEvent, { type: 'configure' | 'forget' }>
   | Extract<ToolEvent, { type: 'approve' }>
   | LoopReport
   | DoneActorEvent<StreamOutput, 'stream'>

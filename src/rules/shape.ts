@@ -96,7 +96,12 @@ const decorations = (answer: LoopOutput, { session, profile, facts, tokens, stre
   const { usage, costUsd, model, reasoning, compactions } = answer
   const prefix = prefixFor(profile, model)
   const line = usageLine(
-    { input: usage.inputTokens, output: usage.outputTokens, ...(costUsd === null ? {} : { costUsd }) },
+    // A side of which nothing is known counts as nothing on its way here.
+    {
+      ...(usage.inputTokens > 0 ? { input: usage.inputTokens } : {}),
+      ...(usage.outputTokens > 0 ? { output: usage.outputTokens } : {}),
+      ...(costUsd === null ? {} : { costUsd }),
+    },
     { mode: profile.usage ?? 'off', apiKey: !answer.flat, sessionKey: session },
   )
   return {

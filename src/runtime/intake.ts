@@ -9,7 +9,7 @@ import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import { resolveDelivery } from '../rules/delivery.ts'
 import { type SendRule, sendAllowed } from '../rules/inbound.ts'
 import { type Channels, channelNamed } from './channel-table.ts'
-import { type OrderIntake, ordersIn } from './orders-in.ts'
+import { type OrderIntake, type Orders, ordersIn } from './orders-in.ts'
 
 type Message = Extract<SessionCommand, { type: 'message' }>
 
@@ -30,7 +30,7 @@ export const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): 
 })
 
 /** A command as the machine of a session takes it. @param command of a message, with an id */
-export const filled = async (command: SessionCommand, intake: Intake): Promise<SessionEvent> => {
+export const filled = (command: SessionCommand, intake: Intake): SessionEvent | Promise<SessionEvent> => {
   const { now: at } = intake
   switch (command.type) {
     case 'message':
@@ -46,10 +46,10 @@ export const filled = async (command: SessionCommand, intake: Intake): Promise<S
   }
 }
 
-const filledMessage = async (
+const filledMessage = (
   { model, queueMode, thinking, timeoutMs = 0, heartbeat, id = '', ...message }: Message,
   intake: Intake,
-): Promise<SessionEvent> => {
+): SessionEvent | Promise<SessionEvent> => {
   const wishes = {
     ...(model === undefined ? {} : { model }),
     ...(queueMode === undefined ? {} : { queueMode }),
@@ -58,8 +58,7 @@ const filledMessage = async (
   }
   const { origin } = message
   const channel = origin && channelNamed(intake.channels, origin.channel)
-  const orders = await ordersIn(message, intake)
-  return {
+  const complete = (orders: Orders): SessionEvent => ({
     ...message,
     ...orders,
     id,
@@ -75,7 +74,9 @@ const filledMessage = async (
     ...(Object.keys(wishes).length === 0 ? {} : { wishes }),
     ...(isDenied(intake, origin) ? { denied: true as const } : {}),
     ...(channel?.inboundDebounceMs && channel.inboundDebounceMs > 0 ? { gatherMs: channel.inboundDebounceMs } : {}),
-  }
+  })
+  const orders = ordersIn(message, intake)
+  return orders instanceof Promise ? orders.then(complete) : complete(orders)
 }
 
 const groupHintOf = (channel: Channel | undefined, origin: Origin | undefined): { groupHint?: string } => {

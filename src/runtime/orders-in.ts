@@ -13,13 +13,15 @@ export type OrderIntake = {
   tools: Pick<Tools, 'describe'>
   models: Pick<Models, 'defaultRef' | 'list' | 'get'>
   history(): Promise<TranscriptMessage[]>
+  /** The model that the session wants, where it wants another one. */
+  wantedModel(): Promise<string | undefined>
 }
 
 /** `ignored` where a stranger says nothing but orders. */
 export type Orders = { text: string; directives?: Directive[]; ignored?: true }
 
 /** Only people give orders, and people write on a channel: what a service sends is for the model, whatever it looks like. */
-export const ordersIn = async ({ text, origin }: { text: string; origin?: Origin | undefined }, intake: OrderIntake): Promise<Orders> => {
+export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | undefined }, intake: OrderIntake): Orders | Promise<Orders> => {
   if (origin === undefined) return { text }
   const authorised = origin.authorised !== false
   if (authorised && abortWord(text)) return { text: '', directives: [{ name: 'stop' }] }
@@ -28,9 +30,10 @@ export const ordersIn = async ({ text, origin }: { text: string; origin?: Origin
   if (first === undefined) return { text }
   if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
   const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, catalogueOf(intake)) : parsed
-  const directives: Directive[] = []
-  for (const directive of begun.directives) directives.push(await resolved(directive, intake))
-  return { text: begun.text, directives }
+  const directives = begun.directives.map((directive) => resolved(directive, intake))
+  const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
+  if (known.length === directives.length) return { text: begun.text, directives: known }
+  return Promise.all(directives).then((all) => ({ text: begun.text, directives: all }))
 }
 
 /** `/new opus hello` begins with another model. */
@@ -46,17 +49,17 @@ const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
   return { known: [...refs].map((ref) => ({ ref })), default: usual }
 }
 
-const resolved = async (directive: Directive, intake: OrderIntake): Promise<Directive> => {
+const resolved = (directive: Directive, intake: OrderIntake): Directive | Promise<Directive> => {
   switch (directive.name) {
     case 'model':
       return directive.value === undefined ? directive : modelOf(directive.value, catalogueOf(intake))
     case 'think':
-      return directive.value === 'xhigh' && !(await hasXhigh(intake))
-        ? { name: 'think', invalid: 'xhigh (which this model does not have)' }
+      return directive.value === 'xhigh'
+        ? hasXhigh(intake).then((has): Directive => (has ? directive : { name: 'think', invalid: 'this model does not have xhigh' }))
         : directive
     case 'context':
       return 'value' in directive || directive.invalid === undefined
-        ? { ...directive, report: await contextReport(directive.value ?? 'list', intake) }
+        ? contextReport(directive.value ?? 'list', intake).then((report): Directive => ({ ...directive, report }))
         : directive
     default:
       return directive
@@ -71,8 +74,8 @@ const modelOf = (words: string, catalogue: ModelCatalogue): Directive => {
   return { name: 'model', invalid: `'${words.slice(0, 80)}' ${why}${near}` }
 }
 
-const hasXhigh = async ({ agent, models }: OrderIntake): Promise<boolean> => {
-  const model = await models.get(agent.model ?? models.defaultRef).catch(() => undefined)
+const hasXhigh = async ({ agent, models, wantedModel }: OrderIntake): Promise<boolean> => {
+  const model = await models.get((await wantedModel()) ?? agent.model ?? models.defaultRef).catch(() => undefined)
   return model?.info?.xhigh === true
 }
 

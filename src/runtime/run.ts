@@ -49,6 +49,7 @@ export class Run {
       this.status = said.status as Run['status']
       if (said.runId) this.runId = said.runId
     }
+    if (said.type === 'skipped' && said.id === this.id) this.status = 'duplicate'
     if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
     if (said.runId !== this.runId && !said.ids?.includes(this.id) && said.id !== this.id) return
     // What the bus says of an outcome is a sign of it and no more: what it is the journal knows, and there all of it stands.

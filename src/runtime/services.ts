@@ -23,6 +23,8 @@ export type Services = {
   transcripts: Transcripts
   models: Models
   channels: Channels
+  /** Messages whose orders are being looked into, by session: those behind them wait. */
+  intake: Map<string, Promise<unknown>>
   /** Where answers may go; see `sendPolicy` of the runtime. */
   sendRules: readonly SendRule[]
   agents: Map<string, { agent: Agent; tools: Tools }>

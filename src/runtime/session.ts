@@ -5,7 +5,7 @@ import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
 import { detached } from '../contracts/plain.ts'
 import type { Origin } from '../contracts/reply.ts'
-import { SessionCommand, type SessionRecord } from '../contracts/session.ts'
+import { SessionCommand, type SessionEvent, type SessionRecord } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
@@ -69,18 +69,10 @@ export class Session {
     const { environment, admit } = this.#services
     admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
-    const command = parseInput(SessionCommand, {
-      type: 'message',
-      text,
-      id,
-      ...(options.queueMode ? { queueMode: options.queueMode } : {}),
-      ...(options.model ? { model: options.model } : {}),
-      ...(options.thinking ? { thinking: options.thinking } : {}),
-      ...(options.timeoutMs === undefined ? {} : { timeoutMs: options.timeoutMs }),
-      ...(options.origin ? { origin: options.origin } : {}),
-      ...(options.parent ? { parent: options.parent } : {}),
-      ...(options.heartbeat ? { heartbeat: true } : {}),
-    })
+    const { idempotencyKey: _, heartbeat, ...wishes } = options
+    const said = { ...wishes, ...(heartbeat ? { heartbeat } : {}) }
+    const known = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
+    const command = parseInput(SessionCommand, { type: 'message', text, id, ...known })
     const run = this.#follow(id)
     try {
       const receipt = await this.#deliver(command)
@@ -140,24 +132,37 @@ export class Session {
     return receipt
   }
 
+  /** Hands an event over; one whose orders have to be looked into first is not overtaken by those behind it. */
+  async #send(event: SessionEvent | Promise<SessionEvent>, how: { id?: string; renews?: string; mustExist?: boolean }): Promise<Receipt> {
+    const { intake, directory } = this.#services
+    const before = intake.get(this.key)
+    if (before === undefined && !(event instanceof Promise)) return directory.send(this.address, event, how)
+    const sent = Promise.allSettled([before, event]).then(async () => ({ receipt: directory.send(this.address, await event, how) }))
+    const next = sent.catch(() => undefined)
+    intake.set(this.key, next)
+    try {
+      return await (await sent).receipt
+    } finally {
+      if (intake.get(this.key) === next) intake.delete(this.key)
+    }
+  }
+
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { directory } = this.#services
-    const { environment, models, channels, sendRules, transcripts, agents } = this.#services
-    const event = await filled(command, {
+    const { environment, transcripts, agents } = this.#services
+    const event = filled(command, {
+      ...this.#services,
       agent: this.#agent,
       tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
-      models,
-      channels,
-      sendRules,
       key: this.key,
       now: environment.clock.now(),
       history: () => transcripts.read(this.address),
+      wantedModel: async () => (await this.#context())?.record.toggles.model,
     })
     // Only a message begins a conversation.
-    if (command.type !== 'message') return directory.send(this.address, event, { mustExist: true })
-    if (command.id === undefined) return directory.send(this.address, event)
+    if (command.type !== 'message') return this.#send(event, { mustExist: true })
+    if (command.id === undefined) return this.#send(event, {})
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
-      const receipt = await directory.send(this.address, event, names)
+      const receipt = await this.#send(event, names)
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: whoever sends it again means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }

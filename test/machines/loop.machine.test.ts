@@ -335,6 +335,28 @@ test('the time of a turn is up while tools work: those are stopped and paired', 
   expect(notes(walk).at(-1)).toMatchObject({ output: { error: { code: 'budget_time' } } })
 })
 
+test('[OC-11] a message that is shown as well as having its own turn is not counted; one that was dropped meanwhile is not shown', async () => {
+  const walk = start()
+    .send({ type: 'steer', id: 'b', again: true })
+    .send({ type: 'steer', id: 'c', again: true })
+    .send({ type: 'forget', ids: ['b', 'x'] })
+  await walk.resolve('callModel', answer())
+
+  expect(notes(walk)).toEqual([{ content: 'r:1' }, { prompt: { ids: ['c'], again: true } }])
+  expect(walk.context.ids).toEqual(['r'])
+})
+
+test('[OC-54] what a model has said by the time that its time is up is kept; somebody who stops it then, too, has stopped it', async () => {
+  const walk = start().send(expire)
+  expect(walk.state).toEqual({ calling: 'stopping' })
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true }))
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time' }, text: 'hel', partial: true })
+
+  expect((await start().send(expire).reject('callModel', unavailable)).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start().send(expire).pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start().send(expire).send({ type: 'cancel' }).pass(1000).output).toMatchObject({ status: 'cancelled' })
+})
+
 test('every transition of the chart has been taken', () => {
   expect(loop.missed()).toEqual([])
 })

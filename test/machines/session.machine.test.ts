@@ -305,6 +305,27 @@ test('compaction by a command stops what runs, and says how much shorter it beca
   expect(refused(full)).toEqual(['overloaded'])
 })
 
+test('[OC-44] an order to compact has its answer, whatever comes before it is done', async () => {
+  const yielding = () => running().send(shorten())
+  expect(replies(yielding().send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
+  for (const event of [stop(), anew('n', 'hi'), { type: 'cancel' }, { type: 'cancel', runId: 'a' }, { type: 'reset', at: 1 }])
+    expect(replies(yielding().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
+  const waits = await waiting().send(shorten()).resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 1, usage: noUsage })
+  expect(replies(waits)).toEqual([['compact', 'Compacted.']])
+})
+
+test('a stop, or an order to compact, leaves a reset standing that was accepted before', () => {
+  const resetting = () => running().send(anew('n', 'hi'))
+  expect(
+    resetting()
+      .send(stop())
+      .tell('turn', ended(['a'], { status: 'cancelled' })).context,
+  ).toMatchObject({ transcriptLength: 0, run: null, record: { resets: 1 } })
+  const walk = resetting().send(shorten())
+  expect(replies(walk)).toEqual([['compact', expect.stringContaining('nothing to compact')]])
+  expect(walk.tell('turn', ended(['a'], { status: 'cancelled' })).context.run).toMatchObject({ runId: 'n' })
+})
+
 test('no message joins a turn that shortens its history', () => {
   const walk = running()
     .tell('turn', { type: 'say', event: { type: 'compaction.started' } })
@@ -358,13 +379,13 @@ test('what the session says to a channel goes through a pipeline of its own, whi
   const onChannel = (id: string, directive: object) =>
     said(id, directive, '', { origin: { channel: 'test', to: 'ann', messageId: id }, delivery: {} })
   const walk = start().send(onChannel('a', { name: 'status' }))
-  expect(walk.child('saying-a').getSnapshot().context.told).toEqual([
+  expect(walk.child('saying-a:answer').getSnapshot().context.told).toEqual([
     { type: 'stream.finish', leading: [], payloads: [{ text: expect.stringContaining('Session s') }], trailing: [] },
   ])
 
-  walk.tell('saying-a', { type: 'flushed' })
+  walk.tell('saying-a:answer', { type: 'flushed' })
 
-  expect(walk.child('saying-a')).toBeUndefined()
+  expect(walk.child('saying-a:answer')).toBeUndefined()
 })
 
 test('[OC-26] rapid messages of one sender become one, and an order among them does not wait for more', () => {
@@ -451,6 +472,17 @@ test('a conversation that has gone stale begins anew with the next message', () 
   walk.send(daily('c', 4 * hour + 1))
 
   expect(walk.context).toMatchObject({ run: { runId: 'c' }, transcriptLength: 0, record: { resets: 1 } })
+})
+
+test('[OC-28] an order that comes first in the morning begins the new conversation, too', () => {
+  const hour = 3_600_000
+  const daily = (id: string, at: number, more: object = {}) => ({ ...message(id), at, profile: { ...profile(), freshness: {} }, ...more })
+  const walk = start()
+    .send(daily('a', 3 * hour))
+    .tell('turn', ended(['a']))
+    .send(daily('b', 5 * hour, { text: '', directives: [{ name: 'status' }] }))
+
+  expect(walk.context).toMatchObject({ transcriptLength: 0, record: { resets: 1, updatedAt: 5 * hour } })
 })
 
 test('closed is the end', () => {

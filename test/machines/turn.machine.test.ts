@@ -149,7 +149,8 @@ test('several messages, or something to be told first, become one prompt', () =>
 
 test('what its session says is handed to the loop', () => {
   const walk = start()
-  for (const event of [{ type: 'steer', id: 'b' }, { type: 'approve', callId: 'c' }, { type: 'cancel' }]) walk.send(event)
+  for (const event of [{ type: 'steer', id: 'b' }, { type: 'approve', callId: 'c' }, { type: 'forget', ids: ['b'] }, { type: 'cancel' }])
+    walk.send(event)
 
   expect(walk.state).toEqual({ running: 'answering' })
 })

@@ -1,0 +1,119 @@
+/** How turns end as users see it: time that is up, and failures in plain words. */
+import { expect, test } from 'vitest'
+import { outcomes, story, work, worker } from '../runtime/harness.ts'
+import { ann, eventsOf, listener, payloads, restarted, texts } from './support.ts'
+
+const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+const crashes = ['', ' over a crash']
+type Told = Awaited<ReturnType<typeof story>>
+
+/** Says something and waits for whatever becomes of it. */
+const end = async (told: Told, text: string, options: Parameters<Told['say']>[1]) => {
+  const run = await told.say(text, options)
+  await told.clock.until(run.result().catch(() => undefined))
+  return told.events('main').findLast((event) => 'ids' in event && event.type !== 'started' && event.ids.includes(run.id)) as Extract<
+    ReturnType<Told['events']>[number],
+    { type: 'final' | 'error' | 'aborted' }
+  >
+}
+
+test.each(crashes)(
+  '[OC-54] a silent model and a time of 1000 ms: after that the run ends, and its user hears that it took too long%s',
+  async (crash) => {
+    await using told = await story([{ text: 'so far', hang: true }])
+    const began = told.clock.now()
+    await told.say('go', { ...ann('a'), timeoutMs: 1000 })
+    await told.clock.advance(400)
+    if (crash) await restarted(told)
+    await told.clock.until(() => eventsOf(told, 'error').length > 0)
+
+    expect(told.clock.now() - began).toBe(1000)
+    const [error] = eventsOf(told, 'error')
+    expect(error).toMatchObject({ outcome: 'failed', error: { code: 'budget_time' } })
+    expect(texts(error!)).toEqual(['The answer took too long and was stopped. Please try again, or ask for less at a time.'])
+    expect(outcomes(told.events('main'))).toEqual({ a: 'error' })
+  },
+)
+
+test.each([undefined, 0, -5])('[OC-54] with a time of %s it is 600 seconds', async (timeoutMs) => {
+  const patient = worker({ timeoutMs: 3_600_000 })
+  await using told = await story([{ calls: [work('x', 3_600_000)] }, { text: 'never' }], { tools: (world) => [patient(world)] })
+  const began = told.clock.now()
+  await told.say('go', { ...ann('a'), timeoutMs })
+  await told.clock.until(() => eventsOf(told, 'error').length > 0)
+
+  expect(told.clock.now() - began).toBe(600_000)
+})
+
+test('[OC-54] what an agent is given as its time holds for whoever names none', async () => {
+  await using told = await story([{ hang: true }], { runTimeoutMs: 5000 })
+  const began = told.clock.now()
+  await told.say('go', ann('a'))
+  await told.clock.until(() => eventsOf(told, 'error').length > 0)
+
+  expect(told.clock.now() - began).toBe(5000)
+})
+
+test('[OC-54] what was said before the time was up is kept', async () => {
+  await using told = await story([{ text: 'so far', hang: true }])
+
+  const { partial } = await end(told, 'go', { ...ann('a'), timeoutMs: 1000 })
+
+  expect(partial).toBe(true)
+  expect(await told.transcript()).toEqual(['user: go', 'assistant (partial): so far'])
+})
+
+const bodies: [string, object, RegExp][] = [
+  ['a JSON body', { status: 400, message: '{"error":{"type":"invalid_request_error","message":"bad"}}' }, /^The model refused this request\.$/],
+  [
+    'overload',
+    { status: 529, message: '{"type":"error","error":{"type":"overloaded_error","message":"Overloaded"}}' },
+    /^The model is overloaded at the moment\./,
+  ],
+  ['a rate limit', { status: 429, message: '{"error":"slow down"}', retryAfterMs: 3_600_000 }, /^The model is asked too often at the moment\./],
+  ['a timeout', { code: 'provider_timeout', message: '{"timeout":true}' }, /^The model did not answer in time\. Please try again\.$/],
+  [
+    'an order of roles',
+    { status: 400, message: 'messages: roles must alternate between "user" and "assistant"' },
+    /^The model did not accept the order of the messages\./,
+  ],
+  [
+    'a picture',
+    { status: 400, message: '{"message":"image exceeds 5 MB maximum"}' },
+    /^The image is too large for the model\. Please send a smaller one\.$/,
+  ],
+  ['a key', { status: 401, message: '{"error":"invalid x-api-key sk-secret"}' }, /^The model provider refused our key\./],
+  [
+    'a socket',
+    { code: 'provider_unavailable', message: 'read ECONNRESET {"socket":1}' },
+    /^The connection to the model broke off\. Its server may be down, or the conversation too long for it\.$/,
+  ],
+]
+
+test.each(bodies)('[OC-55] of %s users read plain words, and the trace keeps what was said', async (_, error, words) => {
+  await using told = await story([{ error: error as { status: number; message: string } }], { modelAttemptMax: 1 })
+
+  const ended = await end(told, 'go', ann('a'))
+
+  expect(payloads(ended)).toEqual([{ text: expect.stringMatching(words), error: true }])
+  expect(texts(ended).join()).not.toMatch(/[{}]|sk-secret/)
+  const trace = JSON.stringify(await told.trace('main'))
+  expect(trace).toContain(JSON.stringify((error as { message: string }).message).slice(1, -1))
+})
+
+test('[OC-55] an overflow is told as a conversation that is too long', async () => {
+  await using told = await story([{ error: { code: 'provider_overflow', message: '{"error":"context_length_exceeded"}' } }])
+
+  expect(texts(await end(told, 'go', ann('a'))).join()).toMatch(/^The conversation (is too long|became too long).*A new session has begun/)
+})
+
+test('[OC-55] a text of unknown kind has at most 600 characters', async () => {
+  const { script } = listener(() => ({ calls: Array.from({ length: 3 }, () => work('x')) }))
+  await using told = await story(script, { tools, toolCallMax: 1 })
+
+  const [text = ''] = texts(await end(told, 'go', ann('a')))
+
+  expect(text.length).toBeGreaterThan(10)
+  expect(text.length).toBeLessThanOrEqual(600)
+  expect(text).toMatch(/used all its tool calls/i)
+})

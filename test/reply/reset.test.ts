@@ -1,0 +1,165 @@
+/** How a conversation begins anew when somebody asks for it, and what is left of the old one. */
+import { expect, test } from 'vitest'
+import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
+import { ann, ask, before, eventsOf, expectReplay, listener, newest, notices, restarted, texts, turns } from './support.ts'
+
+const crashes = ['', ' over a crash']
+type Told = Awaited<ReturnType<typeof story>>
+const recordOf = async (told: Told) => (await told.main.view()).record
+
+test.each(crashes)('[OC-29] "/NEW hello" begins anew, and the model sees "hello"%s', async (crash) => {
+  const { asked, script } = listener()
+  await using told = await story(script)
+  await ask(told, 'about cats', ann('1'))
+  const { sessionId } = await recordOf(told)
+
+  await told.say('/NEW hello', ann('2'))
+  if (crash) await restarted(told)
+  await told.quiet()
+
+  expect((await recordOf(told)).sessionId).not.toBe(sessionId)
+  expect(asked.at(-1)?.messages).toMatchObject([{ text: 'hello' }])
+  expect(await told.transcript()).toEqual(['user: hello', 'assistant: re: hello'])
+  expect(notices(told)).toEqual(['New session started. Model: test/model.'])
+  expect(outcomes(told.events('main'))).toEqual({ 1: 'final', 2: 'final' })
+})
+
+test.each(['/new', '/reset', '  /Reset  '])('[OC-29] %j alone begins with a short greeting', async (text) => {
+  const { asked, script } = listener(() => ({ text: 'hello, what can I do?' }))
+  await using told = await story(script)
+  await ask(told, 'about cats', ann('1'))
+
+  expect((await ask(told, text, ann('2'))).text).toBe('hello, what can I do?')
+
+  expect(asked.at(-1)?.messages).toHaveLength(1)
+  expect(before(asked.at(-1)!)).toContain('A new conversation has begun. Greet the user')
+  expect(notices(told)).toEqual(['New session started. Model: test/model.'])
+})
+
+test('[OC-29] the notice names the default where the model is another one', async () => {
+  await using told = await story([], { runtime: { models: { 'test/model': listener().script, 'test/other': listener().script } } })
+  await ask(told, '/model test/other', ann('1'))
+
+  await ask(told, '/new hello', ann('2'))
+
+  expect(notices(told)).toEqual(['New session started. Model: test/other (default: test/model).'])
+})
+
+test('[OC-29] a first word that names a model chooses it', async () => {
+  const other = listener()
+  await using told = await story([], { runtime: { models: { 'test/model': listener().script, 'test/other': other.script } } })
+
+  await ask(told, '/new test/other hello', ann('1'))
+
+  expect(other.asked.map(newest)).toEqual(['hello'])
+})
+
+test('[OC-29] of a stranger it is text, and so is what only looks like it', async () => {
+  const { asked, script } = listener()
+  await using told = await story(script)
+  await ask(told, 'about cats', ann('1'))
+
+  await ask(told, '/NEW hello', ann('2', { authorised: false }))
+  await ask(told, '/newer hello', ann('3'))
+  await ask(told, 'not /new hello', ann('4'))
+
+  expect((await recordOf(told)).resets).toBe(0)
+  expect(asked.map(newest)).toEqual(['about cats', '/NEW hello', '/newer hello', 'not /new hello'])
+})
+
+test.each(crashes)('[OC-29, OC-32] during a run it stops that, drops what waits, and is next%s', async (crash) => {
+  const { asked, script } = listener()
+  await using told = await story(script, { queueMode: 'followup' })
+  for (const id of ['a', 'b', 'c']) await told.say(id, ann(id))
+  await told.clock.advance(40)
+
+  await told.say('/new hello', ann('d'))
+  if (crash) await restarted(told)
+  await told.quiet()
+
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'aborted', d: 'final' })
+  expect(await told.transcript()).toEqual(['user: hello', 'assistant: re: hello'])
+  expect(asked.at(-1)?.messages).toHaveLength(1)
+  await expectReplay(told)
+  await expectEndedOnce(told)
+  await expectNothingAlive(told)
+})
+
+test('[OC-29] during a run the notice comes, too', async () => {
+  await using told = await story(listener().script)
+  await told.say('a', ann('a'))
+  await told.clock.advance(40)
+  await told.say('/new hello', ann('b'))
+  await told.quiet()
+
+  expect(notices(told)).toEqual(['New session started. Model: test/model.'])
+})
+
+test.each(crashes)('[OC-30] a new conversation counts from zero, and keeps where its answers go and what its users want%s', async (crash) => {
+  const { script } = listener(({ instructions }) =>
+    instructions.startsWith('You shorten') ? { text: 'SUMMARY' } : { text: 'ok', usage: { inputTokens: 5 } },
+  )
+  await using told = await story(script)
+  await ask(told, '/think high', ann('1'))
+  for (const id of ['2', '3']) await ask(told, id, ann(id, { thread: 't' }))
+  await ask(told, '/compact', ann('4', { thread: 't' }))
+  expect((await recordOf(told)).compactions).toBe(1)
+  const old = await recordOf(told)
+
+  await told.say('/new hello', ann('5', { thread: 't' }))
+  if (crash) await restarted(told)
+  await told.quiet()
+
+  const record = await recordOf(told)
+  expect(record).toMatchObject({ compactions: 0, resets: 1, toggles: { thinking: 'high' }, spent: { turns: 1 } })
+  expect(record.sessionId).not.toBe(old.sessionId)
+  expect(record.flushed).toBeUndefined()
+  expect(record.origin).toEqual({ ...old.origin, messageId: '5' })
+})
+
+test.each(crashes)(
+  '[OC-32] after a reset in mid-turn the two that wait run in the new conversation, with every wish of its users%s',
+  async (crash) => {
+    const { script } = listener((request) =>
+      newest(request) === 'big' ? { error: { code: 'provider_overflow' } } : { text: `saw ${request.messages.length}` },
+    )
+    await using told = await story(script, { queueMode: 'followup', debounceMs: 0 })
+    await ask(told, '/verbose on', ann('v'))
+    await told.say('big', ann('a'))
+    for (const id of ['b', 'c']) await told.say(id, ann(id))
+    const { sessionId } = await recordOf(told)
+    if (crash) await restarted(told)
+    await told.quiet()
+
+    const record = await recordOf(told)
+    expect(record.sessionId).not.toBe(sessionId)
+    expect(record).toMatchObject({ resets: 1, abortedLastRun: false, toggles: { verbose: 'on' } })
+    expect(outcomes(told.events('main'))).toEqual({ v: 'final', a: 'error', b: 'final', c: 'final' })
+    // The first of them says that it is a new one, by its new name.
+    const [, b, c] = eventsOf(told, 'final')
+    expect(texts(b!)).toEqual([`New session: ${record.sessionId}`, 'saw 1'])
+    expect(texts(c!)).toEqual(['saw 3'])
+    expect(turns(told)).toEqual(['a', 'b', 'c'])
+  },
+)
+
+test('[OC-32] where there is no session, a reset is refused and nothing changes', async () => {
+  await using told = await story(listener().script)
+
+  await expect(told.main.command({ type: 'reset' })).rejects.toMatchObject({ code: 'not_found' })
+  await expect(told.main.view()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('[OC-29] what comes right behind a bare /new during a run is not mixed with the greeting', async () => {
+  const { asked, script } = listener()
+  await using told = await story(script, { queueMode: 'collect' })
+  told.failPoints.hold('K05')
+  await told.say('go', ann('a'))
+  await told.say('/new', ann('b'))
+  expect((await told.main.view()).state).toEqual({ running: 'resetting' })
+
+  await told.say('hello', ann('c'))
+  await told.quiet()
+
+  expect(asked.map(newest).join()).not.toMatch(/Message \d:\n\n/)
+})

@@ -1,0 +1,178 @@
+/** What an answer has cost, as users read it. */
+import { expect, test } from 'vitest'
+import { story, work, worker } from '../runtime/harness.ts'
+import { ann, ask, known, listener, payloads, restarted, texts, toggles } from './support.ts'
+
+const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+const crashes = ['', ' over a crash']
+const priced = { price: { input: 3, output: 15, cacheRead: 0.3, cacheWrite: 3.75 } }
+const answer = (usage: object, text = 'ok') => ({ text, usage })
+
+test('[OC-86] text and then a picture: the line ends the message with text', async () => {
+  const model = known({}, [
+    { text: 'Here it is.', calls: [work('x')], usage: { inputTokens: 10, outputTokens: 5 } },
+    { text: 'MEDIA:https://example.com/cat.png', usage: { inputTokens: 10, outputTokens: 5 } },
+  ])
+  await using told = await story([], { tools, runtime: { models: { 'test/model': model } } })
+  await ask(told, '/usage tokens', ann('u'))
+
+  const cat = await ask(told, 'a cat', { idempotencyKey: 'a', origin: { channel: 'test', to: 'ann' } })
+
+  expect(payloads(cat)).toEqual([{ text: 'Here it is.\nUsage: 20 in / 10 out' }, { media: ['https://example.com/cat.png'] }])
+})
+
+test('[OC-86] no second line break behind one, and a message of its own where there is no text', async () => {
+  const answers = ['ends with a break\n', 'MEDIA:https://example.com/cat.png']
+  const model = known(
+    {},
+    answers.map((text) => answer({ inputTokens: 10, outputTokens: 5 }, text)),
+  )
+  await using told = await story([], { usage: 'tokens', runtime: { models: { 'test/model': model } } })
+  const nameless = { channel: 'test', to: 'ann' }
+
+  expect(texts(await ask(told, '1', { idempotencyKey: '1', origin: nameless }))).toEqual(['ends with a break\nUsage: 10 in / 5 out'])
+  expect(payloads(await ask(told, '2', { idempotencyKey: '2', origin: nameless }))).toEqual([
+    { media: ['https://example.com/cat.png'] },
+    { text: 'Usage: 10 in / 5 out' },
+  ])
+})
+
+test.each(crashes)('[OC-93] the usage line: off, tokens, full, and by its aliases%s', async (crash) => {
+  const model = known(priced, () => answer({ inputTokens: 1000, outputTokens: 1000 }))
+  await using told = await story([], { runtime: { models: { 'test/model': model } } })
+  let count = 0
+  const lineAfter = async (order?: string) => {
+    if (order) await ask(told, order, ann(`order ${++count}`))
+    if (crash) await restarted(told)
+    const [text = ''] = texts(await ask(told, 'hi', ann(`message ${++count}`)))
+    return text.split('\n').slice(1)
+  }
+
+  const tokens = 'Usage: 1.0k in / 1.0k out · est $0.02'
+  expect(await lineAfter()).toEqual([])
+  for (const word of ['tokens', 'on', 'true', 'minimal']) expect(await lineAfter(`/usage ${word}`)).toEqual([tokens])
+  for (const word of ['full', 'session']) expect(await lineAfter(`/usage ${word}`)).toEqual([`${tokens} · session main`])
+  expect(await lineAfter('/usage off')).toEqual([])
+})
+
+test('[OC-93] with an account that is not paid by the token: tokens and session, and no cost', async () => {
+  const model = known(priced, () => answer({ inputTokens: 10, outputTokens: 5 }))
+  await using told = await story([], {
+    usage: 'full',
+    runtime: { models: { 'test/model': model }, credentials: { test: [{ id: 'mine', type: 'oauth', value: 'x' }] } },
+  })
+
+  expect(texts(await ask(told, 'hi', ann('a')))).toEqual(['ok\nUsage: 10 in / 5 out · session main'])
+})
+
+test.each([
+  ['no price', {}, { inputTokens: 10, outputTokens: 5 }, ['Usage: 10 in / 5 out']],
+  ['nothing was used', priced, {}, []],
+])('[OC-93] %s: no cost is made up', async (_, info, usage, line) => {
+  await using told = await story([], { usage: 'tokens', runtime: { models: { 'test/model': known(info, () => answer(usage)) } } })
+
+  expect(texts(await ask(told, 'hi', ann('a')))).toEqual([['ok', ...line].join('\n')])
+})
+
+test('[OC-93] a side that is not known is a question mark', async () => {
+  await using told = await story([], { usage: 'tokens', runtime: { models: { 'test/model': known({}, () => answer({ outputTokens: 5 })) } } })
+
+  expect(texts(await ask(told, 'hi', ann('a')))).toEqual(['ok\nUsage: ? in / 5 out'])
+})
+
+test('[OC-93] what it cost counts the summary that was needed for it', async () => {
+  const model = known({ ...priced, contextTokens: 40_000 }, ({ instructions }) =>
+    instructions.startsWith('You shorten') ? answer({ inputTokens: 1_000_000 }, 'SUMMARY') : answer({ inputTokens: 39_000 }),
+  )
+  await using told = await story([], { usage: 'tokens', runtime: { models: { 'test/model': model } } })
+  await ask(told, '1', ann('1'))
+
+  const [text] = texts(await ask(told, '2', ann('2')))
+
+  // 1,039,000 tokens at 3 USD a million.
+  expect(text).toBe('ok\nUsage: 1.0m in / ? out · est $3.12')
+})
+
+test.each<[number, number, object, string]>([
+  [999, 1500, {}, 'Usage: 999 in / 1.5k out'],
+  [12_400, 2_300_000, {}, 'Usage: 12k in / 2.3m out'],
+  [1000, 1000, { price: { input: 4, output: 0 } }, 'Usage: 1.0k in / 1.0k out · est $0.0040'],
+  [1000, 1000, { price: { input: 10, output: 0 } }, 'Usage: 1.0k in / 1.0k out · est $0.01'],
+  [1000, 1000, { price: { input: 1500, output: 0 } }, 'Usage: 1.0k in / 1.0k out · est $1.50'],
+])('[OC-94] %d and %d tokens', async (inputTokens, outputTokens, info, line) => {
+  const model = known(info, () => answer({ inputTokens, outputTokens }))
+  await using told = await story([], { usage: 'tokens', tokenMax: 10_000_000, runtime: { models: { 'test/model': model } } })
+
+  expect(texts(await ask(told, 'hi', ann('a')))).toEqual([`ok\n${line}`])
+})
+
+test.each(crashes)('[OC-95] /usage four times goes from off to tokens, full, off and tokens again%s', async (crash) => {
+  await using told = await story(listener().script)
+  const answers: string[] = []
+  for (const id of ['1', '2', '3', '4']) {
+    answers.push((await ask(told, '/usage', ann(id))).text)
+    if (crash) await restarted(told)
+  }
+
+  expect(answers).toEqual(['tokens', 'full', 'off', 'tokens'].map((mode) => `Usage line: ${mode}.`))
+  expect(await toggles(told)).toEqual({ usage: 'tokens' })
+})
+
+test('[OC-95] a bare /usage goes on from what the agent says', async () => {
+  await using told = await story(listener().script, { usage: 'tokens' })
+
+  expect((await ask(told, '/usage', ann('a'))).text).toBe('Usage line: full.')
+})
+
+test.each(crashes)('[OC-95] /usage cost sums up the session%s', async (crash) => {
+  const model = known(priced, () => answer({ inputTokens: 3000, outputTokens: 1000, cachedInputTokens: 1000, cacheWriteTokens: 1000 }))
+  await using told = await story([], { runtime: { models: { 'test/model': model } } })
+  for (const id of ['1', '2']) await ask(told, id, ann(id))
+  if (crash) await restarted(told)
+
+  expect((await told.main.view()).record.spent.costUsd).toBeCloseTo(2 * 0.02205, 10)
+  expect((await ask(told, '/usage cost', ann('3'))).text).toContain('This session: 2 turns, 6.0k in / 2.0k out, est $0.04')
+})
+
+test('[OC-95] it sums up today and the last 30 days as well', async () => {
+  const model = known(priced, () => answer({ inputTokens: 1000, outputTokens: 1000 }))
+  await using told = await story([], { runtime: { models: { 'test/model': model } } })
+  await ask(told, 'hi', ann('1'))
+
+  expect((await ask(told, '/usage cost', ann('2'))).text).toMatch(/today.*\$0\.02.*30 days.*\$0\.02/is)
+})
+
+test('[OC-95] where the price of some calls is not known, the sum is partial', async () => {
+  const [dear, free] = [known(priced, () => answer({ inputTokens: 1000 })), known({}, () => answer({ inputTokens: 1000 }))]
+  await using told = await story([], { runtime: { models: { 'test/model': dear, 'test/free': free } } })
+  await ask(told, 'hi', ann('1'))
+  await ask(told, 'hi /model test/free', ann('2'))
+
+  expect((await ask(told, '/usage cost', ann('3'))).text).toMatch(/est \$0\.0030 \(partial/)
+})
+
+test('[OC-95] where no price is known no cost is named, also after a turn that used nothing', async () => {
+  const model = known({}, ({ messages }) => answer(messages.length > 1 ? {} : { inputTokens: 1000 }))
+  await using told = await story([], { runtime: { models: { 'test/model': model } } })
+  for (const id of ['1', '2']) await ask(told, id, ann(id))
+
+  expect((await ask(told, '/usage cost', ann('3'))).text).not.toContain('$')
+})
+
+test('[OC-95] a wrong word is answered with what there is, and nothing changes', async () => {
+  await using told = await story(listener().script)
+
+  expect((await ask(told, '/usage much', ann('a'))).text).toBe("Usage line: 'much' is none of off, tokens, full, cost.")
+  expect(await toggles(told)).toEqual({})
+})
+
+test('[OC-95] what a summary by command used is part of the sum', async () => {
+  const model = known(priced, ({ instructions }) =>
+    instructions.startsWith('You shorten') ? answer({ inputTokens: 500_000 }, 'SUMMARY') : answer({ inputTokens: 1000 }),
+  )
+  await using told = await story([], { runtime: { models: { 'test/model': model } } })
+  for (const id of ['1', '2']) await ask(told, id, ann(id))
+  await ask(told, '/compact', ann('3'))
+
+  expect((await told.main.view()).record.spent.usage.inputTokens).toBe(502_000)
+})
