@@ -25,7 +25,7 @@ export type CredentialWish = {
 }
 
 /** @property flat not paid by the token */
-export type Chosen = { id: string; flat: boolean; done(): void; failed(error: unknown): RuntimeError } | undefined
+export type Chosen = { id: string; flat: boolean; done(): void; late(): void; failed(error: unknown): RuntimeError } | undefined
 
 const providerOf = (ref: string): string => ref.slice(0, Math.max(0, ref.indexOf('/')))
 
@@ -49,10 +49,12 @@ export const chooseCredential = async (
     id: first.id,
     flat: first.type !== 'key',
     done() {
-      // Who has nothing held against it need not be told of.
-      if ((state[first.id]?.failures ?? 0) + (state[first.id]?.billingFailures ?? 0) > 0)
+      // Of one that is alone and has nothing held against it, nobody needs to know.
+      if (profiles.length > 1 || (state[first.id]?.failures ?? 0) + (state[first.id]?.billingFailures ?? 0) > 0)
         cooldowns.note(provider, { type: 'succeeded', profile: first.id, at: clock.now() })
     },
+    /** The time of its turn was up before it had answered. */
+    late: () => cooldowns.note(provider, { type: 'failed', profile: first.id, reason: 'timeout', at: clock.now() }),
     failed(error) {
       const body = errorBody(error)
       const reason = failoverReason(body)
@@ -64,7 +66,13 @@ export const chooseCredential = async (
 }
 
 const plain = (profile: CredentialProfile | undefined): Chosen =>
-  profile && { id: profile.id, flat: profile.type !== 'key', done: () => undefined, failed: (error) => RuntimeError.from(errorBody(error)) }
+  profile && {
+    id: profile.id,
+    flat: profile.type !== 'key',
+    done: () => undefined,
+    late: () => undefined,
+    failed: (error) => RuntimeError.from(errorBody(error)),
+  }
 
 /** In this process alone, for who has no place to share it. */
 export const localCooldowns = (): Cooldowns => {

@@ -66,9 +66,11 @@ export const callModel =
     const seen = { text: '', reasoning: '' }
     const handedOver = Promise.withResolvers<ModelResponse>()
     let timer: unknown
+    let credential: Chosen
     signal.addEventListener('abort', () => stop.abort(), { once: true })
-    receive(({ type }) => {
+    receive(({ type, late }) => {
       if (type !== 'stop' || stop.signal.aborted) return
+      if (late) credential?.late()
       stop.abort()
       timer = environment.clock.setTimeout(
         () => handedOver.resolve({ ...seen, calls: [], usage: noUsage, finish: 'other', model: input.model, partial: true }),
@@ -80,7 +82,6 @@ export const callModel =
     let index = 0
     let over = false
     let model: Model | undefined
-    let credential: Chosen
     const { agent, tools } = services.agent(profile.agent)
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')

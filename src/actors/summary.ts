@@ -13,6 +13,8 @@ export const tokensOf = (messages: Message[]): number => Math.ceil(messages.redu
 
 /** Share of the conversation that stays as it is. */
 const keptShare = 0.3
+/** And at most about 20,000 tokens. */
+const keptCharsMax = 80_000
 
 /**
  * Cuts before a message that begins something (a user's message or a model's answer), so that no tool result loses its call.
@@ -25,7 +27,7 @@ export const splitForSummary = (messages: Message[]): { old: Message[]; keep: nu
   for (let index = messages.length - 1; index > 0; index--) {
     const message = messages[index] as Message
     kept += sizeOf(message)
-    if (kept > total * keptShare && cut < messages.length) break
+    if (kept > Math.min(total * keptShare, keptCharsMax) && cut < messages.length) break
     if (message.role === 'user' || message.role === 'assistant') cut = index
   }
   // The newest user message must stay: it is what the turn is about.

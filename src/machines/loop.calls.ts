@@ -46,11 +46,10 @@ export const finished = (
 /** What is told of a tool that has ended, where users want to know all. */
 export const endedText = (
   { verbose, calls }: LoopContext,
-  { callId, result }: Extract<ToolReport, { type: 'tool.finished' }>,
+  { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): string | undefined => {
-  // What a tool answered stands in the journal by its name; only what was made up in its place is at hand.
-  const output = typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined
-  return toolEndText(verbose, calls.find(({ id }) => id === callId)?.name ?? '', output)
+  const said = output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined)
+  return toolEndText(verbose, calls.find(({ id }) => id === callId)?.name ?? '', said)
 }
 
 export type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }

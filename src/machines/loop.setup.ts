@@ -150,7 +150,7 @@ export const loopSetup = setup({
       enqueue.assign({ steers: [], transcriptLength: transcriptLength + steers.length })
     }),
     markCancelled: assign({ cancelled: true }),
-    askModelToStop: sendTo('model', { type: 'stop' }),
+    askModelToStop: sendTo('model', ({ context }) => ({ type: 'stop', late: context.expired !== null })),
     countCalls: assign({ toolCalls: ({ context }) => context.toolCalls + context.calls.length }),
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { session, runId, profile, calls, launched } = context

@@ -121,8 +121,11 @@ export const accounted = (
 export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[]): Profile => {
   const wishes: Toggles = Object.assign({}, ...layers)
   const { elevated: _, send: __, activation: ___, ...rest } = wishes
+  if (Object.keys(rest).length === 0) return profile
+  // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
+  const fallbacks = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { fallbacks: [profile.model] } : {}
   // Only what has a value is there at all.
-  return Object.keys(rest).length === 0 ? profile : ({ ...profile, ...rest } as Profile)
+  return { ...profile, ...fallbacks, ...rest } as Profile
 }
 
 const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))

@@ -1,4 +1,4 @@
-import { assign, enqueueActions, fromCallback, setup } from 'xstate'
+import { assign, enqueueActions, fromCallback, sendTo, setup } from 'xstate'
 import type { Delivery, DeliveryOutput, SendKind } from '../contracts/channel.ts'
 import type { Payload, Route } from '../contracts/reply.ts'
 
@@ -32,7 +32,7 @@ export type DeliverReport =
   | { type: 'stream.finished'; counts: SendCounts; failed: number; aborted: boolean; skipped: SkipCounts }
 
 /** What the effect is told: orders, and what had arrived already, for one that had to begin anew. */
-export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered)
+export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered) | { type: 'broken' }
 
 /** @property route without one the answer goes to nobody but those who listen to the session, and nothing has to be delivered */
 export type StreamInput = { session: string; runId: string; route?: Route; delivery?: Delivery; messageId?: string }
@@ -94,6 +94,8 @@ export const streamMachine = setup({
     }),
     noteFailed: assign({ failed: ({ context }) => context.failed + 1 }),
     noteBroken: assign({ aborted: true }),
+    /** It knows that; one that is started again after a crash does not. */
+    tellBroken: sendTo('deliver', { type: 'broken' }),
     noteLost: assign({ live: false, aborted: true }),
     takeCounts: assign(({ event }) => {
       if (event.type !== 'stream.finished') return {}
@@ -119,7 +121,7 @@ export const streamMachine = setup({
       on: {
         'stream.tool': { actions: 'tell' },
         'stream.finish': [{ guard: 'isLive', target: 'finishing', actions: 'tell' }, { target: 'closed' }],
-        'block.failed': { guard: 'isTimeout', target: 'broken', actions: ['noteFailed', 'noteBroken'] },
+        'block.failed': { guard: 'isTimeout', target: 'broken', actions: ['noteFailed', 'noteBroken', 'tellBroken'] },
         'xstate.error.actor.deliver': { target: 'broken', actions: 'noteLost' },
       },
       states: {

@@ -26,7 +26,8 @@ export type ToolEvent =
 export type ToolReport =
   | { type: 'tool.waiting'; approval: Approval }
   | { type: 'tool.decided'; callId: string }
-  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem }
+  /** `output` where a tool gave one: `result` only names it then. */
+  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
 
 /** The attempt that a person is asked about. */
 const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)
@@ -143,7 +144,13 @@ export const toolMachine = setup({
     ),
     reportResult: enqueueActions(({ context: { runId, call }, enqueue }, { answer }: { answer: ToolCallOutput }) => {
       enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'completed', output: answer.output })
-      enqueue.sendParent({ type: 'tool.finished', callId: call.id, status: 'completed', result: { content: answer.id } } satisfies ToolReport)
+      enqueue.sendParent({
+        type: 'tool.finished',
+        callId: call.id,
+        status: 'completed',
+        result: { content: answer.id },
+        output: answer.output,
+      } satisfies ToolReport)
     }),
     reportFailure: enqueueActions(({ context, enqueue }, { status }: { status: Exclude<ToolOutcome['status'], 'completed'> }) => {
       const { runId, call } = context

@@ -63,8 +63,8 @@ export const answered = ({ session, profile, facts }: TurnContext, answer: LoopO
 
 const toldOf = (delivery: TurnFacts['delivery']) => {
   if (delivery === undefined) return { tokens: defaultTokens, streamed: false }
-  const { tokens, replyTo, tagsWhenOff, streaming } = deliveryDefaults(delivery)
-  return { tokens, replyTo, tagsWhenOff, streamed: streaming }
+  const { tokens, replyTo, tagsWhenOff, finalOnly, streaming } = deliveryDefaults(delivery)
+  return { tokens, replyTo, tagsWhenOff, finalOnly, streamed: streaming }
 }
 
 /** What the run has used, for whoever keeps accounts; nothing where it has used nothing. */

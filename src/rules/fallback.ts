@@ -46,6 +46,7 @@ export const failoverReason = (error: ErrorBody): FailoverReason | undefined => 
     case 'provider_malformed':
       return 'format'
     case 'provider_unavailable':
+      if (overload.test(textOf(error))) return 'rate_limit'
       return brokenOff.test(textOf(error)) ? 'timeout' : 'unavailable'
     case 'provider_unknown_model':
       return 'unknown_model'
@@ -56,6 +57,8 @@ export const failoverReason = (error: ErrorBody): FailoverReason | undefined => 
   }
 }
 
+/** A server that is well and has too much to do. */
+const overload = /overloaded|at capacity/i
 /** A connection that was cut while somebody waited, rather than a server that says that it is ill. */
 const brokenOff = /econnreset|econnaborted|etimedout|esockettimedout|socket hang up|connection (?:was )?(?:reset|aborted)|tim(?:ed|e)[ -]?out/i
 /** Providers have opinions on what an id may look like, and an id comes from whoever was asked before. */

@@ -23,6 +23,8 @@ export type Told = {
   /** How the channel threads answers. */
   replyTo?: ReplyToMode
   tagsWhenOff?: boolean
+  /** Only what stands in final tags is for users. */
+  finalOnly?: boolean
   /** Blocks of it were sent already. */
   streamed: boolean
 }
@@ -51,11 +53,19 @@ export const shaped = (answer: LoopOutput, told: Told): Shaped => {
 const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
   !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
 
-const spoken = ({ texts }: LoopOutput, { profile: { heartbeat }, tokens, facts: { origin }, replyTo, tagsWhenOff }: Told): Payload[] => {
+const spoken = (
+  { texts }: LoopOutput,
+  { profile: { heartbeat }, tokens, facts: { origin }, replyTo, tagsWhenOff, finalOnly = false }: Told,
+): Payload[] => {
   const messageId = origin?.messageId
   const payloads = texts.flatMap((text) => {
-    if (isPlain(text, tokens)) return [{ text }]
-    const { text: rest, media, refused: _, ...directed } = parseDirectives(cleanText(text), messageId === undefined ? {} : { messageId })
+    if (!finalOnly && isPlain(text, tokens)) return [{ text }]
+    const {
+      text: rest,
+      media,
+      refused: _,
+      ...directed
+    } = parseDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
     const said: Payload = { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) }
     const payload = heartbeat ? heartbeatAlert(said, tokens) : withoutTokens(said, tokens).payload
     return payload && isRenderable(payload) ? [payload] : []

@@ -230,7 +230,7 @@ test('[OC-66, OC-81] where there is a pipeline it is told of calls and tools, wi
   await walk.resolve('execute', result(1))
 
   expect(told()).toEqual([
-    { type: 'stream.tool', callId: 's/r:1:1', payload: { text: 'Tool work answered nothing' } },
+    { type: 'stream.tool', callId: 's/r:1:1', payload: { text: 'Tool work answered: 1' } },
     { type: 'stream.tool', callId: 's/r:1:2', payload: { text: 'Tool work' } },
   ])
 })

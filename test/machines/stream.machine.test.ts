@@ -49,12 +49,12 @@ test('what arrived is counted, and the effect told that this is known', () => {
   expect(orders()).toEqual([{ type: 'known', key: 'k1', kind: 'block' }])
 })
 
-test('[OC-62] a block that took too long breaks the stream: what is told to the effect stays the same', () => {
+test('[OC-62] a block that took too long breaks the stream: the effect is told so, for the case that it has to begin again, and all else as before', () => {
   const walk = open().send({ type: 'stream.start', attempt: 1 }).send(late)
   expect(walk.state).toBe('broken')
 
   walk.send({ type: 'stream.end' }).send({ type: 'stream.start', attempt: 2 }).send({ type: 'stream.tool', callId: 'c' }).send(finish)
-  expect(orders().map(({ type }) => type)).toEqual(['stream.start', 'stream.end', 'stream.start', 'stream.tool', 'stream.finish'])
+  expect(orders().map(({ type }) => type)).toEqual(['stream.start', 'broken', 'stream.end', 'stream.start', 'stream.tool', 'stream.finish'])
   walk.send({ ...finished, aborted: true })
 
   expect(walk.output).toMatchObject({ aborted: true })

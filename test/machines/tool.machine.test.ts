@@ -49,7 +49,7 @@ test('a call runs and its result is named, not copied', async () => {
   expect(walk.heard()).toEqual([
     { type: 'tool', runId: 'r', callId: 's/r:1:1', name: 'pay', phase: 'requested', input: { amount: 3 } },
     { type: 'tool', runId: 'r', callId: 's/r:1:1', name: 'pay', phase: 'completed', output: 'paid' },
-    { type: 'tool.finished', callId: 's/r:1:1', status: 'completed', result: { content: 's/r:1:1' } },
+    { type: 'tool.finished', callId: 's/r:1:1', status: 'completed', result: { content: 's/r:1:1' }, output: 'paid' },
   ])
 })
 

@@ -39,19 +39,19 @@ const answerTo = (messages: readonly { role: string; text?: string }[]) => {
 }
 
 const ann = { channel: 'test', to: 'ann' }
-type Said = { id: string; text: string; queueMode?: 'followup' | 'collect'; then: 'go on' | 'until quiet' | 'until running' }
+type Said = { id: string; text: string; queueMode?: 'followup' | 'collect'; next: 'go on' | 'until quiet' | 'until running' }
 const script: Said[] = [
-  { id: '1', text: 'something long', then: 'until running' },
-  { id: '2', text: 'one', queueMode: 'collect', then: 'go on' },
-  { id: '3', text: 'two', queueMode: 'collect', then: 'until quiet' },
-  { id: '4', text: '/usage full', then: 'go on' },
-  { id: '5', text: '/think high', then: 'until quiet' },
-  { id: '6', text: 'work', then: 'until quiet' },
-  { id: '7', text: 'elsewhere', then: 'until quiet' },
-  { id: '8', text: 'for ever', then: 'until running' },
-  { id: '9', text: 'never answered', queueMode: 'followup', then: 'go on' },
-  { id: '10', text: 'stop', then: 'until quiet' },
-  { id: '11', text: 'and again', then: 'until quiet' },
+  { id: '1', text: 'something long', next: 'until running' },
+  { id: '2', text: 'one', queueMode: 'collect', next: 'go on' },
+  { id: '3', text: 'two', queueMode: 'collect', next: 'until quiet' },
+  { id: '4', text: '/usage full', next: 'go on' },
+  { id: '5', text: '/think high', next: 'until quiet' },
+  { id: '6', text: 'work', next: 'until quiet' },
+  { id: '7', text: 'elsewhere', next: 'until quiet' },
+  { id: '8', text: 'for ever', next: 'until running' },
+  { id: '9', text: 'never answered', queueMode: 'followup', next: 'go on' },
+  { id: '10', text: 'stop', next: 'until quiet' },
+  { id: '11', text: 'and again', next: 'until quiet' },
 ]
 
 type Fate = { down: boolean }
@@ -73,16 +73,16 @@ const drive = async (told: Story, fate: Fate): Promise<void> => {
       throw error
     }
   }
-  for (const { id, text, queueMode, then } of script) {
+  for (const { id, text, queueMode, next } of script) {
     const deliver = (key: string) =>
       attempt(() => told.main.send(text, { idempotencyKey: key, origin: { ...ann, messageId: id }, ...(queueMode ? { queueMode } : {}) }))
     while (!(await deliver(id))) await revive()
     while (!(await deliver(`${id} again`))) await revive()
-    for (let rounds = 0; then !== 'go on'; rounds++) {
+    for (let rounds = 0; next !== 'go on'; rounds++) {
       await revive()
       const view = await attempt(() => told.main.view())
-      if (!fate.down && then === 'until running' && view?.run) break
-      if (!fate.down && then === 'until quiet' && view?.state === 'awaiting-input' && view.queued.length === 0) break
+      if (!fate.down && next === 'until running' && view?.run) break
+      if (!fate.down && next === 'until quiet' && view?.state === 'awaiting-input' && view.queued.length === 0) break
       if (rounds > 2000) throw new Error(`no end after ${id}: ${JSON.stringify(view)}`)
       await told.clock.advance(10)
     }

@@ -89,6 +89,7 @@ export class Delivering {
         this.#parts.log.error({ runId: this.#parts.input.runId, error: errorBody(error) }, 'an answer could not be delivered to its end')
         this.#report(true)
       })
+    if (order.type === 'broken') this.#dispatcher.aborted = true
     if (order.type === 'stream.abort') {
       this.#typing.tell('cleanup')
       this.stop()
