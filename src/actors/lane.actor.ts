@@ -5,6 +5,7 @@
 import { fromCallback } from 'xstate'
 import type { Clock, Logger } from '../contracts/environment.ts'
 import type { LaneInput } from '../machines/turn.setup.ts'
+import { effect } from './effect.ts'
 
 /** Whoever waits for so long is told of, in ms. */
 const longMs = 2_000
@@ -38,6 +39,15 @@ export class Lanes {
     }
   }
 
+  /** For one that is inside already, whether there is room or not. @returns leaves the lane */
+  take(lane: string): () => void {
+    this.#busy.set(lane, this.busy(lane) + 1)
+    return () => {
+      this.#busy.set(lane, this.busy(lane) - 1)
+      this.#next(lane)
+    }
+  }
+
   busy(lane: string): number {
     return this.#busy.get(lane) ?? 0
   }
@@ -57,24 +67,37 @@ export class Lanes {
   }
 }
 
-/** Says when there is room, and holds it until it is stopped. */
+/** Turns that were inside when a process died come back one after the other; those that waited let them in first, for so long. */
+const lettingInMs = 1_000
+
+/** Says when there is room, and holds it until it is stopped. A turn that has got in says so, for the case that all has to begin again. */
 export const laneActor = ({ lanes, clock, log }: { lanes: Lanes; clock: Clock; log: Logger }) =>
-  fromCallback<{ type: string }, LaneInput>(({ input: { session, runId, lane }, sendBack, emit }) => {
+  fromCallback<{ type: string }, LaneInput>(({ input: { session, runId, lane }, sendBack, receive, emit, self }) => {
     const since = clock.now()
+    let leave: (() => void) | undefined
+    let late: unknown
     const waiting: Waiting = {
       enter() {
-        clock.clearTimeout(timer)
+        clock.clearTimeout(late)
         sendBack({ type: 'lane.granted', waitedMs: clock.now() - since })
       },
     }
-    const timer = clock.setTimeout(() => {
-      const facts = { runId, lane, waitedMs: clock.now() - since, ahead: lanes.ahead(lane, waiting) }
-      log.warn({ session, ...facts }, 'a turn waits for room in its lane')
-      emit({ type: 'waiting', ...facts })
-    }, longMs)
-    const leave = lanes.enter(lane, waiting)
+    receive(() => (leave ??= lanes.take(lane)))
+    const wait = (): void => {
+      if (leave) return
+      late = clock.setTimeout(() => {
+        const facts = { runId, lane, waitedMs: clock.now() - since, ahead: lanes.ahead(lane, waiting) }
+        log.warn({ session, ...facts }, 'a turn waits for room in its lane')
+        emit({ type: 'waiting', ...facts })
+      }, longMs)
+      leave = lanes.enter(lane, waiting)
+    }
+    let timer: unknown
+    if (effect(self).restarted) timer = clock.setTimeout(wait, lettingInMs)
+    else wait()
     return () => {
       clock.clearTimeout(timer)
-      leave()
+      clock.clearTimeout(late)
+      leave?.()
     }
   })

@@ -23,6 +23,13 @@ export type Heartbeat = {
   visibility?: { showOk?: boolean; showAlerts?: boolean; indicator?: boolean }
 }
 
+export type ModelChoices = {
+  /** References; the model of the agent may always be chosen. */
+  allowed?: readonly string[]
+  /** Short names for references. */
+  aliases?: Readonly<Record<string, string>>
+}
+
 export type Agent = {
   readonly name: string
   /** `provider/model-id`; without one, the default model of the runtime. */
@@ -36,6 +43,8 @@ export type Agent = {
   /** How its answers are delivered where they go to a channel. */
   readonly delivery?: Delivery
   readonly heartbeat?: Heartbeat
+  /** What users may choose with `/model`; default: any that there is. */
+  readonly choice?: ModelChoices
   readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>
 }
 

@@ -210,7 +210,9 @@ export type SessionOutput =
   | { type: 'waiting'; runId: string; lane: string; waitedMs: number; ahead: number }
   | { type: 'retry'; runId: string; attempt: number; delayMs: number; error: ErrorBody }
   | { type: 'fallback'; runId: string; attempts: Attempt[]; model: string }
-  | { type: 'compacted'; runId?: string; keep: number }
+  | { type: 'compacting'; runId: string }
+  /** `willRetry`: the model call that had to wait for it is made now. */
+  | { type: 'compacted'; runId?: string; keep: number; willRetry?: true }
   /** Durable notes were taken, or could not be. */
   | { type: 'flushed'; runId: string; error?: ErrorBody }
   | ({ type: 'final' } & TurnOutput)

@@ -181,7 +181,10 @@ export const loopSetup = setup({
       event.type === 'tool.decided' ? { waiting: context.waiting.filter((id) => id !== event.callId) } : {},
     ),
     tellTurn: sendParent(({ event }) => event),
-    announceCompaction: sendParent({ type: 'compaction.started' } satisfies LoopReport),
+    announceCompaction: enqueueActions(({ context: { runId }, enqueue }) => {
+      enqueue.emit({ type: 'compacting', runId })
+      enqueue.sendParent({ type: 'compaction.started' } satisfies LoopReport)
+    }),
     announceCompacted: sendParent({ type: 'compaction.ended' } satisfies LoopReport),
     goOnAsItIs: assign({ compacted: true }),
     /** Ends a step that had calls: each is paired with a result, in order, and nothing of them lives on. */
@@ -199,7 +202,7 @@ export const loopSetup = setup({
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, usage, costUsd } }: { summary: SummaryOutput }) => {
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
-      enqueue.emit({ type: 'compacted', runId: context.runId, keep })
+      enqueue.emit({ type: 'compacted', runId: context.runId, keep, willRetry: true })
       enqueue.assign({
         compacted: true,
         compactions: context.compactions + 1,

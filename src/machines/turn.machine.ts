@@ -47,7 +47,11 @@ export const turnMachine = turnSetup.createMachine({
     waiting: {
       description: 'So many turns run at once; this one is next, or one of the next.',
       entry: 'enterLane',
-      on: { 'lane.granted': [...beginnings], steer: { actions: 'joinPrompt' }, cancel: 'finalising' },
+      on: {
+        'lane.granted': beginnings.map(({ actions, ...rest }) => ({ ...rest, actions: ['sayInside', actions] as const })),
+        steer: { actions: 'joinPrompt' },
+        cancel: 'finalising',
+      },
     },
     flushing: {
       description: 'The context is nearly full: the agent takes durable notes, and nobody else hears of it.',

@@ -68,6 +68,7 @@ export const turnSetup = setup({
     enterLane: enqueueActions(({ context: { session, runId, profile }, enqueue }) => {
       enqueue.spawnChild('lane', { id: 'lane', input: { session, runId, lane: profile.lane ?? '' } })
     }),
+    sayInside: sendTo('lane', { type: 'inside' }),
     /** The agent is told to take notes; nobody else hears of it. */
     askForNotes: enqueueActions(({ context, enqueue }) => {
       enqueue.emit({ type: 'transcript', add: [flushMessage(context)] })

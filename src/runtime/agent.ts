@@ -1,6 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 
-import { type Agent, defaultModelLimits, type Heartbeat } from '../contracts/agent.ts'
+import { type Agent, defaultModelLimits, type Heartbeat, type ModelChoices } from '../contracts/agent.ts'
 import { Delivery } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
@@ -22,9 +22,21 @@ export type AgentDefinition = {
   limits?: Partial<ModelLimits>
   /** How its answers are delivered where they go to a channel: block streaming, typing, pacing. */
   delivery?: Delivery
+  /** What users may choose with `/model`: references, and short names for them. Default: any model that there is. */
+  choice?: ModelChoices
   /** Asks it now and then whether there is something to say. Default: nobody does. */
   heartbeat?: Heartbeat
-} & Partial<Omit<Profile, 'agent' | 'model'>>
+} & Partial<Omit<Profile, 'agent' | 'model' | 'heartbeat'>>
+
+const checkChoice = (choice: ModelChoices): ModelChoices => {
+  for (const ref of [...(choice.allowed ?? []), ...Object.values(choice.aliases ?? {})])
+    if (typeof ref !== 'string' || !/^[^/\s]+\/.+$/.test(ref))
+      throw new RuntimeError('bad_request', `'${String(ref).slice(0, 80)}' is no model reference`, {
+        field: 'choice',
+        hint: 'write provider/model-id',
+      })
+  return choice
+}
 
 const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
   const { everyMs, activeHours } = heartbeat
@@ -44,7 +56,7 @@ const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
 
 const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
 
-const bounds = Profile.omit({ agent: true, model: true }).partial()
+const bounds = Profile.omit({ agent: true, model: true, heartbeat: true }).partial()
 
 /** @throws RuntimeError bad_request, naming the field */
 export const agent = ({
@@ -57,6 +69,7 @@ export const agent = ({
   limits = {},
   delivery,
   heartbeat,
+  choice,
   ...profile
 }: AgentDefinition): Agent => {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
@@ -80,6 +93,7 @@ export const agent = ({
     settings,
     limits: { ...defaultModelLimits, ...limits },
     ...(delivery === undefined ? {} : { delivery: parseInput(Delivery, delivery) }),
+    ...(choice === undefined ? {} : { choice: checkChoice(choice) }),
     ...(heartbeat === undefined ? {} : { heartbeat: checkHeartbeat(heartbeat) }),
     profile: parseInput(bounds, profile),
   }) as Agent

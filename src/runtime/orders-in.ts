@@ -46,7 +46,9 @@ const withModel = (text: string, directives: Directive[], catalogue: ModelCatalo
 const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
   const usual = agent.model ?? models.defaultRef
   const refs = new Set([usual, ...(agent.profile.fallbacks ?? []), ...models.list().flatMap(({ ref, available }) => (available ? [ref] : []))])
-  return { known: [...refs].map((ref) => ({ ref })), default: usual }
+  const aliases = Object.entries(agent.choice?.aliases ?? {}).map(([alias, ref]) => ({ alias, ref }))
+  const rest = [...refs].filter((ref) => !aliases.some((one) => one.ref === ref)).map((ref) => ({ ref }))
+  return { known: [...aliases, ...rest], default: usual, ...(agent.choice?.allowed ? { allowed: agent.choice.allowed } : {}) }
 }
 
 const resolved = (directive: Directive, intake: OrderIntake): Directive | Promise<Directive> => {

@@ -199,6 +199,7 @@ test('overflow: old history becomes a summary, once for each step', async () => 
 
   expect(walk.inputs('callModel').at(-1)).toMatchObject({ upTo: 3, call: 2 })
   expect(walk.heard()).toMatchObject([
+    { type: 'compacting' },
     { type: 'compaction.started' },
     { type: 'compaction.ended' },
     { type: 'transcript', compact: { keep: 2, summary: 'r:summary-1' } },

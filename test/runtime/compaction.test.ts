@@ -21,7 +21,7 @@ test('overflow: old history becomes a summary, the newest message stays, the sam
 
   expect(answer).toMatchObject({ status: 'completed', text: 'saw 2', steps: 1, usage: { inputTokens: 7 } })
   expect(await told.transcript()).toEqual(['summary: SUMMARY', `user: 2 ${long}`, 'assistant: saw 2'])
-  expect(told.said().slice(-5)).toEqual(['accepted', 'started', 'compacted', 'usage', 'final'])
+  expect(told.said().slice(-6)).toEqual(['accepted', 'started', 'compacting', 'compacted', 'usage', 'final'])
   await told.crash()
   await told.restart()
   expect(await told.transcript()).toEqual(['summary: SUMMARY', `user: 2 ${long}`, 'assistant: saw 2'])
@@ -92,7 +92,7 @@ test('one message that is too long by itself fails the same way, without a summa
 
   await expect(told.clock.until((await told.say('y'.repeat(200))).result())).rejects.toMatchObject({ code: 'provider_overflow' })
 
-  expect(told.said()).toEqual(['accepted', 'started', 'error', 'reset'])
+  expect(told.said()).toEqual(['accepted', 'started', 'compacting', 'error', 'reset'])
   expect((await told.clock.until((await told.say('hi')).result())).text).toBe('saw 1')
 })
 

@@ -1,0 +1,55 @@
+/** What users may choose with /model, and a thread that begins where its parent is (OC-37, OC-100). */
+import { expect, test } from 'vitest'
+import { agent } from '../../src/index.ts'
+import { story } from '../runtime/harness.ts'
+
+const by = (messageId: string) => ({ idempotencyKey: messageId, origin: { channel: 'test', to: 'ann', messageId } })
+const models = { 'test/model': () => ({ text: 'usual' }), 'test/fast': () => ({ text: 'fast' }), 'test/secret': () => ({ text: 'secret' }) }
+
+test('[OC-100] by alias; what is not allowed is refused, and nothing changes', async () => {
+  await using told = await story([], { choice: { allowed: ['test/fast'], aliases: { quick: 'test/fast' } }, runtime: { models } })
+  const said = async (text: string, id: string) => (await told.clock.until((await told.say(text, by(id))).result())).text
+
+  expect(await said('/model secret', '1')).toContain('may not be chosen')
+  expect(await said('hi', '2')).toBe('usual')
+  expect(await said('/model quick', '3')).toBe('Model: test/fast.')
+  expect(await said('hi', '4')).toBe('fast')
+  // The next prompt tells the model of it, and the default is always there.
+  expect((await told.transcript()).join('\n')).toContain('user: hi')
+  expect(await said('/model default', '5')).toBe('Model: test/model (default).')
+  expect(await said('hi', '6')).toBe('usual')
+})
+
+test('a choice that names no model is refused where it is written', () => {
+  expect(() => agent({ name: 'main', choice: { aliases: { quick: 'fast' } } })).toThrow(
+    expect.objectContaining({ code: 'bad_request', field: 'choice' }),
+  )
+})
+
+test('[OC-37] the first message of a thread is shown with what its parent said, which stays as it was; also over a crash', async () => {
+  const asked: string[][] = []
+  await using told = await story([], {
+    runtime: {
+      models: {
+        'test/model': ({ messages }) => {
+          asked.push(messages.map((message) => ('text' in message ? message.text : '')))
+          return { text: `saw ${messages.length}` }
+        },
+      },
+    },
+  })
+  await told.clock.until((await told.say('one')).result())
+  await told.clock.until((await told.say('two')).result())
+  const thread = told.session('thread')
+  await told.clock.until(thread.send('and here?', { parent: 'main', idempotencyKey: 't' }))
+  await told.crash()
+  await told.restart()
+  const answer = await told.clock.until(told.session('thread').wait('t'))
+
+  expect(answer.text).toBe('saw 5')
+  expect(asked.at(-1)).toEqual(['one', 'saw 1', 'two', 'saw 3', 'and here?'])
+  expect(await told.transcript()).toHaveLength(4)
+  // A parent that nobody knows is none.
+  await told.clock.until((await told.clock.until(told.session('orphan').send('hi', { parent: 'nobody' }))).result())
+  expect(asked.at(-1)).toEqual(['hi'])
+})
