@@ -7,8 +7,22 @@ import { RuntimeError } from './contracts/errors.ts'
 export const systemClock: Clock = {
   now: () => Date.now(),
   elapsed: () => performance.now(),
-  setTimeout: (callback, ms) => setTimeout(callback, ms),
-  clearTimeout: (handle) => clearTimeout(handle as NodeJS.Timeout | undefined),
+  setTimeout: (callback, ms) => (ms <= timeoutMax ? setTimeout(callback, ms) : longTimeout(callback, ms)),
+  clearTimeout: (handle) => clearTimeout((handle instanceof LongTimeout ? handle.part : handle) as NodeJS.Timeout | undefined),
+}
+
+/** The longest that a timer of JavaScript waits; a longer one would fire at once. */
+const timeoutMax = 2 ** 31 - 1
+class LongTimeout {
+  part: NodeJS.Timeout | undefined
+}
+const longTimeout = (callback: () => void, ms: number): LongTimeout => {
+  const timeout = new LongTimeout()
+  const wait = (left: number): void => {
+    timeout.part = setTimeout(() => (left > timeoutMax ? wait(left - timeoutMax) : callback()), Math.min(left, timeoutMax))
+  }
+  wait(ms)
+  return timeout
 }
 
 const alphabet = '0123456789abcdefghjkmnpqrstvwxyz'

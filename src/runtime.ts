@@ -182,10 +182,10 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     })
     services.host = begun.host = host
     services.directory = cluster?.directory(host) ?? localDirectory(host)
-    if (resumes) await host.start()
-    if (resumes) await startHeartbeats(services)
     const session = (key: string, which: { agent?: string } = {}) =>
       new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
+    if (resumes) await host.start()
+    if (resumes) await startHeartbeats(services)
     const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
     cluster?.join({ host, works, consume, drained: () => void drain() })

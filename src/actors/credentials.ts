@@ -45,16 +45,21 @@ export const chooseCredential = async (
   const until = first && restsUntil(state, first.id, clock.now())
   if (first === undefined || until !== undefined) throw RuntimeError.from(restingError(provider, until ?? clock.now(), clock.now()))
   const ready = (id: string): boolean => restsUntil(state, id, clock.now()) === undefined
+  let late = false
   return {
     id: first.id,
     flat: first.type !== 'key',
     done() {
+      if (late) return
       // Of one that is alone and has nothing held against it, nobody needs to know.
       if (profiles.length > 1 || (state[first.id]?.failures ?? 0) + (state[first.id]?.billingFailures ?? 0) > 0)
         cooldowns.note(provider, { type: 'succeeded', profile: first.id, at: clock.now() })
     },
     /** The time of its turn was up before it had answered. */
-    late: () => cooldowns.note(provider, { type: 'failed', profile: first.id, reason: 'timeout', at: clock.now() }),
+    late() {
+      late = true
+      cooldowns.note(provider, { type: 'failed', profile: first.id, reason: 'timeout', at: clock.now() })
+    },
     failed(error) {
       const body = errorBody(error)
       const reason = failoverReason(body)

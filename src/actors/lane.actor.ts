@@ -58,7 +58,7 @@ export class Lanes {
   }
 
   #next(lane: string): void {
-    const limit = this.#limits[lane] ?? Number.POSITIVE_INFINITY
+    const limit = Object.hasOwn(this.#limits, lane) ? (this.#limits[lane] ?? 0) : Number.POSITIVE_INFINITY
     const line = this.#waiting.get(lane) ?? []
     while (this.busy(lane) < limit && line.length > 0) {
       this.#busy.set(lane, this.busy(lane) + 1)

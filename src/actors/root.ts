@@ -169,7 +169,7 @@ export class Root {
     let unborn: RuntimeError | undefined
     await this.#pump.alone(async () => {
       if (this.seq > 0 || this.leaving || this.#gone) return
-      unborn = this.#state.unborn()
+      unborn = this.#state.bear(this.#host.environment.clock.now())
       if (unborn) return
       this.#tide.rise()
       const commit = await this.#committer.note({})

@@ -76,6 +76,12 @@ export class State {
     this.ledger.at = Math.max(this.ledger.at, now)
   }
 
+  /** Makes it, with nothing said to it, as of now. @returns why it cannot be */
+  bear(now: number): RuntimeError | undefined {
+    this.tick(now)
+    return this.unborn()
+  }
+
   /** The replica in the epoch of the commit that is being made; the first one is born here. */
   present(): Replica {
     const { registration, outside, address } = this.#options

@@ -59,6 +59,7 @@ const summarise =
       id,
       text,
       keep,
+      model: profile.model,
       usage,
       ...(costUsd === undefined ? {} : { costUsd }),
       endedAt: services.environment.clock.now(),

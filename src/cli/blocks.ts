@@ -17,7 +17,8 @@ export class Blocks {
   }
 
   /** Live blocks are a hint, the outcome is the truth. */
-  finish({ reply, text }: Pick<TurnOutput, 'reply' | 'text'>): void {
+  finish({ reply, text, outcome }: Pick<TurnOutput, 'reply' | 'text' | 'outcome'>): void {
+    if (outcome === 'silent') return
     const texts = reply === undefined ? [text] : [reply].flat().map(textOf)
     const missing = texts.filter((whole) => whole !== '' && !flat(this.#printed).includes(flat(whole)))
     // The beginning of an answer stands there already, and only its end is missing.

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
+import type { RunEvent } from '../runtime/run.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { printable } from './output.ts'
 
@@ -46,3 +47,9 @@ export const approvalNeeded = (sessionKey: string, approval: Approval, place: Pl
     hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); the turn waits until then`,
     data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })
+
+/** Which model could not answer, why, and which one is asked instead. */
+export const fallbackText = ({ attempts, model }: Extract<RunEvent, { type: 'fallback' }>): string => {
+  const { model: failed = '', reason = '' } = attempts.at(-1) ?? {}
+  return `${printable(failed)} cannot answer (${printable(reason)}); asking ${printable(model)}`
+}

@@ -1,12 +1,12 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 import { textMax } from '../contracts/session.ts'
 import { Blocks } from './blocks.ts'
-import { approvalNeeded, toolCard } from './cards.ts'
+import { approvalNeeded, fallbackText, toolCard } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { onInterrupt } from './interrupt.ts'
 import { linesOf } from './lines.ts'
-import { dim, exitCodes, hasColour, note, printJson, reportError } from './output.ts'
+import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from './output.ts'
 import { say } from './say.ts'
 
 export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
@@ -34,6 +34,8 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
       for await (const event of conversation.events) {
         blocks?.hear(event)
         if (json) printJson(event)
+        else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
+        else if (event.type === 'fallback') note(dim(fallbackText(event)))
         else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
         if (event.type === 'approval') {
           reportError(approvalNeeded(session, event, options), { json })

@@ -4,7 +4,7 @@ import type { Approval } from '../contracts/turn.ts'
 import { abortWord, parseDirectives } from '../rules/directives.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session.ts'
-import { approvalQuestion, toolCard } from './cards.ts'
+import { approvalQuestion, fallbackText, toolCard } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from './output.ts'
@@ -110,11 +110,7 @@ class Talk {
         screen.line(this.#dim('  (older history was summarised)'))
         break
       case 'fallback':
-        screen.line(
-          this.#dim(
-            `  (${printable(event.attempts.at(-1)?.model ?? '')} cannot answer: ${printable(event.attempts.at(-1)?.reason ?? '')}; asking ${printable(event.model)})`,
-          ),
-        )
+        screen.line(this.#dim(`  (${fallbackText(event)})`))
         break
       case 'notice':
         screen.line(printable(event.text, 'lines'))

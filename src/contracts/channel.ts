@@ -100,7 +100,7 @@ export type SendOptions = {
   key: string
   /** Aborts when the send takes too long, or nobody wants it any more. */
   signal: AbortSignal
-  /** Says something to whoever listens to the session. */
+  /** Says something to whoever listens to the session, as the `event` of one of type `channel`. */
   emit: (event: AnyEvent) => void
 }
 
@@ -145,5 +145,6 @@ export interface Channel {
 
 /** Live output of a turn about its delivery, for whoever listens to its session. */
 export type DeliveryOutput =
+  | { type: 'channel'; runId: string; channel: string; event: AnyEvent }
   | { type: 'block'; runId: string; kind: SendKind; key: string; route: Route; payload: Payload; messageId?: string }
   | { type: 'typing'; runId: string; route: Route; active: boolean }

@@ -1,6 +1,6 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
-import { DropPolicy, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
+import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
 export const queueMax = 100
@@ -48,8 +48,19 @@ export const Profile = z
     wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
     fallbacks: z.array(z.string().min(1).max(200)).max(20).optional().describe('models that answer where the first one fails, in this order'),
+    primary: z
+      .string()
+      .max(200)
+      .optional()
+      .describe('model of the agent where another one was wished for: it answers last, but not for one that does not exist'),
     runTimeoutMs: z.number().int().min(1).optional().describe('ms that one turn may work, people who are asked not counted; default 600,000'),
-    debounceMs: z.number().int().min(0).optional().describe('ms without a new message before those that wait get their turn; default 500'),
+    debounceMs: z
+      .number()
+      .int()
+      .min(0)
+      .max(debounceMsMax)
+      .optional()
+      .describe('ms without a new message before those that wait get their turn; default 500'),
     queueCap: z.number().int().min(1).max(queueMax).optional().describe('messages that may wait; default 100'),
     queueDrop: DropPolicy.optional().describe('what becomes of messages that are too many; default: they are refused'),
     thinking: ThinkingLevel.optional().describe('how hard the model is to think'),

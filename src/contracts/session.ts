@@ -193,6 +193,10 @@ export type SessionOutput =
       type: 'usage'
       runId: string
       session: string
+      /** Which of the conversations under that key, where its message came from, and when the answer was there, in ms since the epoch. */
+      sessionId?: string
+      channel?: string
+      at: number
       provider: string
       model: string
       usage: { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }

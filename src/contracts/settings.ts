@@ -24,6 +24,9 @@ export type ReasoningVisibility = z.infer<typeof ReasoningVisibility>
 export const UsageMode = z.enum(['off', 'tokens', 'full'])
 export type UsageMode = z.infer<typeof UsageMode>
 
+/** Nobody waits for more than a day until somebody has done writing. */
+export const debounceMsMax = 86_400_000
+
 /** What a session keeps of the wishes of its users; what is not there follows the agent. */
 export const Toggles = z.strictObject({
   model: z.string().min(1).max(200).optional(),
@@ -36,7 +39,7 @@ export const Toggles = z.strictObject({
   /** Which messages of a group are for us. */
   activation: z.enum(['mention', 'always']).optional(),
   queueMode: QueueMode.optional(),
-  debounceMs: z.number().int().min(0).optional(),
+  debounceMs: z.number().int().min(0).max(debounceMsMax).optional(),
   queueCap: z.number().int().min(1).max(100).optional(),
   queueDrop: DropPolicy.optional(),
 })

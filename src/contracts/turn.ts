@@ -38,7 +38,8 @@ export type TurnFacts = {
   delivery?: Delivery
   /** Told to the model before its instructions end, such as how to behave in a group. */
   intro?: string
-  /** The conversation begins with this turn. */
+  /** Which of the conversations under its key this is, and the same where it begins with this turn. */
+  sessionId?: string
   newSessionId?: string
   /** Compactions before it. */
   compactions: number
@@ -106,7 +107,7 @@ export type TurnOutput = {
   credential?: string
   compactions?: number
   /** Durable notes were taken before it. */
-  flushed?: true
+  flushed?: { usage: Usage; costUsd?: number }
   error?: ErrorBody
   transcriptLength: number
 }
@@ -228,6 +229,8 @@ export type SummaryOutput = {
   id: string
   text: string
   keep: number
+  /** Who wrote it: `provider/model`. */
+  model?: string
   usage: Usage
   /** What it cost in USD, where the price is known, and when it was there, in ms since the epoch. */
   costUsd?: number

@@ -1,22 +1,29 @@
 import { assign, emit, fromPromise, sendTo, setup } from 'xstate'
 import type { Delivery } from '../contracts/channel.ts'
-import type { Payload, Route } from '../contracts/reply.ts'
+import { defaultTokens, type Payload, type Route } from '../contracts/reply.ts'
 import { alertRepeated, busyRetryMs, type SkipReason, wakeCoalesceMs } from '../rules/heartbeat.ts'
-import { streamMachine } from './stream.machine.ts'
+import { type StreamOutput, streamMachine } from './stream.machine.ts'
 
 export type HeartbeatInput = { agent: string; session: string; everyMs: number }
-export type HeartbeatEvent = { type: 'wake'; reason?: string | undefined }
+export type HeartbeatEvent = { type: 'wake'; reason?: string | undefined } | { type: 'configure'; session: string; everyMs: number }
 /** What there is to be said of one. */
 export type HeartbeatOutput =
   | { type: 'heartbeat'; status: 'skipped'; reason: SkipReason }
   | { type: 'heartbeat'; status: 'ok' | 'repeated' | 'told' | 'untold' | 'failed'; preview?: string }
 
 /** @property at ms since the epoch @property route where an alert goes, if anywhere */
-export type Look = { at: number; skip?: SkipReason; route?: Route; delivery?: Delivery; showOk: boolean }
+export type Look = { at: number; skip?: SkipReason; route?: Route; delivery?: Delivery; showAlerts: boolean; showOk: boolean }
 export type Asked = { at: number; payloads: Payload[]; text: string }
 export type AskInput = { agent: string; session: string; id: string }
 
 type Context = HeartbeatInput & { turns: number; look: Look | null; asked: Asked | null; last: { text: string; at: number } | null }
+
+/** That all is well is said in the word for it. */
+const saidBy = ({ asked, look }: Context): Payload[] =>
+  asked && asked.payloads.length > 0 ? asked.payloads : [{ text: look?.delivery?.tokens?.heartbeat ?? defaultTokens.heartbeat }]
+/** Which is no word to be taken off then. */
+const tokensFor = ({ asked, look }: Context): NonNullable<Delivery['tokens']> =>
+  asked && asked.payloads.length > 0 ? { ...look?.delivery?.tokens } : { ...look?.delivery?.tokens, heartbeat: '' }
 
 const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => text).join('\n\n')
 
@@ -27,6 +34,7 @@ const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => 
  * | --------- | ------------- | ------------ | --------- | -------------------------------------- |
  * | resting   | after every   |              | looking   |                                        |
  * | resting   | wake          |              | gathering |                                        |
+ * | resting   | configure     |              | resting   | its time begins anew                   |
  * | gathering | after a blink |              | looking   | requests that come together are one    |
  * | looking   | look done     | isBusy       | waiting   | the session is at work                 |
  * | looking   | look done     | isSkipped    | resting   | says why                               |
@@ -34,7 +42,10 @@ const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => 
  * | waiting   | after a while |              | looking   |                                        |
  * | asking    | ask done      | isRepeated   | resting   | the same was told within 24 hours      |
  * | asking    | ask done      | isToBeTold   | telling   |                                        |
+ * | asking    | ask done      | isWellToTell | telling   | where that is wanted, it says that all is well |
  * | asking    | ask done      |              | resting   | all is well, or nobody is to hear      |
+ * | telling   | stream done   | isWell       | resting   | all is well                            |
+ * | telling   | stream done   | isLost       | resting   | says that it failed                    |
  * | telling   | stream done   |              | resting   | remembers what was told                |
  * | looking, asking | error   |              | resting   | says that it failed                    |
  */
@@ -55,11 +66,17 @@ export const heartbeatMachine = setup({
     isSkipped: (_, { look }: { look: Look }) => look.skip !== undefined,
     isRepeated: ({ context }, { asked }: { asked: Asked }) =>
       asked.payloads.length > 0 && alertRepeated(textOf(asked), context.last ?? undefined, asked.at),
-    isToBeTold: ({ context }, { asked }: { asked: Asked }) => asked.payloads.length > 0 && context.look?.route !== undefined,
+    isToBeTold: ({ context }, { asked }: { asked: Asked }) =>
+      asked.payloads.length > 0 && context.look?.route !== undefined && context.look.showAlerts,
+    isWellToTell: ({ context }, { asked }: { asked: Asked }) =>
+      asked.payloads.length === 0 && context.look?.route !== undefined && context.look.showOk,
+    isWell: ({ context }) => context.asked?.payloads.length === 0,
+    isLost: (_, { told }: { told: StreamOutput }) => told.failed > 0 || told.aborted,
   },
   delays: { every: ({ context }) => context.everyMs, blink: wakeCoalesceMs, retry: busyRetryMs },
   actions: {
     keepLook: assign({ look: (_, { look }: { look: Look }) => look, turns: ({ context }) => context.turns + 1 }),
+    configure: assign(({ event }) => (event.type === 'configure' ? { session: event.session, everyMs: event.everyMs } : {})),
     keepAsked: assign({ asked: (_, { asked }: { asked: Asked }) => asked }),
     saySkipped: emit((_, { look }: { look: Look }): HeartbeatOutput => ({ type: 'heartbeat', status: 'skipped', reason: look.skip ?? 'disabled' })),
     say: emit(({ context }, { status }: { status: 'ok' | 'repeated' | 'told' | 'untold' | 'failed' }): HeartbeatOutput => {
@@ -67,16 +84,21 @@ export const heartbeatMachine = setup({
       return { type: 'heartbeat', status, ...(preview === '' ? {} : { preview }) }
     }),
     sayWell: emit((_, { asked }: { asked: Asked }): HeartbeatOutput => ({ type: 'heartbeat', status: asked.payloads.length > 0 ? 'untold' : 'ok' })),
-    tell: sendTo('stream', ({ context }) => ({ type: 'stream.finish' as const, leading: [], payloads: context.asked?.payloads ?? [], trailing: [] })),
+    tell: sendTo('stream', ({ context }) => ({ type: 'stream.finish' as const, leading: [], payloads: saidBy(context), trailing: [] })),
     remember: assign({ last: ({ context: { asked, last } }) => (asked === null ? last : { text: textOf(asked), at: asked.at }) }),
   },
 }).createMachine({
   id: 'heartbeat',
   description: 'Asks an agent now and then whether there is something to say.',
   context: ({ input }) => ({ ...input, turns: 0, look: null, asked: null, last: null }),
+  on: { configure: { actions: 'configure' } },
   initial: 'resting',
   states: {
-    resting: { description: 'Nobody asks.', after: { every: 'looking' }, on: { wake: 'gathering' } },
+    resting: {
+      description: 'Nobody asks.',
+      after: { every: 'looking' },
+      on: { wake: 'gathering', configure: { target: 'resting', reenter: true, actions: 'configure' } },
+    },
     gathering: { description: 'Somebody wants it now, and others may at the same moment.', after: { blink: 'looking' } },
     looking: {
       description: 'Is this a time to ask?',
@@ -121,6 +143,11 @@ export const heartbeatMachine = setup({
             target: 'telling',
             actions: { type: 'keepAsked', params: ({ event }) => ({ asked: event.output }) },
           },
+          {
+            guard: { type: 'isWellToTell', params: ({ event }) => ({ asked: event.output }) },
+            target: 'telling',
+            actions: { type: 'keepAsked', params: ({ event }) => ({ asked: event.output }) },
+          },
           { target: 'resting', actions: { type: 'sayWell', params: ({ event }) => ({ asked: event.output }) } },
         ],
         onError: { target: 'resting', actions: { type: 'say', params: { status: 'failed' } } },
@@ -132,13 +159,21 @@ export const heartbeatMachine = setup({
       invoke: {
         id: 'stream',
         src: 'stream',
-        input: ({ context: { agent, session, turns, look } }) => ({
+        input: ({ context, context: { agent, session, turns, look } }) => ({
           session,
           runId: `heartbeat-${agent}-${turns}`,
           ...(look?.route ? { route: look.route } : {}),
-          delivery: { ...look?.delivery, typing: { mode: 'never' as const }, streaming: false },
+          delivery: { ...look?.delivery, tokens: tokensFor(context), typing: { mode: 'never' as const }, streaming: false },
         }),
-        onDone: { target: 'resting', actions: ['remember', { type: 'say', params: { status: 'told' } }] },
+        onDone: [
+          { guard: 'isWell', target: 'resting', actions: { type: 'say', params: { status: 'ok' } } },
+          {
+            guard: { type: 'isLost', params: ({ event }) => ({ told: event.output }) },
+            target: 'resting',
+            actions: { type: 'say', params: { status: 'failed' } },
+          },
+          { target: 'resting', actions: ['remember', { type: 'say', params: { status: 'told' } }] },
+        ],
       },
     },
   },

@@ -69,7 +69,9 @@ export type LoopContext = LoopInput & {
 export const begin = (input: LoopInput): LoopContext => ({
   ...input,
   steers: [],
-  candidates: [...new Set([input.profile.model, ...(input.profile.fallbacks ?? [])])],
+  candidates: [
+    ...new Set([input.profile.model, ...(input.profile.fallbacks ?? []), ...(input.profile.primary === undefined ? [] : [input.profile.primary])]),
+  ],
   place: 0,
   tried: [],
   thinking: input.profile.thinking ?? null,
@@ -184,8 +186,12 @@ export const mayRetry = ({ attempt, profile }: LoopContext, error: ErrorBody): b
 /** Its provider has another credential that has not failed in this turn. */
 export const mayRotate = (error: ErrorBody): boolean => error.data?.otherCredentials === true && failoverReason(error) !== undefined
 
-export const mayFallBack = ({ place, candidates }: LoopContext, error: ErrorBody): boolean =>
-  place + 1 < candidates.length && failoverReason(error) !== undefined
+/** Whoever wished for a model that does not exist is told so. */
+export const mayFallBack = ({ place, candidates, profile }: LoopContext, error: ErrorBody): boolean => {
+  const reason = failoverReason(error)
+  const next = candidates[place + 1]
+  return next !== undefined && reason !== undefined && !(reason === 'unknown_model' && next === profile.primary)
+}
 
 export const attempted = (context: LoopContext, error: ErrorBody): Partial<LoopContext> => {
   const credential = typeof error.data?.credential === 'string' ? error.data.credential : undefined
@@ -207,7 +213,7 @@ const attemptsMax = 50
 /** What whoever waits is told: of several attempts all. */
 export const failure = (context: LoopContext, error: ErrorBody): Partial<LoopContext> => {
   const { attempts = [] } = attempted(context, error)
-  return { attempts, error: context.candidates.length > 1 ? failureSummary(attempts) : error }
+  return { attempts, error: context.place > 0 ? failureSummary(attempts) : error }
 }
 
 /** Tokens that are kept free for the answer: of a small window a part, so that something is left to talk about. */

@@ -5,6 +5,7 @@ import { noUsage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../contracts/session.ts'
 import type { Toggles } from '../contracts/settings.ts'
+import { debounceMsMax } from '../contracts/settings.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { Directive } from '../rules/directives.ts'
 import { type FreshnessPolicy, isStale as isOld } from '../rules/freshness.ts'
@@ -37,6 +38,9 @@ export const isStale = ({ at, origin, profile: { freshness } }: Message, { sessi
     ...(origin && { channel: origin.channel }),
   })
 
+/** Nobody is to be answered there; what the session wants goes before what its operator says. */
+export const isMuted = ({ denied }: Message, { toggles }: SessionRecord): boolean => (toggles.send ?? (denied ? 'off' : 'on')) === 'off'
+
 /** What directives ask for, as settings. */
 export const wishesOf = (directives: readonly Directive[]): Toggles => {
   const wishes: Toggles = {}
@@ -57,7 +61,7 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
         Object.assign(
           wishes,
           mode && { queueMode: mode },
-          debounceMs !== undefined && { debounceMs },
+          debounceMs !== undefined && { debounceMs: Math.min(debounceMs, debounceMsMax) },
           cap && { queueCap: Math.min(cap, queueMax) },
           drop && { queueDrop: drop },
         )

@@ -3,9 +3,10 @@ import type { ErrorCode } from '../contracts/errors.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { Origin } from '../contracts/reply.ts'
 import type { AcceptedMessage, SessionRecord } from '../contracts/session.ts'
-import type { Approval, Prompt, SummaryInput, TurnFacts, TurnOutcome, TurnOutput } from '../contracts/turn.ts'
+import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnOutcome, TurnOutput } from '../contracts/turn.ts'
 import { groupIntro } from '../rules/group-intro.ts'
 import { withNotes } from '../rules/prompt-notes.ts'
+import { usageEvents } from '../rules/usage-event.ts'
 import { emptyQueue, type Queue, taken, unanswered } from './session.queue.ts'
 import { accounted, emptyRecord } from './session.record.ts'
 
@@ -54,6 +55,23 @@ export const summaryInput = (
   }
 }
 
+/** What a summary has used, which nobody's turn has. */
+export const summaryUsage = ({ key, record, order }: SessionContext, { id, model, usage, costUsd, endedAt, tokens }: SummaryOutput) =>
+  usageEvents({
+    runId: id,
+    session: key,
+    sessionId: record.sessionId,
+    channel: order?.origin?.channel,
+    at: endedAt ?? record.updatedAt,
+    model: model ?? order?.profile.model ?? '',
+    usage,
+    window: record.tokens?.window ?? 0,
+    tokens: tokens?.after ?? 0,
+    costUsd: costUsd ?? null,
+    durationMs: null,
+    attempts: 0,
+  })
+
 export type Refusal = { code: ErrorCode; message: string; hint: string }
 
 const remember = (list: string[], ...items: string[]): string[] => [...list, ...items].slice(-rememberedMax)
@@ -76,6 +94,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
       facts: {
         ...(origin ? { origin, ...introOf(record, newest, origin) } : {}),
         ...(delivery ? { delivery } : {}),
+        ...(record.sessionId === '' ? {} : { sessionId: record.sessionId }),
         ...(record.spent.turns === 0 ? { newSessionId: record.sessionId } : {}),
         compactions: record.compactions,
         at: first.at,

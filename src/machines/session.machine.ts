@@ -60,6 +60,10 @@ export const sessionMachine = sessionSetup.createMachine({
       { guard: 'isRepeated', actions: { type: 'skip', params: { reason: 'duplicate' } } },
       { guard: 'isIgnored', actions: { type: 'skip', params: { reason: 'unauthorised' } } },
       { guard: 'saysStop', actions: { type: 'raiseAs', params: { type: 'stop' } } },
+      {
+        guard: 'wantsMutedReset',
+        actions: { type: 'refuse', params: { code: 'forbidden', message: 'this session does not answer', hint: 'say /send on to change that' } },
+      },
       { guard: 'saysReset', actions: ['answerQuestions', { type: 'raiseAs', params: { type: 'anew' } }] },
       { guard: 'saysCompact', actions: { type: 'raiseAs', params: { type: 'shorten' } } },
       { guard: 'isLateOrder', actions: [{ type: 'beginAnew', params: { reason: 'stale' } }, 'obey'] },
@@ -123,7 +127,25 @@ export const sessionMachine = sessionSetup.createMachine({
         onDone: { target: 'admission', actions: { type: 'takeHistory', params: ({ event }) => ({ history: event.output }) } },
         onError: 'admission',
       },
-      on: { admit: acceptForLater },
+      on: {
+        admit: acceptForLater,
+        stop: { target: 'admission', actions: ['answerStop', 'dropQueue'] },
+        anew: {
+          target: 'admission',
+          actions: [
+            'dropQueue',
+            { type: 'beginAnew', params: { reason: 'asked for' } },
+            { type: 'acceptNext', params: { status: 'started' } },
+            'announceNew',
+          ],
+        },
+        reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
+        shorten: { actions: { type: 'answer', params: { text: 'There is no history to compact.' } } },
+        cancel: [
+          { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
+          { guard: 'isQueued', actions: 'dropQueue' },
+        ],
+      },
     },
     admission: {
       description: 'Which message is next?',

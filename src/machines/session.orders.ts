@@ -7,7 +7,7 @@ import type { Directive } from '../rules/directives.ts'
 import { moneyText, tokensText } from '../rules/numbers.ts'
 import { summaryLine } from '../rules/queue.ts'
 import { nextUsageMode } from '../rules/thinking.ts'
-import { directivesOf, type Message, wishesOf } from './session.admission.ts'
+import { admitted, directivesOf, type Message, wishesOf } from './session.admission.ts'
 import type { SessionContext } from './session.context.ts'
 import { configured, profileFor } from './session.record.ts'
 
@@ -116,11 +116,12 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
   if (value === undefined) return { line: `Queue: ${told()}. Choose: ${choices.queue}.` }
   const base = value.reset ? { queueMode: null, debounceMs: null, queueCap: null, queueDrop: null } : {}
   const changes = { ...base, ...wishesOf([{ name: 'queue', value }]) }
+  const { debounceMs, queueCap } = wishesOf([{ name: 'queue', value }])
   const parts = [
     value.reset && 'default',
     value.mode,
-    value.debounceMs !== undefined && `debounce ${value.debounceMs} ms`,
-    value.cap && `cap ${value.cap}`,
+    debounceMs !== undefined && `debounce ${debounceMs} ms`,
+    queueCap && `cap ${queueCap}`,
     value.drop && `drop ${value.drop}`,
   ]
   return { line: `Queue: ${parts.filter(Boolean).join(', ')}.`, changes }
@@ -139,7 +140,7 @@ const whoText = ({ origin }: Message): string =>
     : 'You write to this session directly.'
 
 const statusText = (message: Message, { key, record, run, order, queue: waiting, transcriptLength }: SessionContext): string => {
-  const profile = profileFor(message.profile, record.toggles)
+  const { profile } = admitted(message, record)
   const { tokens, spent } = record
   const used =
     tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'

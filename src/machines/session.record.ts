@@ -73,7 +73,7 @@ type Spent = SessionRecord['spent']
 const daysMax = 31
 
 /** By day, too: whoever asks wants to know of today and of the last month. */
-const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd: number | undefined; at: number }): Spent => {
+const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd?: number | undefined; at: number }): Spent => {
   if (usage.inputTokens + usage.outputTokens === 0) return spent
   const day = new Date(at).toISOString().slice(0, 10)
   const before = spent.days[day] ?? { costUsd: 0, priced: 0, unpriced: 0 }
@@ -94,6 +94,7 @@ export const accounted = (
 ): SessionRecord => {
   const { spent, credential: pinned, ...rest } = record
   const used = usage.inputTokens + usage.outputTokens > 0
+  const at = endedAt ?? record.updatedAt
   return {
     ...rest,
     // After a compaction nothing is warm any more.
@@ -113,7 +114,7 @@ export const accounted = (
       model,
       provider: provider ?? providerOf(model),
     },
-    spent: { ...spentMore(spent, { usage, costUsd, at: endedAt ?? record.updatedAt }), turns: spent.turns + 1 },
+    spent: { ...spentMore(flushed ? spentMore(spent, { ...flushed, at }) : spent, { usage, costUsd, at }), turns: spent.turns + 1 },
   }
 }
 
@@ -123,9 +124,9 @@ export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[])
   const { elevated: _, send: __, activation: ___, ...rest } = wishes
   if (Object.keys(rest).length === 0) return profile
   // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
-  const fallbacks = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { fallbacks: [profile.model] } : {}
+  const primary = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { primary: profile.model } : {}
   // Only what has a value is there at all.
-  return { ...profile, ...fallbacks, ...rest } as Profile
+  return { ...profile, ...primary, ...rest } as Profile
 }
 
 const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))

@@ -10,6 +10,7 @@ import {
   admitted,
   answeredBy,
   directivesOf,
+  isMuted,
   isRepeated,
   isStale,
   type Message,
@@ -19,7 +20,7 @@ import {
   saysFirst,
   wishesOf,
 } from './session.admission.ts'
-import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext } from './session.context.ts'
+import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext, summaryUsage } from './session.context.ts'
 import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText, unsetText } from './session.orders.ts'
 import { enqueued, isFull, unanswered } from './session.queue.ts'
 import { begunAnew, configured, noted, summarised, touched, withToggles } from './session.record.ts'
@@ -61,7 +62,9 @@ export const sessionSetup = setup({
     isOrder: ({ event }) => message(event).text === '',
     isIgnored: ({ event }) => message(event).ignored === true,
     /** What the session wants goes before what its operator says. */
-    isMuted: ({ context: { record }, event }) => (record.toggles.send ?? (message(event).denied ? 'off' : 'on')) === 'off',
+    isMuted: ({ context, event }) => isMuted(message(event), context.record),
+    /** Its answer, a greeting at least, would be one of the model. */
+    wantsMutedReset: ({ context, event }) => saysFirst(message(event), 'reset') && isMuted(message(event), context.record),
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.record.sessionId === '',
     wantsMore: ({ event }) => message(event).gatherMs !== undefined,
     isLateOrder: ({ context, event }) =>
@@ -262,6 +265,7 @@ export const sessionSetup = setup({
       enqueue.assign({ transcriptLength: keep + 1, record: summarised(context.record, summary) })
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', keep })
+      for (const said of summaryUsage(context, summary)) enqueue.emit(said)
       if (context.order) enqueue.raise({ type: 'order.done', text: compactedText(summary, context.record) })
     }),
     announceTrouble: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {

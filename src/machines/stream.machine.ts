@@ -62,7 +62,10 @@ type Context = StreamInput & StreamOutput & { live: boolean }
  * | finishing      | deliver error   |            | closed         | nothing can be delivered any more          |
  * | (live)         | block.sent      |            |                | counts it, and tells the effect that we know |
  * | (live)         | block.failed    |            |                | counts it                                  |
- * | (live)         | stream.abort    |            | aborted        | tells the effect, which ends               |
+ * | open, broken, finishing | stream.abort | isLive | aborting    | tells the effect                           |
+ * | open, broken, finishing | stream.abort |     | aborted        |                                            |
+ * | aborting       | stream.finished |            | aborted        | takes the counts                           |
+ * | aborting       | deliver error, after a while | | aborted      | nothing more is sent                       |
  */
 export const streamMachine = setup({
   types: {
@@ -76,6 +79,7 @@ export const streamMachine = setup({
     isTimeout: ({ event }) => event.type === 'block.failed' && event.kind === 'block' && event.timedOut,
     isLive: ({ context }) => context.live,
   },
+  delays: { patience: 5_000 },
   actions: {
     begin: enqueueActions(({ context: { session, runId, route, delivery = {}, messageId }, enqueue }) => {
       if (!route) return
@@ -113,7 +117,10 @@ export const streamMachine = setup({
   on: {
     'block.sent': { actions: 'noteSent' },
     'block.failed': { actions: 'noteFailed' },
-    'stream.abort': { target: '.aborted', actions: ['tell', 'noteBroken'] },
+    'stream.abort': [
+      { guard: 'isLive', target: '.aborting', actions: ['tell', 'noteBroken'] },
+      { target: '.aborted', actions: 'noteBroken' },
+    ],
   },
   states: {
     open: {
@@ -151,6 +158,15 @@ export const streamMachine = setup({
         'stream.finished': { target: 'closed', actions: 'takeCounts' },
         'xstate.error.actor.deliver': { target: 'closed', actions: 'noteLost' },
       },
+    },
+    aborting: {
+      description: 'Nobody wants more of it: the effect puts its things away.',
+      on: {
+        'stream.abort': {},
+        'stream.finished': { target: 'aborted', actions: 'takeCounts' },
+        'xstate.error.actor.deliver': 'aborted',
+      },
+      after: { patience: 'aborted' },
     },
     closed: { type: 'final' },
     aborted: { type: 'final' },

@@ -6,10 +6,10 @@ import { noUsage } from '../contracts/message.ts'
 import { defaultTokens } from '../contracts/reply.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { LoopInput, LoopOutput, TranscriptItem, TurnFacts, TurnInput, TurnOutput, TurnStatus } from '../contracts/turn.ts'
-import { kindsOf } from '../rules/cost.ts'
 import { flushPrompt } from '../rules/memory-flush.ts'
 import { routed } from '../rules/queue.ts'
 import { type Shaped, shaped } from '../rules/shape.ts'
+import { usageEvents } from '../rules/usage-event.ts'
 import type { StreamInput, StreamOrder } from './stream.machine.ts'
 
 export type TurnContext = TurnInput & {
@@ -67,26 +67,11 @@ const toldOf = (delivery: TurnFacts['delivery']) => {
   return { tokens, replyTo, tagsWhenOff, finalOnly, streamed: streaming }
 }
 
-/** What the run has used, for whoever keeps accounts; nothing where it has used nothing. */
-export const usageEvent = ({ session }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
-  if (answer.usage.inputTokens + answer.usage.outputTokens === 0) return []
-  const { usage, model, window, tokens, costUsd, durationMs, attempts } = answer
-  const { input, cacheRead, cacheWrite, output: written } = kindsOf(usage)
-  return [
-    {
-      type: 'usage',
-      runId,
-      session,
-      provider: model.slice(0, Math.max(0, model.indexOf('/'))),
-      model,
-      usage: { input, output: written, cacheRead, cacheWrite, promptTokens: usage.inputTokens, total: usage.inputTokens + usage.outputTokens },
-      ...(window > 0 ? { contextLimit: window } : {}),
-      contextUsed: tokens,
-      ...(costUsd === null ? {} : { costUsd }),
-      ...(durationMs === null ? {} : { durationMs }),
-      attempts: attempts.length,
-    },
-  ]
+/** What a run of the turn has used, for whoever keeps accounts; nothing where it has used nothing. */
+export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
+  const { usage, model, window, tokens, costUsd, durationMs, attempts, endedAt } = answer
+  const used = { model, usage, window, tokens, costUsd, durationMs, attempts: attempts.length }
+  return usageEvents({ runId, session, sessionId, channel: origin?.channel, at: endedAt ?? at, ...used })
 }
 
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
@@ -158,7 +143,9 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
     ...(answer.credential === null ? {} : { credential: answer.credential }),
     ...(answer.compactions + (context.flush?.compactions ?? 0) > 0 ? { compactions: answer.compactions + (context.flush?.compactions ?? 0) } : {}),
-    ...(context.flush ? { flushed: true as const } : {}),
+    ...(context.flush
+      ? { flushed: { usage: context.flush.usage, ...(context.flush.costUsd === null ? {} : { costUsd: context.flush.costUsd }) } }
+      : {}),
     ...(answer.error === null ? {} : { error: answer.error }),
     transcriptLength: answer.transcriptLength,
   }

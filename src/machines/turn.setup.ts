@@ -18,7 +18,7 @@ import {
   promptItems,
   runTimeout,
   type TurnContext,
-  usageEvent,
+  usageOf,
 } from './turn.context.ts'
 
 /** A turn that wants room to run. */
@@ -77,7 +77,7 @@ export const turnSetup = setup({
     takeNotes: enqueueActions(({ context, enqueue }, { flush }: { flush: LoopOutput }) => {
       enqueue.assign({ flush, transcriptLength: flush.transcriptLength, facts: { ...context.facts, tokens: flush.tokens } })
       enqueue.emit({ type: 'flushed', runId: context.runId, ...(flush.error ? { error: flush.error } : {}) })
-      for (const event of usageEvent(context, `${context.runId}:flush`, flush)) enqueue.emit(event)
+      for (const event of usageOf(context, `${context.runId}:flush`, flush)) enqueue.emit(event)
     }),
     joinPrompt: assign({
       // What gets a turn of its own comes early enough with that.
@@ -95,13 +95,14 @@ export const turnSetup = setup({
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: LoopOutput }) => {
       const change = answered(context, answer)
       enqueue.assign(change)
-      for (const event of usageEvent(context, context.runId, answer)) enqueue.emit(event)
+      for (const event of usageOf(context, context.runId, answer)) enqueue.emit(event)
     }),
     openPipeline: enqueueActions(({ context, enqueue }) => {
       const input = pipelineInput(context)
       if (input) enqueue.spawnChild('stream', { id: 'stream', input })
     }),
     tellPipeline: sendTo('stream', ({ event }) => event as StreamOrder),
+    stopPipeline: sendTo('stream', { type: 'stream.abort' } satisfies StreamOrder),
     finishPipeline: sendTo('stream', ({ context }): StreamOrder => lastOrder(context)),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },

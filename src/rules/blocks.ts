@@ -6,7 +6,8 @@ export const isRenderable = ({ text = '', media = [], voice, data }: Payload): b
   text.trim() !== '' || media.length > 0 || voice === true || (data !== undefined && Object.keys(data).length > 0)
 
 /** Two payloads with the same key say the same to the same (OC-61). */
-export const payloadKey = ({ text = '', media = [], replyTo = '' }: Payload): string => JSON.stringify([text.trim(), media, replyTo])
+export const payloadKey = ({ text = '', media = [], replyTo = '' }: Payload, nth = 1): string =>
+  JSON.stringify([text.trim(), media, replyTo, ...(nth === 1 ? [] : [nth])])
 
 /** @property sent keys of the blocks that were delivered @property complete no block failed or was dropped @property aborted streaming gave up */
 export type Streamed = { sent: string[]; complete: boolean; aborted: boolean }

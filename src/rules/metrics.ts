@@ -14,6 +14,8 @@ export type Metrics = {
   session_reset_count: number
 }
 
+type Ending = Extract<SessionOutput, { type: 'final' | 'error' | 'aborted' }>
+
 /** Counts in place: there may be many runs at once, and each says a lot. */
 export class MetricsCounter {
   readonly metrics: Metrics = {
@@ -35,7 +37,7 @@ export class MetricsCounter {
       case 'final':
       case 'error':
       case 'aborted':
-        this.#end(`${session} ${event.runId}`, event.type, at)
+        this.#end(`${session} ${event.runId}`, event, at)
         break
       case 'usage': {
         const { model_tokens_total: totals } = this.metrics
@@ -49,11 +51,11 @@ export class MetricsCounter {
     }
   }
 
-  /** What ends without having begun was answered by its session, or dropped: that was no run. */
-  #end(run: string, how: 'final' | 'error' | 'aborted', at: number): void {
+  /** What ends without having begun was answered by its session, or dropped: that was no run. One that has asked a model began in another process. */
+  #end(run: string, { type: how, steps, durationMs = 0 }: Ending, at: number): void {
     const begunAt = this.#began.get(run)
-    if (!this.#began.delete(run) || begunAt === undefined) return
-    const ms = Math.max(0, at - begunAt)
+    if (!this.#began.delete(run) && steps === 0) return
+    const ms = begunAt === undefined ? durationMs : Math.max(0, at - begunAt)
     const { runs, agent_run_duration_ms: durations } = this.metrics
     runs.ended++
     if (how === 'error') runs.failed++

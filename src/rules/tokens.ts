@@ -66,6 +66,7 @@ const withText = (payload: Payload, text: string): { payload?: Payload } => {
 
 /** @returns undefined where the token stands at no edge */
 const withoutEdges = (text: string, token: string): string | undefined => {
+  if (token === '') return undefined
   let rest = text.trim()
   let found = false
   for (;;) {

@@ -1,8 +1,11 @@
 /** The channels of an app by id: our own for the web and the command line, and those that its author brings. */
+
+import { z } from 'zod'
 import { stdioChannel } from '../channels/stdio.ts'
 import { webChannel } from '../channels/web.ts'
-import type { Channel } from '../contracts/channel.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { type Channel, Delivery } from '../contracts/channel.ts'
+import type { Logger } from '../contracts/environment.ts'
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
 
 export type Channels = ReadonlyMap<string, Channel>
 
@@ -11,12 +14,63 @@ export const channelTable = (given: readonly Channel[]): Channels => {
   const table = new Map<string, Channel>([webChannel(), stdioChannel()].map((channel) => [channel.id, channel]))
   const own = new Set<string>()
   for (const channel of given) {
+    checkChannel(channel)
     if (own.has(channel.id))
       throw new RuntimeError('conflict', `two channels are named '${channel.id}'`, { field: 'channels', hint: 'rename one of them' })
     own.add(channel.id)
     table.set(channel.id, channel)
   }
   return table
+}
+
+const positive = z.number().int().min(1)
+const ms = z.number().int().min(0).optional()
+const Adapter = z.looseObject({
+  id: z.string().min(1).max(200),
+  markdown: z.boolean(),
+  textMax: positive,
+  settings: Delivery.optional(),
+  accounts: z.record(z.string(), Delivery).optional(),
+  blocks: Delivery.optional(),
+  queueDebounceMs: ms,
+  inboundDebounceMs: ms,
+  repeatable: z.boolean().optional(),
+  tagsWhenOff: z.boolean().optional(),
+})
+const hooks = ['replyTo', 'threadContext', 'mentioned', 'groupHint', 'heartbeatReady', 'typing', 'partial'] as const
+
+/** An adapter may come from JavaScript. @throws RuntimeError bad_request, naming what is wrong with which channel */
+const checkChannel = (channel: Channel): void => {
+  const { error } = Adapter.safeParse(channel)
+  const wrong = error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
+  for (const hook of ['send', ...hooks] as const)
+    if (typeof channel[hook] !== 'function' && (hook === 'send' || channel[hook] !== undefined)) wrong.push(`${hook}: not a function`)
+  if (wrong.length > 0)
+    throw new RuntimeError('bad_request', `the channel '${String(channel.id).slice(0, 80)}' does not fit: ${wrong.join('; ')}`, {
+      field: 'channels',
+      hint: 'a channel is { id, markdown, textMax, send, … }: see examples/09-a-channel',
+    })
+}
+
+/**
+ * Adapters are other people's code: one that throws or answers rubbish does without, rather than making us deaf.
+ * @param fits whether the answer can be used
+ */
+export const askChannel = <Answer>(
+  channel: Channel,
+  hook: string,
+  ask: () => unknown,
+  fits: (answer: unknown) => answer is Answer,
+  log: Logger,
+): Answer | undefined => {
+  try {
+    const answer = ask()
+    if (answer === undefined || fits(answer)) return answer
+    log.warn({ channel: channel.id, hook }, 'a channel answers something that cannot be used')
+  } catch (error) {
+    log.warn({ channel: channel.id, hook, error: errorBody(error) }, 'a channel fails when it is asked')
+  }
+  return undefined
 }
 
 /** @throws RuntimeError not_found: an answer to it would go nowhere */

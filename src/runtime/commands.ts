@@ -75,13 +75,16 @@ const handlers: Handlers = {
     return { seq }
   },
   'sessions.configure': async (runtime, { sessionKey, toggles }) => {
+    if (toggles.model) await runtime.services.models.get(toggles.model)
     const { seq } = await (await existing(runtime, sessionKey)).configure(toggles)
     return { seq }
   },
   'sessions.clear': async (runtime, { sessionKeys }) => {
     const cleared = { followups: 0, dropped: 0, lane: 0 }
-    for (const key of new Set(sessionKeys.map((one) => one.trim()).filter((one) => one !== ''))) {
-      const { emitted } = await (await existing(runtime, key)).command({ type: 'clear' })
+    for (const key of new Set(sessionKeys)) {
+      const session = await existing(runtime, key).catch(noneOf)
+      if (session === undefined) continue
+      const { emitted } = await session.command({ type: 'clear' })
       const said = emitted.find(({ type }) => type === 'cleared') as Extract<SessionOutput, { type: 'cleared' }> | undefined
       for (const what of ['followups', 'dropped', 'lane'] as const) cleared[what] += said?.[what] ?? 0
     }
@@ -170,6 +173,11 @@ const handlers: Handlers = {
     return { draining: node }
   },
   health: (runtime) => runtime.health(),
+}
+
+/** Where nothing is, nothing waits. */
+const noneOf = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
 }
 
 const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate: boolean }) => ({ seq, at, duplicate })

@@ -34,7 +34,7 @@ export class Diagnostics {
     const running = this.#running.get(name)
     if (said.type === 'started') this.#running.set(name, { address, runId: said.runId, heardAt: this.#clock.now(), waits: false })
     else if (running && 'runId' in said && said.runId === running.runId && isOver(said)) this.#running.delete(name)
-    else if (running)
+    else if (running && !idle.includes(said.type))
       Object.assign(running, { heardAt: this.#clock.now(), waits: said.type === 'approval' || (running.waits && said.type !== 'decided') })
     if (this.#running.size === 0) this.stop()
     else this.#timer ??= this.#clock.setTimeout(() => this.#look(), lookMs)
@@ -62,5 +62,8 @@ export class Diagnostics {
     return structuredClone(this.#counter.metrics)
   }
 }
+
+/** What is said while nothing goes on. */
+const idle: readonly SessionOutput['type'][] = ['typing', 'stuck', 'waiting']
 
 const isOver = ({ type }: SessionOutput): boolean => type === 'final' || type === 'error' || type === 'aborted'

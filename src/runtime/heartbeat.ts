@@ -5,6 +5,8 @@ import { fromTask } from '../actors/effect.ts'
 import { registerMachine } from '../actors/registration.ts'
 import { streamActor, type TurnPlace } from '../actors/turn.actor.ts'
 import type { Agent, Heartbeat } from '../contracts/agent.ts'
+import type { Channel } from '../contracts/channel.ts'
+import { pause } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { Payload } from '../contracts/reply.ts'
 import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from '../machines/heartbeat.machine.ts'
@@ -39,16 +41,20 @@ export const registerHeartbeat = (parts: Parts) =>
     {},
   )
 
-/** One actor for each agent that has a heartbeat; where there is one already, nothing changes. */
+/** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
 export const startHeartbeats = async ({ directory, agents, environment }: Services): Promise<void> => {
-  for (const { agent } of agents.values())
-    if (agent.heartbeat)
-      await directory
-        .create(
-          { kind: heartbeatKind, id: agent.name },
-          { agent: agent.name, session: agent.heartbeat.session ?? 'main', everyMs: everyOf(agent.heartbeat) },
-        )
-        .catch((error: unknown) => environment.log.error({ agent: agent.name, error: errorBody(error) }, 'a heartbeat could not be started'))
+  for (const { agent } of agents.values()) {
+    if (!agent.heartbeat) continue
+    const address = { kind: heartbeatKind, id: agent.name }
+    const wanted = { session: agent.heartbeat.session ?? 'main', everyMs: everyOf(agent.heartbeat) }
+    try {
+      await directory.create(address, { agent: agent.name, ...wanted })
+      const { session, everyMs } = ((await directory.read(address)).snapshot?.context ?? wanted) as HeartbeatInput
+      if (session !== wanted.session || everyMs !== wanted.everyMs) await directory.send(address, { type: 'configure', ...wanted })
+    } catch (error) {
+      environment.log.error({ agent: agent.name, error: errorBody(error) }, 'a heartbeat could not be started')
+    }
+  }
 }
 
 const look = async ({ services, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
@@ -70,15 +76,24 @@ const look = async ({ services, workspace }: Parts, { agent: name, session }: He
     checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
     visibility,
   })
-  const ready = channel === undefined || (await channel.heartbeatReady?.()) !== false
+  const ready = channel === undefined || (await isReady(channel, services))
   return {
     at,
     showOk: visibility.showOk,
+    showAlerts: visibility.showAlerts,
     ...(skip === undefined ? {} : { skip }),
-    ...(route && ready && visibility.showAlerts
+    ...(route && ready && (visibility.showAlerts || visibility.showOk)
       ? { route, delivery: resolveDelivery(channelNamed(services.channels, route.channel), { heartbeat: true }) }
       : {}),
   }
+}
+
+/** A channel that does not say so in time is not ready. */
+const readyMs = 5_000
+const isReady = async (channel: Channel, { environment }: Services): Promise<boolean> => {
+  const late = pause(environment.clock, readyMs).then(() => false)
+  const said = Promise.resolve(channel.heartbeatReady?.()).then((ready) => ready !== false)
+  return Promise.race([said, late])
 }
 
 /** Asked again after a crash it is the same message, and gets the answer that was given. */

@@ -3,12 +3,13 @@
  * in the journal, so that nobody has to guess later what was meant.
  */
 import type { Channel } from '../contracts/channel.ts'
+import type { Logger } from '../contracts/environment.ts'
 import { defaultProfile, type Profile } from '../contracts/profile.ts'
-import type { Origin } from '../contracts/reply.ts'
+import { type Origin, ReplyToMode } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import { resolveDelivery } from '../rules/delivery.ts'
 import { type SendRule, sendAllowed } from '../rules/inbound.ts'
-import { type Channels, channelNamed } from './channel-table.ts'
+import { askChannel, type Channels, channelNamed } from './channel-table.ts'
 import { type OrderIntake, type Orders, ordersIn } from './orders-in.ts'
 
 type Message = Extract<SessionCommand, { type: 'message' }>
@@ -16,6 +17,7 @@ type Message = Extract<SessionCommand, { type: 'message' }>
 export type Intake = OrderIntake & {
   channels: Channels
   sendRules: readonly SendRule[]
+  environment: { log: Logger }
   /** Key of the session. */
   key: string
   now: number
@@ -27,6 +29,8 @@ export const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): 
   ...agent.profile,
   agent: agent.name,
   model: agent.model ?? models.defaultRef,
+  // A model that nobody has named does not answer for one that somebody has.
+  ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
 })
 
 /** A command as the machine of a session takes it. @param command of a message, with an id */
@@ -64,9 +68,9 @@ const filledMessage = (
     id,
     at: intake.now,
     profile: { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...(heartbeat ? { heartbeat } : {}) },
-    ...groupHintOf(channel, origin),
+    ...groupHintOf(channel, origin, intake.environment.log),
     ...(channel && {
-      delivery: resolveDelivery(channel, {
+      delivery: resolveDelivery(asked(channel, intake.environment.log), {
         ...(origin && { origin }),
         ...(intake.agent.delivery && { agent: intake.agent.delivery }),
       }),
@@ -79,9 +83,21 @@ const filledMessage = (
   return orders instanceof Promise ? orders.then(complete) : complete(orders)
 }
 
-const groupHintOf = (channel: Channel | undefined, origin: Origin | undefined): { groupHint?: string } => {
-  const groupHint = origin?.chatType === 'group' ? channel?.groupHint?.(origin) : undefined
-  return groupHint === undefined ? {} : { groupHint }
+const groupHintMax = 2000
+const isText = (answer: unknown): answer is string => typeof answer === 'string'
+const isMode = (answer: unknown): answer is ReplyToMode => ReplyToMode.safeParse(answer).success
+
+const groupHintOf = (channel: Channel | undefined, origin: Origin | undefined, log: Logger): { groupHint?: string } => {
+  if (channel?.groupHint === undefined || origin?.chatType !== 'group') return {}
+  const groupHint = askChannel(channel, 'groupHint', () => channel.groupHint?.(origin), isText, log)
+  return groupHint === undefined ? {} : { groupHint: groupHint.slice(0, groupHintMax).toWellFormed() }
+}
+
+/** The same channel, whose answers can be used. */
+const asked = (channel: Channel, log: Logger): Channel => {
+  if (channel.replyTo === undefined) return channel
+  const replyTo = (origin: Origin): ReplyToMode => askChannel(channel, 'replyTo', () => channel.replyTo?.(origin), isMode, log) ?? 'all'
+  return Object.create(channel, { replyTo: { value: replyTo } }) as Channel
 }
 
 /** People write many short messages, and expect that a conversation is over after a night. What services send is never dropped, nor forgotten by itself. */

@@ -287,7 +287,8 @@ export class Session {
 export type Outcome = TurnOutput & { seq?: number }
 
 /** It is being answered, or waits. */
-const isUnanswered = ({ run, queue }: SessionContext, id: string): boolean => run?.ids.includes(id) || queue.some((waiting) => waiting.id === id)
+const isUnanswered = ({ run, queue, order }: SessionContext, id: string): boolean =>
+  run?.ids.includes(id) || order?.id === id || queue.some((waiting) => waiting.id === id)
 
 const throwRefusal = ({ emitted }: Receipt): void => {
   const refused = emitted.find(({ type }) => type === 'refused') as { code: RuntimeError['code']; message: string; hint?: string } | undefined

@@ -51,7 +51,11 @@ export const testChannel = (clock: Clock, { typing = true, ...options }: TestCha
     }
     if (fate)
       await new Promise<void>((resolve, reject) => {
-        const timer = fate.kind === 'delay' ? clock.setTimeout(resolve, fate.ms) : undefined
+        const arrive = () => {
+          signal.removeEventListener('abort', give)
+          resolve()
+        }
+        const timer = fate.kind === 'delay' ? clock.setTimeout(arrive, fate.ms) : undefined
         const give = () => {
           clock.clearTimeout(timer)
           message.outcome = 'aborted'

@@ -9,13 +9,25 @@ const pipe = createMachine({
   context: { told: [] },
   on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
   initial: 'on',
-  states: { on: { on: { flushed: 'off' } }, off: { type: 'final' } },
+  states: {
+    on: { on: { flushed: 'off', lost: 'gone' } },
+    off: { type: 'final', output: { failed: 0, aborted: false } },
+    gone: { type: 'final', output: { failed: 1, aborted: false } },
+  },
+  output: ({ event }) => (event as unknown as { output: unknown }).output,
 })
 const heartbeat = walker(heartbeatMachine, ['look', 'ask'], () => ({ stream: pipe }))
 
 const start = () => heartbeat.start({ agent: 'main', session: 'main', everyMs: 60_000 })
 const looking = () => start().pass(60_000)
-const aLook = (look: Partial<Look> = {}): Look => ({ at: 0, showOk: false, route: { channel: 'test', to: 'ann' }, delivery: {}, ...look })
+const aLook = (look: Partial<Look> = {}): Look => ({
+  at: 0,
+  showOk: false,
+  showAlerts: true,
+  route: { channel: 'test', to: 'ann' },
+  delivery: {},
+  ...look,
+})
 const anAlert = (at = 0, text = 'the disk is full'): Asked => ({ at, text, payloads: [{ text }] })
 const asking = async (look: Partial<Look> = {}) => looking().resolve('look', aLook(look))
 const said = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'heartbeat' ? [event.reason ?? event.status] : []))
@@ -59,6 +71,32 @@ test('[OC-107] an alert is told where the last message came from, and the same o
   expect(said(walk)).toEqual(['told', 'repeated'])
 
   expect((await again(24 * 3_600_000)).state).toBe('telling')
+})
+
+test('[OC-107] one that did not arrive was not told: the same comes again', async () => {
+  const walk = await (await asking()).resolve('ask', anAlert())
+  walk.tell('stream', { type: 'lost' })
+  expect(said(walk)).toEqual(['failed'])
+
+  expect((await (await walk.pass(60_000).resolve('look', aLook())).resolve('ask', anAlert(1))).state).toBe('telling')
+})
+
+test('[OC-107] that all is well is told where somebody wants to see it', async () => {
+  const walk = await (await asking({ showOk: true })).resolve('ask', { at: 0, text: 'HEARTBEAT_OK', payloads: [] })
+  expect(walk.child('stream').getSnapshot().context.told).toMatchObject([{ payloads: [{ text: 'HEARTBEAT_OK' }] }])
+  walk.tell('stream', { type: 'flushed' })
+
+  expect(said(walk)).toEqual(['ok'])
+})
+
+test('[OC-105] after another definition its time begins anew, and one that is under way goes on', () => {
+  const walk = start().pass(30_000).send({ type: 'configure', session: 'other', everyMs: 40_000 })
+  expect(walk.pass(39_999).state).toBe('resting')
+  walk.pass(1).send({ type: 'configure', session: 'third', everyMs: 10_000 })
+
+  expect(walk.state).toBe('looking')
+  expect(walk.inputs('look')).toEqual([{ agent: 'main', session: 'other', everyMs: 40_000 }])
+  expect(walk.context).toMatchObject({ session: 'third', everyMs: 10_000 })
 })
 
 test('[OC-107] where nobody is to hear of it, it is not told', async () => {

@@ -436,6 +436,13 @@ test('[OC-37] a thread begins with what its parent said; if that cannot be read,
       .tell('turn', ended(['a']))
       .send(threaded('b')).context.run,
   ).toMatchObject({ runId: 'b' })
+  const forking = () => start().send(threaded('a')).send(message('b', 'followup'))
+  expect(forking().send(said('s', { name: 'stop' })).state).toBe('awaiting-input')
+  expect(forking().send({ type: 'cancel' }).context.queue).toEqual([])
+  expect(forking().send({ type: 'cancel', runId: 'b' }).state).toBe('forking')
+  expect(forking().send({ type: 'reset' }).heard().at(-1)).toMatchObject({ type: 'reset' })
+  expect(forking().send({ ...said('n', { name: 'reset' }), text: 'anew' }).context.run).toMatchObject({ runId: 'n' })
+  expect(forking().send(said('c', { name: 'compact' })).state).toBe('forking')
   const full = start().send(threaded('a'))
   for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`))
   expect(refused(full)).toEqual(['overloaded'])
@@ -446,6 +453,7 @@ test('a session that is muted answers orders only', () => {
     .send(said('a', { name: 'send', value: 'off' }))
     .send(message('b'))
   expect(refused(walk)).toEqual(['forbidden'])
+  expect(refused(walk.send({ ...said('n', { name: 'reset' }), text: 'anew' }))).toEqual(['forbidden'])
 
   expect(walk.send(said('c', { name: 'send', value: 'inherit' })).send(message('d')).context.run).toMatchObject({ runId: 'd' })
 })

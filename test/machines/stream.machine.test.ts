@@ -73,11 +73,21 @@ test.each([
   for (const event of before) walk.send(event)
   orders()
 
-  walk.send({ type: 'stream.abort' })
+  walk.send({ type: 'stream.abort' }).send({ type: 'stream.abort' })
+  expect(walk.state).toBe('aborting')
+  expect(orders()).toEqual([{ type: 'stream.abort' }])
+  walk.send({ ...finished, aborted: true })
 
   expect(walk.state).toBe('aborted')
-  expect(walk.output).toMatchObject({ aborted: true })
-  expect(orders()).toEqual([{ type: 'stream.abort' }])
+  expect(walk.output).toMatchObject({ aborted: true, counts: { block: 1 } })
+})
+
+test('[OC-04] an effect that cannot put its things away is not waited for', () => {
+  const stopped = () => open().send({ type: 'stream.abort' })
+  expect(stopped().pass(4_999).state).toBe('aborting')
+  expect(stopped().pass(5_000).output).toMatchObject({ aborted: true })
+  expect(stopped().send(broken).output).toMatchObject({ aborted: true })
+  expect(open({}).send({ type: 'stream.abort' }).output).toMatchObject({ aborted: true })
 })
 
 test('an effect that fails does not keep the turn from ending', () => {

@@ -220,7 +220,7 @@ test('[OC-41] it is a silent run before the other: nothing of it is delivered, a
   ])
   end(walk, { ids: ['r', 'b'], compactions: 1 })
 
-  expect(walk.output).toMatchObject({ status: 'completed', flushed: true, compactions: 1, text: 'hello' })
+  expect(walk.output).toMatchObject({ status: 'completed', flushed: { costUsd: 0.0123 }, compactions: 1, text: 'hello' })
   expect(walk.output).not.toHaveProperty('reply')
 })
 
@@ -288,6 +288,17 @@ test.each([
   expect(told(walk).at(-1)).toMatchObject({ type: order })
 
   expect(walk.tell('stream', { type: 'flushed' }).state).toBe(status)
+})
+
+test('[OC-04] a channel that never answers does not hold the turn for ever, and whoever wants to can stop it before', () => {
+  const waiting = () => end(onChannel({ runTimeoutMs: 1000 }))
+  const patient = waiting().pass(999)
+  expect(told(patient).at(-1)).toMatchObject({ type: 'stream.finish' })
+  expect(told(patient.pass(1)).at(-1)).toEqual({ type: 'stream.abort' })
+  const stopped = waiting().send({ type: 'cancel' })
+  expect(told(stopped).at(-1)).toEqual({ type: 'stream.abort' })
+
+  expect(stopped.tell('stream', { type: 'flushed' }).state).toBe('completed')
 })
 
 test('every transition of the chart has been taken', () => {

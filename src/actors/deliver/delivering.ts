@@ -92,13 +92,15 @@ export class Delivering {
     if (order.type === 'broken') this.#dispatcher.aborted = true
     if (order.type === 'stream.abort') {
       this.#typing.tell('cleanup')
-      this.stop()
+      this.#report(true)
     }
   }
 
   /** Takes something that was said in the session. */
   hear(event: AnyEvent): void {
-    if (this.#over || event.type !== 'delta' || event.runId !== this.#parts.input.runId || !this.#open) return
+    if (this.#over || event.runId !== this.#parts.input.runId) return
+    if (event.type === 'tool' && event.phase === 'progress') this.#typing.tell('tool')
+    if (event.type !== 'delta' || !this.#open) return
     const heard = this.#open.hearing.take(event)
     if (!heard) return
     if (heard.anew) this.#anew()

@@ -149,8 +149,7 @@ export class Dispatcher {
     if (stripped) this.#noteStripped()
     if (!payload) return this.skip(skip)
     const threaded = thread(this.#threading, payload)
-    const key = kind === 'block' ? payloadKey(threaded.payload) : job.key
-    if (kind === 'block' && this.#seen.has(key)) return this.skip('duplicate')
+    const key = kind === 'block' ? this.#blockKey(threaded.payload) : job.key
     if (this.#known.has(`${kind} ${key}`)) return kind === 'block' ? this.again({ key, text: payload.text ?? '' }) : undefined
     if (kind === 'block') {
       await this.#pace()
@@ -161,6 +160,13 @@ export class Dispatcher {
     }
     if (kind !== 'tool') this.#threading = threaded.state
     await this.#sendAll(channel, kind, key, kind === 'tool' ? payload : threaded.payload)
+  }
+
+  /** What the model says twice is said twice, and each time has a name of its own. */
+  #blockKey(payload: Payload): string {
+    let nth = 1
+    while (this.#seen.has(payloadKey(payload, nth))) nth++
+    return payloadKey(payload, nth)
   }
 
   /** Where the channel takes less at a time, a message becomes several. */
@@ -193,7 +199,8 @@ export class Dispatcher {
     const facts = { channel: channel.id, runId, kind }
     try {
       // In a function of its own, so that one that throws at once fails like others.
-      const sending = (async () => channel.send(payload, { route, kind, key, signal, emit }))()
+      const sending = (async () =>
+        channel.send(payload, { route, kind, key, signal, emit: (event) => emit({ type: 'channel', runId, channel: channel.id, event }) }))()
       const result = await Promise.race([sending.then((messageId) => ({ messageId })), late.promise])
       if (this.#stop.signal.aborted) return 'failed'
       if (result === 'late') {

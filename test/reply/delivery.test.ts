@@ -1,0 +1,557 @@
+/** How an answer gets to a channel: in blocks or at once, in order, once, and all of it before its outcome is told. */
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../src/index.ts'
+import type { ScriptedResponse } from '../../src/testing/index.ts'
+import { expectNothingAlive, work, worker } from '../runtime/harness.ts'
+import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, since, staged, tried, words } from './stage.ts'
+
+/** Each paragraph is a block, and goes without waiting for more. */
+const short = { streaming: true, min: 10, max: 200, coalesce: { minChars: 1, maxChars: 10 } } as const
+const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+/** Paragraphs, one a second; the last is followed by a second of silence, too. */
+const slowly = (...chunks: string[]): ScriptedResponse => ({ chunks: chunks.map((chunk) => `${chunk}\n\n`), deltaDelayMs: 1000 })
+
+describe('streaming', () => {
+  test('[OC-58] without it a long answer is exactly one final message', async () => {
+    await using told = await staged([{ text: words(3000), deltaDelayMs: 10 }])
+
+    await asked(told, 'tell me', by('a'))
+
+    expect(arrived(told)).toEqual([`final: ${words(3000)}`])
+  })
+
+  test.each([
+    ['the agent', true, undefined, undefined, 'block'],
+    ['the channel', undefined, true, undefined, 'block'],
+    ['the account', undefined, false, true, 'block'],
+    ['the account, against all others', true, true, false, 'final'],
+  ] as const)('[OC-58] %s decides', async (_, agent, channel, account, kind) => {
+    const wish = (streaming: boolean | undefined) => (streaming === undefined ? {} : { streaming })
+    await using told = await staged([{ text: 'Hello there.' }], {
+      delivery: wish(agent),
+      channel: { settings: wish(channel), accounts: { work: wish(account) } },
+    })
+
+    await asked(told, 'hi', by('a', { account: 'work' }))
+
+    expect(arrived(told)).toEqual([`${kind}: Hello there.`])
+  })
+
+  test('[OC-58] blocks go as the text grows, or when the message is over; even then none is too long', async () => {
+    const texts = [words(900, 'one'), words(900, 'two')]
+    await using growing = await staged([slowly(...texts)], { delivery: { streaming: true } })
+    await growing.say('go', by('a'))
+    await growing.clock.advance(1100)
+    // The second one waits for a second without another.
+    expect(arrived(growing)).toEqual([`block: ${texts[0]}`])
+
+    await using atEnd = await staged([slowly(...texts)], { delivery: { streaming: true, boundary: 'message_end' } })
+    await atEnd.say('go', by('a'))
+    await atEnd.clock.advance(900)
+    expect(arrived(atEnd)).toEqual([])
+    await ended(atEnd, 'a')
+    expect(atEnd.channel.sends.every(({ kind, payload }) => kind === 'block' && (payload.text ?? '').length <= 1200)).toBe(true)
+    expect(atEnd.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(texts.join(' '))
+  })
+
+  test.each(lives)('[OC-59] code of 3,000 characters: every message is whole Markdown, and together they are the code%s', async (life) => {
+    const lines = Array.from({ length: 100 }, (_, place) => `const line${String(place).padStart(3, '0')} = "${'x'.repeat(12)}"`)
+    const code = `\`\`\`ts\n${lines.join('\n')}\n\`\`\``
+    expect(code.length).toBeGreaterThanOrEqual(3000)
+    await using told = await staged([{ text: code, chunkSize: 100, deltaDelayMs: 100 }], { delivery: { streaming: true } })
+    await told.say('code, please', by('a'))
+    await told.clock.until(() => arrived(told).length === 1)
+    await told.clock.advance(20)
+    await reborn(told, life)
+    await ended(told, 'a')
+
+    const texts = told.channel.texts
+    expect(told.channel.sends.every(({ kind }) => kind === 'block')).toBe(true)
+    expect(texts.length).toBeGreaterThan(2)
+    for (const text of texts) {
+      expect(text.length).toBeLessThanOrEqual(1200 + '```ts\n\n```'.length)
+      expect(text).toMatch(/^```ts\n[\s\S]*\n```$/)
+    }
+    expect(texts.flatMap((text) => text.split('\n').slice(1, -1))).toEqual(lines)
+  })
+
+  test('[OC-60] three blocks of 300 characters, 200 ms apart, and then silence: one message, 1000 ms after the last', async () => {
+    const texts = ['one', 'two', 'six'].map((word) => words(300, word))
+    await using told = await staged([{ chunks: texts.map((text) => `${text}\n\n`), deltaDelayMs: 200, hang: true }], {
+      delivery: { streaming: true, min: 290, coalesce: { minChars: 800 } },
+    })
+
+    await told.say('go', by('a'))
+    await told.clock.advance(5000)
+
+    expect(told.channel.sends).toMatchObject([{ at: 1400, kind: 'block', payload: { text: texts.join('\n\n') } }])
+  })
+
+  test('[OC-60] how blocks are put together: as the account says, else the channel, the agent, the adapter', async () => {
+    const texts = ['one', 'two', 'six'].map((word) => words(300, word))
+    const script = [{ chunks: texts.map((text) => `${text}\n\n`), deltaDelayMs: 200, hang: true }]
+    const wish = (minChars: number) => ({ coalesce: { minChars } })
+    const layers = { adapter: 1500, agent: 600, channel: 900, account: 1 }
+    const sentAt = async (...names: (keyof typeof layers)[]) => {
+      const has = (name: keyof typeof layers) => (names.includes(name) ? wish(layers[name]) : {})
+      await using told = await staged(script, {
+        delivery: { streaming: true, min: 290, ...has('agent') },
+        channel: { blocks: has('adapter'), settings: has('channel'), accounts: { work: has('account') } },
+      })
+      await told.say('go', by('a', { account: 'work' }))
+      await told.clock.advance(5000)
+      return told.channel.sends.map(({ at }) => at)
+    }
+
+    expect(await sentAt('adapter')).toEqual([])
+    expect(await sentAt('adapter', 'agent')).toEqual([1400])
+    expect(await sentAt('agent', 'channel')).toEqual([1400])
+    expect(await sentAt('adapter', 'agent', 'channel', 'account')).toEqual([1400])
+    expect(await sentAt()).toEqual([1400])
+  })
+
+  test.each(lives)('[OC-61] A, B and A again come in this order, however slow A is, each under a key of its own%s', async (life) => {
+    await using told = await staged([slowly('This is A.', 'This is B.', 'This is A.')], { delivery: short })
+    told.channel.delay(5000)
+    await told.say('go', by('a'))
+    await told.clock.advance(4900)
+    expect(tried(told)).toEqual(['block: This is A.'])
+    await told.clock.advance(200)
+    await reborn(told, life)
+    await ended(told, 'a')
+
+    expect(tried(told)).toEqual(['block: This is A.', 'block: This is B.', 'block: This is A.'])
+    expect(new Set(told.channel.sends.map(({ key }) => key)).size).toBe(3)
+  })
+
+  test('[OC-61] one that cannot be sent is logged, and the next one goes on', async () => {
+    await using told = await staged([slowly('This is A.', 'This is B.')], { delivery: short })
+    told.channel.fail(1)
+
+    await asked(told, 'go', by('a'))
+
+    expect(tried(told).slice(0, 2)).toEqual(['block: This is A.', 'block: This is B.'])
+    expect(logged(told, 'could not be sent')).toHaveLength(1)
+  })
+
+  test.each(lives)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (life) => {
+    await using told = await staged([slowly('This is A.', 'This is B.')], { delivery: short })
+    told.channel.hang(2)
+    await told.say('go', by('a'))
+    await told.clock.advance(3000)
+    await reborn(told, life || 'yes')
+    await ended(told, 'a')
+
+    const keys = told.channel.sends.map(({ key, payload }) => `${payload.text} ${key}`)
+    expect(arrived(told)).toEqual(['block: This is A.', 'block: This is B.'])
+    expect(keys[2]).toBe(keys[1])
+  })
+})
+
+describe('trouble', () => {
+  test('[OC-62, OC-65] a block that hangs for 15 s ends the streaming: no block follows, and the whole answer comes at the end', async () => {
+    await using told = await staged([slowly('This is A.', 'This is B.', 'This is C.', ...Array<string>(15).fill('…'), 'This is D.')], {
+      delivery: short,
+    })
+    told.channel.hang(2)
+    await told.say('go', by('a'))
+    await told.clock.until(() => told.channel.sends.length === 2)
+    const began = since(told)
+    await told.clock.advance(14_999)
+    expect(told.channel.sends[1]?.outcome).toBe('sending')
+    await told.clock.advance(1)
+    expect(told.channel.sends[1]?.outcome).toBe('aborted')
+    expect(since(told) - began).toBe(15_000)
+
+    await ended(told, 'a')
+
+    expect(tried(told).slice(0, 2)).toEqual(['block: This is A.', 'block: This is B.'])
+    expect(arrived(told)).toHaveLength(2)
+    expect(arrived(told)[1]).toMatch(/^final: This is A\.\n\nThis is B\.\n\nThis is C\.[\s\S]*This is D\.$/)
+    expect(logged(told, 'took too long')).toHaveLength(1)
+    await expectNothingAlive(told)
+    await expectReplay(told)
+  })
+
+  test('[OC-62] over a crash after the streaming was given up: still no block, and the whole answer comes at the end', async () => {
+    await using told = await staged([slowly('This is A.', 'This is B.', 'This is C.', 'This is D.')], {
+      delivery: { ...short, sendTimeoutMs: 1000 },
+    })
+    told.channel.hang(2)
+    await told.say('go', by('a'))
+    await told.clock.until(() => told.channel.sends[1]?.outcome === 'aborted')
+    await told.clock.advance(100)
+    await reborn(told)
+    await ended(told, 'a')
+
+    expect(arrived(told)).toEqual(['block: This is A.', 'final: This is A.\n\nThis is B.\n\nThis is C.\n\nThis is D.'])
+  })
+
+  test.each([0, -1])('[OC-62] a limit of %s is none', async (sendTimeoutMs) => {
+    await using told = await staged([slowly('This is A.')], { delivery: { ...short, sendTimeoutMs } })
+    told.channel.delay(100_000)
+
+    await asked(told, 'go', by('a'))
+
+    expect(arrived(told)).toEqual(['block: This is A.'])
+    expect(since(told)).toBeGreaterThanOrEqual(100_000)
+  })
+
+  test('[OC-65] what was streamed to its end is not sent again', async () => {
+    await using told = await staged([{ text: 'This is A.\n\nThis is B.' }], { delivery: short })
+
+    expect(await asked(told, 'go', by('a'))).toMatchObject({ type: 'final', text: 'This is A.\n\nThis is B.' })
+
+    expect(tried(told)).toEqual(['block: This is A.', 'block: This is B.'])
+  })
+
+  test('[OC-65] where one block was lost, the message that it belonged to comes whole; others do not come again', async () => {
+    await using told = await staged([{ text: 'Let me see.', calls: [work('x')] }, { text: 'It is cold.' }], { tools, delivery: short })
+    told.channel.fail(2)
+
+    await asked(told, 'how is it', by('a'))
+
+    expect(arrived(told)).toEqual(['block: Let me see.', 'final: It is cold.'])
+  })
+})
+
+test('[OC-63] sound before a wish to have it as a voice message: it waits for the end, and is one', async () => {
+  await using told = await staged(
+    [{ chunks: ['MEDIA: song.mp3\n', 'Listen.\n\n', 'MEDIA: cover.png\n', '[[audio_as_voice]]'], deltaDelayMs: 1000 }],
+    {
+      delivery: short,
+    },
+  )
+
+  await asked(told, 'sing', by('a'))
+
+  expect(told.channel.sends.map(({ payload: { replyTo: _, ...payload } }) => payload)).toEqual([
+    { text: 'Listen.' },
+    { media: ['cover.png'] },
+    { media: ['song.mp3'], voice: true },
+  ])
+})
+
+test.each(lives)('[OC-64, OC-04] what waits when the model has ended is delivered before the outcome is told%s', async (life) => {
+  await using told = await staged([{ text: words(500) }], { delivery: { streaming: true } })
+  told.channel.delay(3000)
+  await told.say('go', by('a'))
+  await told.clock.advance(2990)
+  expect(eventsOf(told, 'final')).toEqual([])
+  expect(told.channel.sends[0]?.outcome).toBe('sending')
+  await told.clock.advance(20)
+  await reborn(told, life)
+  await ended(told, 'a')
+
+  expect(arrived(told)).toEqual([`block: ${words(500)}`])
+  const said = told.events('main').map(({ type }) => type)
+  expect(said.indexOf('block')).toBeLessThan(said.indexOf('final'))
+  await expectNothingAlive(told)
+})
+
+test.each(lives)('[OC-66] what was said goes before the tool that follows begins%s', async (life) => {
+  const sent: number[] = []
+  const look = tool({
+    name: 'work',
+    description: 'looks',
+    onCrash: 'retry',
+    input: z.object({}),
+    execute: () => void sent.push(told.channel.sends.length),
+  })
+  await using told = await staged(
+    [
+      { text: 'Let me see.', calls: [{ name: 'work' }] },
+      { text: 'It is cold.', delayMs: 1000 },
+    ],
+    {
+      tools: () => [look],
+      delivery: { streaming: true },
+    },
+  )
+  await told.say('how is it', by('a'))
+  await told.clock.advance(500)
+  await reborn(told, life)
+  await ended(told, 'a')
+
+  expect(sent).toEqual([1])
+  expect(tried(told)).toEqual(['block: Let me see.', 'block: It is cold.'])
+})
+
+describe('what is being written', () => {
+  /** A channel that can change a message again. */
+  const drafts = () => {
+    const shown: string[] = []
+    const channel = { partial: (text: string, { kind }: { kind: string }) => void shown.push(`${kind}: ${text}`) }
+    return { shown, channel }
+  }
+  const live = { streaming: true, typing: { mode: 'message' } } as const
+
+  test('[OC-67] NO_REPLY, one character after the other: nothing is shown, nobody types, nothing is sent', async () => {
+    const { shown, channel } = drafts()
+    await using told = await staged([{ text: 'NO_REPLY', chunkSize: 1, deltaDelayMs: 100 }], { delivery: live, channel })
+
+    expect(await asked(told, 'hm', by('a'))).toMatchObject({ outcome: 'silent' })
+
+    expect([shown, told.channel.typed, tried(told)]).toEqual([[], [], []])
+  })
+
+  test('[OC-67, OC-79] tokens and tags of reasoning are never seen, however they are cut', async () => {
+    const { shown, channel } = drafts()
+    await using told = await staged(
+      [{ text: '<think>they want <b>tea</b></think><final>HEARTBEAT_OK Tea is ready.</final>', chunkSize: 3, deltaDelayMs: 10 }],
+      { delivery: live, channel },
+    )
+
+    await asked(told, 'tea?', by('a'))
+
+    expect(shown.at(-1)).toBe('text: Tea is ready.')
+    expect(shown.join('\n')).not.toMatch(/think|want|<|HEART|_OK/)
+    expect(arrived(told)).toEqual(['block: Tea is ready.'])
+  })
+
+  test('[OC-67] where reasoning is shown live, it is shown in place of the text', async () => {
+    const { shown, channel } = drafts()
+    await using told = await staged([{ reasoning: 'let me think', text: 'Tea is ready.' }], { delivery: { ...live, reasoning: 'stream' }, channel })
+
+    await asked(told, 'tea?', by('a'))
+
+    expect(shown.at(-1)).toBe('reasoning: let me think')
+    expect(shown.some((text) => text.startsWith('text'))).toBe(false)
+    expect(arrived(told)).toEqual(['block: Tea is ready.'])
+  })
+
+  test('[OC-78] a tag that is split over two deltas is never seen, and obeyed', async () => {
+    const { shown, channel } = drafts()
+    await using told = await staged([{ chunks: ['[[reply', '_to: m7]] Look', ' here. MEDIA: no'], deltaDelayMs: 100 }], { delivery: live, channel })
+
+    await asked(told, 'where', by('a'))
+
+    expect(shown.join('\n')).not.toMatch(/\[|reply/)
+    expect(told.channel.sends.map(({ payload }) => payload)).toEqual([{ text: 'Look here. MEDIA: no', replyTo: 'm7', replyTagged: true }])
+  })
+})
+
+describe('the order of all messages', () => {
+  test('[OC-72] a natural pause of 0.8 to 2.5 s between three blocks, and none before the first', async () => {
+    await using told = await staged([{ text: 'This is A.\n\nThis is B.\n\nThis is C.' }], { delivery: { ...short, pacing: 'natural' } })
+
+    await asked(told, 'go', by('a'))
+
+    const times = told.channel.sends.map(({ at }) => at)
+    expect(times).toHaveLength(3)
+    expect(times[0]).toBe(0)
+    for (const [place, at] of times.slice(1).entries()) {
+      expect(at - (times[place] ?? 0)).toBeGreaterThanOrEqual(800)
+      expect(at - (times[place] ?? 0)).toBeLessThanOrEqual(2500)
+    }
+  })
+
+  test('[OC-72] tools, blocks and the end share one line, and only blocks are paced', async () => {
+    await using told = await staged(
+      [
+        { text: 'Let me see.', calls: [work('x')] },
+        { text: 'It is cold.', usage: { inputTokens: 10, outputTokens: 5 } },
+      ],
+      {
+        tools,
+        verbose: 'on',
+        usage: 'tokens',
+        delivery: { ...short, pacing: { minMs: 1000, maxMs: 1000 } },
+      },
+    )
+    told.channel.delay(300)
+
+    await asked(told, 'how is it', by('a'))
+
+    expect(told.channel.sends.map(({ kind, at }) => [kind, at])).toEqual([
+      ['block', 0],
+      ['tool', 300],
+      ['block', 1300],
+      ['final', 1300],
+      ['final', 1300],
+    ])
+  })
+
+  test.each(lives)('[OC-73] a slow message of a tool is waited for before anything is decided%s', async (life) => {
+    await using told = await staged([{ calls: [work('x')] }, { text: 'NO_REPLY' }], { tools, verbose: 'on' })
+    told.channel.delay(5000)
+    await told.say('go', by('a'))
+    await told.clock.advance(4000)
+    expect(eventsOf(told, 'final')).toEqual([])
+    await told.clock.advance(1100)
+    await reborn(told, life)
+
+    expect(await ended(told, 'a')).toMatchObject({ outcome: 'silent' })
+    const said = told.events('main').map(({ type }) => type)
+    expect(said.indexOf('block')).toBeLessThan(said.indexOf('final'))
+    expect(arrived(told)).toEqual(['tool: Tool work: {"name":"x","ms":0}'])
+  })
+})
+
+test('[OC-61, OC-64, OC-65] whenever the process dies, each message arrives once, in order, and the outcome last', async () => {
+  for (let ms = 0; ms <= 9000; ms += 375) {
+    await using told = await staged(
+      [
+        { ...slowly('This is A.', 'This is B.'), calls: [work('x', 1000)], usage: { inputTokens: 10 } },
+        { ...slowly('This is C.', 'This is D.'), usage: { inputTokens: 10, outputTokens: 5 } },
+      ],
+      { tools, verbose: 'on', usage: 'tokens', delivery: short },
+    )
+    for (let nth = 1; nth < 20; nth++) told.channel.delay(100, nth)
+    await told.say('go', by('a'))
+    await told.clock.advance(ms)
+    await reborn(told)
+    await ended(told, 'a')
+
+    // What was on its way at that moment may come again, under its key.
+    const messages = new Map(told.channel.sends.map(({ key, kind, payload }) => [key, `${kind}: ${payload.text}`]))
+    const { sessionId } = (await told.main.view()).record
+    expect([ms, ...messages.values()]).toEqual([
+      ms,
+      'block: This is A.',
+      'block: This is B.',
+      'tool: Tool work: {"name":"x","ms":1000}',
+      'block: This is C.',
+      'block: This is D.',
+      `final: New session: ${sessionId}`,
+      'final: Usage: 20 in / 5 out',
+    ])
+    expect(told.channel.sends.length - messages.size).toBeLessThanOrEqual(1)
+    expect(told.said().at(-1)).toBe('final')
+  }
+})
+
+test('[OC-06] a channel that takes 50 characters gets no more at a time, streamed or not', async () => {
+  const text = Array.from({ length: 100 }, (_, place) => 100 + place).join(' ')
+  for (const streaming of [true, false]) {
+    await using told = await staged([{ text, deltaDelayMs: 10 }], { delivery: { streaming }, channel: { textMax: 50 } })
+
+    await asked(told, 'count', by('a'))
+
+    expect(Math.max(...told.channel.texts.map(({ length }) => length))).toBeLessThanOrEqual(50)
+    expect(told.channel.texts.join(' ')).toBe(text)
+  }
+})
+
+test.each(lives)('[OC-22] what waited is answered where it was asked, though somebody wrote from elsewhere since%s', async (life) => {
+  await using told = await staged(
+    [1, 2, 3].map((n) => ({ text: `answer ${n}`, delayMs: 1000 })),
+    { queueMode: 'followup' },
+  )
+  await told.say('one', by('1', { to: 'ann' }))
+  await told.clock.advance(100)
+  await told.say('two', by('2', { to: 'bea' }))
+  await told.say('three', by('3', { to: 'cid', thread: 't' }))
+  await told.clock.advance(200)
+  await reborn(told, life)
+  await told.quiet()
+
+  expect(told.channel.sends.map(({ route, payload, outcome }) => [route.to, route.thread, payload.text, outcome])).toEqual([
+    ['ann', undefined, 'answer 1', 'sent'],
+    ['bea', undefined, 'answer 2', 'sent'],
+    ['cid', 't', 'answer 3', 'sent'],
+  ])
+})
+
+test.each([
+  ['completed', [{ text: 'Hello.\n\nAnd more.', deltaDelayMs: 100 }], 'final'],
+  ['empty', [{ text: '' }], 'final'],
+  ['failed', [{ error: { code: 'provider_auth' } }], 'error'],
+  ['stopped', [{ text: 'Hello.\n\nAnd more.', deltaDelayMs: 5000 }], 'aborted'],
+] as const)('[OC-04] a turn that is %s leaves no timer, no typing and no child', async (how, script, type) => {
+  await using told = await staged([...script], { delivery: short })
+  const run = await told.say('go', by('a'))
+  run.result().catch(() => undefined)
+  await told.clock.advance(200)
+  if (how === 'stopped') await told.clock.until(told.main.cancel())
+
+  expect(await ended(told, 'a')).toMatchObject({ type })
+
+  await told.clock.advance(1000)
+  await expectNothingAlive(told)
+  const before = told.channel.typed.length
+  await told.clock.advance(60_000)
+  expect(told.channel.typed).toHaveLength(before)
+  if (how !== 'stopped') expect(eventsOf(told, 'typing').at(-1)?.active ?? false).toBe(false)
+})
+
+// The stream ends with `stream.abort` at once, so what its effect says of the end of typing is lost.
+test('[OC-04] whoever follows a turn that is stopped hears that nobody types any more', async () => {
+  await using told = await staged([{ text: 'Hello.', deltaDelayMs: 5000 }])
+  await told.say('go', by('a'))
+  await told.clock.advance(200)
+  await told.clock.until(told.main.cancel())
+  await ended(told, 'a')
+  await told.clock.advance(1000)
+
+  expect(eventsOf(told, 'typing').map(({ active }) => active)).toEqual([true, false])
+})
+
+// `give` in src/testing/channel.ts stays on the signal after the send has ended, and the end of the turn aborts that.
+test('[OC-06] what arrived late has arrived, also when its turn is over', async () => {
+  await using told = await staged([{ text: 'Hello.' }])
+  told.channel.delay(1000)
+  await asked(told, 'hi', by('a'))
+
+  expect(told.channel.texts).toEqual(['Hello.'])
+})
+
+test.each(['steered', 'queued'] as const)('[OC-04] a message that is %s leaves no typing of its own', async (status) => {
+  await using told = await staged([{ text: 'one', delayMs: 1000 }, { text: 'two' }], { queueMode: status === 'steered' ? 'steer' : 'followup' })
+  await told.say('go', by('a'))
+  await told.clock.advance(100)
+  expect(await told.say('and', by('b', { to: 'bea' }))).toMatchObject({ status })
+  await told.clock.advance(500)
+
+  expect(eventsOf(told, 'typing').map(({ runId, route }) => [runId, route.to])).toEqual([['a', 'ann']])
+  await told.quiet()
+  await expectNothingAlive(told)
+})
+
+describe('the order of phases', () => {
+  const full = 'final: Usage: 10 in / 5 out'
+  /** A second turn with everything in it, in words. */
+  const phases = async () => {
+    await using told = await staged(
+      {
+        info: { contextTokens: 200_000 },
+        script: ({ messages }) => {
+          const newest = messages.at(-1)
+          if (newest?.role === 'user' && newest.text.startsWith('take notes')) return { text: 'NO_REPLY' }
+          if (newest?.role === 'user' && newest.text === 'how is it') return { text: 'Let me see.', calls: [work('x')] }
+          const last = { text: 'It is cold.', usage: { inputTokens: 10, outputTokens: 5 } }
+          return newest?.role === 'tool' ? last : { text: 'Hello.', usage: { inputTokens: 176_000, outputTokens: 0 } }
+        },
+      },
+      { tools, verbose: 'on', usage: 'tokens', delivery: short, memoryFlush: { prompt: 'take notes' } },
+    )
+    await asked(told, 'hi', by('a'))
+    const before = told.events('main').length
+    await asked(told, 'how is it', by('b'))
+    await expectReplay(told)
+    return told
+      .events('main')
+      .slice(before)
+      .flatMap((event) => {
+        if (event.type === 'block') return [`${event.kind}: ${event.payload.text}`]
+        if (event.type === 'typing') return [`typing ${event.active}`]
+        return ['accepted', 'started', 'flushed', 'usage', 'final'].includes(event.type) ? [event.type] : []
+      })
+  }
+
+  test('[OC-02] typing, notes, execution, the rest of the blocks, what the turn itself has to say, the outcome', async () => {
+    expect((await phases()).filter((phase) => phase !== 'usage')).toEqual([
+      'accepted',
+      'started',
+      'typing true',
+      'flushed',
+      'block: Let me see.',
+      expect.stringMatching(/^tool: Tool work/),
+      'block: It is cold.',
+      full,
+      'typing false',
+      'final',
+    ])
+  })
+})

@@ -1,0 +1,639 @@
+/** How a model is asked, and what is done where it cannot answer: another credential, another model, less to read, plain words. */
+import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Message } from '../../src/contracts/message.ts'
+import type { Model, ModelRequest } from '../../src/contracts/model.ts'
+import type { Origin } from '../../src/contracts/reply.ts'
+import { tool } from '../../src/index.ts'
+import type { ScriptedResponse } from '../../src/testing/index.ts'
+import { expectNothingAlive, outcomes, type Story, work, worker } from '../runtime/harness.ts'
+import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, staged, words } from './stage.ts'
+
+const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
+const shortens = ({ instructions }: ModelRequest): boolean => instructions.startsWith('You shorten')
+const newestText = ({ messages }: ModelRequest): string => {
+  const newest = messages.findLast(({ role }) => role === 'user')
+  return newest?.role === 'user' ? newest.text : ''
+}
+/** A model that keeps what it was asked. */
+const listening = (answer: (request: ModelRequest) => ScriptedResponse) => {
+  const requests: ModelRequest[] = []
+  const script = (request: ModelRequest) => {
+    requests.push(request)
+    return answer(request)
+  }
+  return { requests, script }
+}
+
+describe('fallback', () => {
+  test.each(lives)('[OC-48] the first model wants to be left alone, the next one answers; one attempt is told, with its reason%s', async (life) => {
+    const { requests, script } = listening(() => ({ error: { status: 429, message: 'slow down' } }))
+    await using told = await staged(script, {
+      models: { 'other/b': [{ text: 'hello', delayMs: 1000 }] },
+      fallbacks: ['test/model', 'other/b', 'other/b'],
+    })
+    await told.say('hi', by('a'))
+    await told.clock.advance(500)
+    await reborn(told, life)
+
+    const attempts = [{ model: 'test/model', reason: 'rate_limit', error: { code: 'provider_rate_limit', message: 'slow down' } }]
+    expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'hello', model: 'other/b', attempts })
+    expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'a', model: 'other/b', attempts }])
+    expect(eventsOf(told, 'usage')).toEqual([])
+    expect(requests).toHaveLength(1)
+    expect(arrived(told)).toEqual(['final: hello'])
+    await expectNothingAlive(told)
+    await expectReplay(told)
+  })
+
+  test('[OC-48, OC-50] whenever the process dies, the same model answers after the same attempts', async () => {
+    for (let ms = 0; ms <= 3500; ms += 250) {
+      await using told = await staged([{ error: { status: 429 }, delayMs: 1000 }], {
+        models: { 'test/b': [{ error: { status: 402 }, delayMs: 1000 }], 'other/c': [{ text: 'hello', delayMs: 1000 }] },
+        fallbacks: ['test/b', 'other/c'],
+      })
+      await told.say('hi', by('a'))
+      await told.clock.advance(ms)
+      await reborn(told)
+
+      const { model, attempts = [] } = await ended(told, 'a')
+      expect([ms, model, attempts.map(({ reason }) => reason)]).toEqual([ms, 'other/c', ['rate_limit', 'billing']])
+      expect(arrived(told)).toEqual(['final: hello'])
+    }
+  })
+
+  test('[OC-48] where all fail, one error tells of all attempts; where one was asked, it is its own', async () => {
+    const options = { models: { 'other/b': [{ error: { status: 402 as const } }] } }
+    await using both = await staged([{ error: { status: 401 } }], { ...options, fallbacks: ['other/b'] })
+    const { error, attempts } = await asked(both, 'hi', by('a'))
+    expect(attempts).toMatchObject([
+      { model: 'test/model', reason: 'auth' },
+      { model: 'other/b', reason: 'billing' },
+    ])
+    expect(error?.message).toMatch(/all 2 models failed: test\/model: .* \| other\/b: /)
+
+    await using alone = await staged([{ error: { status: 401, message: 'no such key' } }], { fallbacks: [] })
+    expect((await asked(alone, 'hi', by('a'))).error).toMatchObject({ code: 'provider_auth', message: 'no such key' })
+  })
+
+  test('[OC-48] only what another model may mend goes on to it', async () => {
+    const { requests, script } = listening(() => ({ text: 'hello' }))
+    await using told = await staged([{ error: { code: 'provider_rejected', message: 'the request is nonsense' } }], {
+      models: { 'other/b': script },
+      fallbacks: ['other/b'],
+    })
+
+    expect(await asked(told, 'hi', by('a'))).toMatchObject({ type: 'error', error: { code: 'provider_rejected' } })
+
+    expect(requests).toEqual([])
+  })
+
+  test('[OC-48] where nobody lists fallbacks, the model of the agent answers for the one that was asked for', async () => {
+    await using told = await staged([{ text: 'hello' }], { models: { 'other/b': [{ error: { status: 401 } }] } })
+
+    expect(await asked(told, 'hi', { ...by('a'), model: 'other/b' })).toMatchObject({ text: 'hello', model: 'test/model' })
+  })
+
+  test('[OC-48] a provider whose credentials all rest is passed over, without asking it', async () => {
+    const { requests, script } = listening(() => ({ error: { status: 429 } }))
+    await using told = await staged(script, {
+      models: { 'other/b': [{ text: 'one' }, { text: 'two' }] },
+      fallbacks: ['other/b'],
+      runtime: { credentials: { test: [{ id: 'A', type: 'key', value: 'a' }] } },
+    })
+    await asked(told, 'one', by('1'))
+    await told.clock.advance(100)
+
+    expect(await asked(told, 'two', by('2'))).toMatchObject({ text: 'two', attempts: [{ model: 'test/model', reason: 'rate_limit' }] })
+    expect(requests).toHaveLength(1)
+  })
+
+  test.each([
+    [{ status: 402 }, 'billing'],
+    [{ status: 429 }, 'rate_limit'],
+    [{ status: 529, message: 'Overloaded' }, 'rate_limit'],
+    [{ status: 401 }, 'auth'],
+    [{ status: 403 }, 'auth'],
+    [{ status: 408 }, 'timeout'],
+    [{ code: 'provider_unavailable', message: 'read ECONNRESET' }, 'timeout'],
+    [{ code: 'provider_unavailable', message: 'socket hang up' }, 'timeout'],
+    [{ code: 'provider_unavailable', message: 'the connection was aborted' }, 'timeout'],
+    [{ code: 'provider_rejected', message: 'messages.1.content.0.tool_use.id: String should match pattern' }, 'format'],
+  ] as const)('[OC-49] %j is %s, and the next model answers', async (error, reason) => {
+    await using told = await staged([{ error }], { models: { 'other/b': [{ text: 'hello' }] }, fallbacks: ['other/b'] })
+
+    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason }] })
+  })
+
+  test('[OC-49] an overload is told as rate_limit, whatever its status', async () => {
+    await using told = await staged([{ error: { status: 503, message: 'The model is overloaded' } }], {
+      models: { 'other/b': [{ text: 'hello' }] },
+      fallbacks: ['other/b'],
+    })
+
+    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'rate_limit' }] })
+  })
+
+  test.each(['image exceeds 5 MB maximum', 'image dimensions exceed max allowed size: 8000 pixels'])(
+    '[OC-49] of "%s" another model knows nothing better',
+    async (message) => {
+      const { requests, script } = listening(() => ({ text: 'hello' }))
+      const error = { code: 'provider_rejected', message } as const
+      await using told = await staged([{ error }], { models: { 'other/b': script }, fallbacks: ['other/b'] })
+
+      expect(await asked(told, 'hi', by('a'))).toMatchObject({ type: 'error' })
+
+      expect(requests).toEqual([])
+    },
+  )
+
+  test('[OC-49] who stops a run wants no other model; a model that fell silent is replaced', async () => {
+    const { requests, script } = listening(() => ({ text: 'hello' }))
+    const options = { models: { 'other/b': script }, fallbacks: ['other/b'], limits: { idleTimeoutMs: 1000 } }
+    await using stopped = await staged([{ hang: true }], options)
+    await stopped.say('hi', by('a'))
+    await stopped.clock.advance(500)
+    await stopped.clock.until(stopped.main.cancel())
+    expect(await ended(stopped, 'a')).toMatchObject({ type: 'aborted' })
+    expect(requests).toEqual([])
+
+    await using silent = await staged([{ hang: true }], options)
+    expect(await asked(silent, 'hi', by('a'))).toMatchObject({ text: 'hello', attempts: [{ reason: 'timeout' }] })
+  })
+
+  test('[OC-47] a command begins no run; a message begins one, under its own id, and says which model answers it', async () => {
+    await using told = await staged([{ error: { status: 401 } }], { models: { 'other/b': [{ text: 'hello' }] }, fallbacks: ['other/b'] })
+    await asked(told, '/status', by('a'))
+    await asked(told, 'hi', by('b'))
+
+    expect(eventsOf(told, 'started')).toMatchObject([{ runId: 'b', ids: ['b'], model: 'test/model' }])
+    expect(eventsOf(told, 'fallback')).toMatchObject([{ runId: 'b', model: 'other/b' }])
+    const said = told.events('main').filter((event) => 'runId' in event && event.runId === 'b')
+    expect(said[0]?.type).toBe('accepted')
+    expect(said[1]?.type).toBe('started')
+    expect(said.at(-1)?.type).toBe('final')
+  })
+
+  test.each([
+    [8000, 'other/b', 0],
+    [15_999, 'other/b', 0],
+    [16_000, 'test/model', 1],
+    [31_999, 'test/model', 1],
+    [32_000, 'test/model', 0],
+  ])('[OC-53] of a model that reads %i tokens: %s answers, with %i warnings', async (contextTokens, model, warnings) => {
+    await using told = await staged(
+      { info: { contextTokens }, script: [{ text: 'hello' }] },
+      {
+        models: { 'other/b': [{ text: 'hello' }] },
+        fallbacks: ['other/b'],
+      },
+    )
+
+    const attempts = model === 'other/b' ? { attempts: [{ model: 'test/model', reason: 'context_window' }] } : {}
+    expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', model, ...attempts })
+
+    expect(logged(told, 'reads only')).toHaveLength(warnings)
+  })
+})
+
+describe('credentials', () => {
+  /** It fails once, with this status, each time when it is told to. */
+  const moody = (status: number) => {
+    const done = new Set<string>()
+    return (request: ModelRequest): ScriptedResponse => {
+      const text = newestText(request)
+      if (shortens(request)) return { text: 'SUMMARY' }
+      if (!text.startsWith('fail') || done.has(text)) return { text: `re: ${text}` }
+      done.add(text)
+      return { error: { status } }
+    }
+  }
+  const two = { credentials: { test: [key('A', 'oauth'), key('B', 'key')] } }
+  function key(id: string, type: 'oauth' | 'token' | 'key') {
+    return { id, type, value: id }
+  }
+  /** What is said in a session of its own, so that nothing is pinned: which credentials failed, and which answered. */
+  const used = async (told: Story, text: string): Promise<string[]> => {
+    const name = text.replace(/\W/g, '-')
+    const { attempts = [], credential = '' } = await told.clock.until((await told.clock.until(told.session(name).send(text))).result())
+    return [...attempts.map((attempt) => `${attempt.credential} ${attempt.reason}`), credential]
+  }
+
+  test.each(lives)('[OC-50] one that is refused rests for a minute, and the next one answers in the same turn%s', async (life) => {
+    await using told = await staged(moody(429), { runtime: two })
+    const began = told.clock.now()
+    const at = (ms: number) => told.clock.advance(began + ms - told.clock.now())
+
+    expect(await used(told, 'fail 1')).toEqual(['A rate_limit', 'B'])
+    await told.clock.settle()
+    await reborn(told, life)
+    await at(59_999)
+    expect(await used(told, 'probe 1')).toEqual(['B'])
+    await at(60_000)
+    expect(await used(told, 'probe 2')).toEqual(['A'])
+  })
+
+  test.each([
+    [429, 'rate_limit', [1, 5, 25, 60, 60]],
+    [402, 'billing', [300, 600, 1200, 1440]],
+  ] as const)('[OC-50] after %i each failure in a row makes it rest for longer (%s): so many minutes', async (status, reason, minutes) => {
+    await using told = await staged(moody(status), { runtime: two })
+
+    for (const [place, pause] of minutes.entries()) {
+      expect(await used(told, `fail ${place}`)).toEqual([`A ${reason}`, 'B'])
+      await told.clock.advance(pause * 60_000 - 1)
+      expect(await used(told, `probe ${place}`)).toEqual(['B'])
+      await told.clock.advance(1)
+    }
+    // An answer, and all is forgiven.
+    expect(await used(told, 'probe')).toEqual(['A'])
+    expect(await used(told, 'fail at last')).toEqual([`A ${reason}`, 'B'])
+    await told.clock.advance(minutes[0] * 60_000)
+    expect(await used(told, 'probe at last')).toEqual(['A'])
+  })
+
+  test('[OC-50] a day without a failure, and the next one is the first again', async () => {
+    await using told = await staged(moody(429), { runtime: two })
+    await used(told, 'fail 1')
+    await told.clock.advance(60_000)
+    await used(told, 'fail 2')
+    await told.clock.advance(24 * 3_600_000)
+
+    await used(told, 'fail 3')
+    await told.clock.advance(60_000)
+
+    expect(await used(told, 'probe')).toEqual(['A'])
+  })
+
+  test('[OC-50] accounts first, then tokens, then keys', async () => {
+    await using told = await staged(({ messages }) => (messages.length > 0 && tries++ < 2 ? { error: { status: 429 } } : { text: 'hello' }), {
+      runtime: { credentials: { test: [key('C', 'key'), key('B', 'token'), key('A', 'oauth')] } },
+    })
+    let tries = 0
+
+    expect(await used(told, 'hi')).toEqual(['A rate_limit', 'B rate_limit', 'C'])
+  })
+
+  test('[OC-50] of two alike, the one that was used longest ago is next', async () => {
+    await using told = await staged(moody(429), { runtime: { credentials: { test: [key('A', 'key'), key('B', 'key')] } } })
+
+    expect(await used(told, 'one')).toEqual(['A'])
+    await told.clock.advance(1000)
+    expect(await used(told, 'two')).toEqual(['B'])
+  })
+
+  // `late` in model.actor.ts notes the failure, and `done`, when the partial answer is there right after it, notes a success.
+  test('[OC-50] a run whose time is up makes it rest, too', async () => {
+    await using told = await staged((request) => (newestText(request) === 'hang' ? { hang: true } : { text: 'hello' }), { runtime: two })
+    await told.say('hang', { ...by('a'), timeoutMs: 1000 })
+    await ended(told, 'a')
+    await told.clock.settle()
+
+    expect(await used(told, 'probe')).toEqual(['B'])
+  })
+
+  test.each(lives)('[OC-51] five turns of a session stay with one credential; the one that failed does not come back%s', async (life) => {
+    await using told = await staged(moody(429), { runtime: two })
+    const credentials: (string | undefined)[] = []
+    for (const text of ['1', '2', 'fail 3', '4', '5', '6']) {
+      credentials.push((await asked(told, text, by(text))).credential)
+      if (text === 'fail 3') await reborn(told, life)
+      await told.clock.advance(90_000)
+    }
+
+    expect(credentials).toEqual(['A', 'A', 'B', 'B', 'B', 'B'])
+  })
+
+  test.each(['/compact', '/new'])('[OC-51] after %s the next one is chosen', async (order) => {
+    await using told = await staged(moody(429), { runtime: { credentials: { test: [key('A', 'key'), key('B', 'key')] } } })
+    for (const id of ['1', '2']) expect((await asked(told, words(400, id), by(id))).credential).toBe('A')
+    await asked(told, order, by('o'))
+    await told.clock.advance(1000)
+
+    expect((await asked(told, 'hi', by('3'))).credential).toBe('B')
+  })
+
+  /** Who answers after B has taken the place of A, the history was shortened, and A can be used again. */
+  const afterShortening = async (how: 'order' | 'overflow') => {
+    const model = moody(429)
+    const script = (request: ModelRequest): ScriptedResponse =>
+      newestText(request) === 'long' && request.messages[0]?.role !== 'summary' && !shortens(request)
+        ? { error: { code: 'provider_overflow' } }
+        : model(request)
+    await using told = await staged(script, { runtime: two })
+    for (const id of ['1', 'fail 2']) await asked(told, `${id} ${words(400)}`, by(id))
+    expect((await told.main.view()).record.credential).toBe('B')
+    await asked(told, how === 'order' ? '/compact' : 'long', by('o'))
+    expect(eventsOf(told, 'compacted')).toHaveLength(1)
+    await told.clock.advance(90_000)
+    return (await asked(told, 'hi', by('3'))).credential
+  }
+  test('[OC-51] after a compaction nothing is pinned any more', async () => {
+    expect(await afterShortening('overflow')).toBe('A')
+  })
+  test('[OC-51] after a compaction by command nothing is pinned any more', async () => {
+    expect(await afterShortening('order')).toBe('A')
+  })
+})
+
+test.each(lives)('[OC-52] a provider that knows "low" and not "high" is asked again with low, and answers%s', async (life) => {
+  const { requests, script } = listening(({ settings }) =>
+    settings.reasoning === 'low'
+      ? { text: 'hello', delayMs: 1000 }
+      : { error: { code: 'provider_rejected', message: "reasoning effort 'high' is not supported. Supported values are: 'low'" } },
+  )
+  await using told = await staged(script, { thinking: 'high' })
+  await told.say('hi', by('a'))
+  await told.clock.advance(500)
+  await reborn(told, life)
+
+  expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'hello' })
+  expect(requests.map(({ settings }) => settings.reasoning)).toEqual(life ? ['high', 'low', 'low'] : ['high', 'low'])
+})
+
+test('[OC-52] another model has its own idea of what it can think', async () => {
+  const levels: unknown[] = []
+  const refusing = (levels_: string) => (request: ModelRequest) => {
+    levels.push(request.settings.reasoning)
+    return { error: { code: 'provider_rejected' as const, message: `reasoning effort is not supported. Supported values are: ${levels_}` } }
+  }
+  const other = listening(() => ({ text: 'hello' }))
+  await using told = await staged((request) => (request.settings.reasoning === 'low' ? { error: { status: 429 } } : refusing('low')(request)), {
+    models: { 'other/b': other.script },
+    fallbacks: ['other/b'],
+    thinking: 'high',
+  })
+
+  expect(await asked(told, 'hi', by('a'))).toMatchObject({ text: 'hello', model: 'other/b' })
+
+  expect(levels).toEqual(['high'])
+  expect(other.requests[0]?.settings.reasoning).toBe('high')
+})
+
+test.each(lives)('[OC-54] 1000 ms, and a silent model: after that the run is over, and its user hears why%s', async (life) => {
+  await using told = await staged([{ hang: true }, { text: 'hello' }])
+  const began = told.clock.now()
+  await told.say('hi', { ...by('a'), timeoutMs: 1000 })
+  await told.clock.advance(500)
+  await reborn(told, life)
+
+  expect(await ended(told, 'a')).toMatchObject({ type: 'error', outcome: 'failed', error: { code: 'budget_time' } })
+  expect(told.clock.now() - began).toBe(1000)
+  expect(arrived(told)).toEqual(['final: The answer took too long and was stopped. Please try again, or ask for less at a time.'])
+  await told.clock.advance(100)
+  await expectNothingAlive(told)
+})
+
+test.each([
+  ['JSON', { status: 500, message: '{"type":"error","error":{"type":"api_error","message":"secret-4711"}}' }],
+  ['JSON of a refusal', { status: 400, message: '{"error":{"message":"secret-4711","code":null}}' }],
+  ['a page', { status: 502, message: '<html><body>secret-4711</body></html>' }],
+  ['a lot of text', { status: 400, message: `secret-4711 ${words(2000)}` }],
+] as const)('[OC-55] a failure told in %s: users read plain words, the trace has it all', async (_, error) => {
+  await using told = await staged([{ error }], { modelAttemptMax: 1 })
+
+  const outcome = await asked(told, 'hi', by('a'))
+
+  const [line = ''] = arrived(told)
+  expect(arrived(told)).toHaveLength(1)
+  expect(line).not.toMatch(/[{}<>]|secret/)
+  expect(line.length).toBeLessThanOrEqual('final: '.length + 600)
+  expect(outcome.reply).toMatchObject({ error: true })
+  expect(JSON.stringify(await told.trace('main'))).toContain('secret-4711')
+})
+
+test.each([
+  [{ status: 529, message: 'Overloaded' }, /overloaded/],
+  [{ status: 429 }, /too often/],
+  [{ status: 408 }, /not answer in time/],
+  [{ code: 'provider_rejected', message: 'roles must alternate between user and assistant' }, /order of the messages/],
+  [{ code: 'provider_rejected', message: 'image exceeds 5 MB maximum' }, /image is too large/],
+  [{ code: 'provider_unavailable', message: 'socket hang up' }, /server may be down, or the conversation too long/],
+] as const)('[OC-55] of %j users read %s', async (error, text) => {
+  await using told = await staged([{ error }], { modelAttemptMax: 1 })
+
+  await asked(told, 'hi', by('a'))
+
+  expect(arrived(told)).toEqual([expect.stringMatching(text)])
+})
+
+describe('a model that does not stream', () => {
+  const mute: Model = {
+    ref: 'test/model',
+    call: async () => ({
+      text: 'This is A.\n\nThis is B.',
+      reasoning: '',
+      calls: [],
+      usage: { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 },
+      finish: 'stop',
+      model: 'test/model',
+      partial: false,
+    }),
+  }
+
+  test.each(lives)('[OC-56] its answer is delivered in blocks all the same%s', async (life) => {
+    const delivery = { streaming: true, min: 5, coalesce: { minChars: 1, maxChars: 10 } }
+    await using told = await staged([], { models: { 'test/model': mute }, delivery })
+    told.channel.delay(1000)
+    await told.say('hi', by('a'))
+    await told.clock.advance(1010)
+    await reborn(told, life)
+    await ended(told, 'a')
+
+    expect(arrived(told)).toEqual(['block: This is A.', 'block: This is B.'])
+  })
+
+  test('[OC-56] a page on the web gets a beginning, the text and an end', async () => {
+    await using told = await staged([], { models: { 'test/model': mute } })
+
+    await asked(told, 'hi', by('a', { channel: 'web' }))
+
+    expect(told.said().filter((type) => ['started', 'block', 'final'].includes(type))).toEqual(['started', 'block', 'final'])
+    expect(eventsOf(told, 'block')).toMatchObject([{ kind: 'final', payload: { text: 'This is A.\n\nThis is B.' } }])
+  })
+})
+
+describe('what a model is shown', () => {
+  const roles = (messages: Message[] = []) => messages.map((message) => `${message.role}: ${'text' in message ? message.text : ''}`)
+
+  /** What is shown after one message got no answer and another one came. */
+  const shownAfterLoss = async (historyTurns?: number) => {
+    const { requests, script } = listening((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }))
+    await using told = await staged(script, historyTurns === undefined ? {} : { historyTurns })
+    for (const text of ['one', 'two', 'three', 'lost', 'four']) await asked(told, text, by(text))
+    expect((await told.transcript()).filter((line) => line.startsWith('user'))).toHaveLength(5)
+    return roles(requests.at(-1)?.messages)
+  }
+  const rolesOf = (shown: string[]) => shown.map((line) => line.replace(/:[\s\S]*/, ''))
+
+  test('[OC-57] where history is limited, so many turns of the user are shown, one message each', async () => {
+    expect(rolesOf(await shownAfterLoss(2))).toEqual(['user', 'assistant', 'user'])
+    expect(rolesOf(await shownAfterLoss(1))).toEqual(['user'])
+  })
+
+  test.each(lives)('[OC-57] every call has its result, in the order of the calls, also where somebody stopped it%s', async (life) => {
+    const { requests, script } = listening((request) =>
+      newestText(request) === 'go' ? { calls: [work('x', 5000), work('y', 100)] } : { text: 'hello' },
+    )
+    await using told = await staged(script, { tools })
+    await told.say('go', by('a'))
+    await told.clock.advance(1000)
+    await told.clock.until(told.main.cancel())
+    await ended(told, 'a')
+    await reborn(told, life)
+    await asked(told, 'hi', by('b'))
+
+    const shown = requests.at(-1)?.messages ?? []
+    expect(shown.map(({ role }) => role)).toEqual(['user', 'assistant', 'tool', 'tool', 'user'])
+    expect(shown.map((message) => (message.role === 'tool' ? message.isError : undefined)).slice(2, 4)).toEqual([true, false])
+  })
+
+  test.each(lives)('[OC-36] in a group the first prompt says how to behave there, and after another rule the next one%s', async (life) => {
+    const { requests, script } = listening((request) => (newestText(request) === 'lost' ? { error: { status: 401 } } : { text: 'hello' }))
+    await using told = await staged(script, { instructions: 'Be kind.' })
+    const group = { chatType: 'group' as const, subject: 'Family', members: ['ann', 'bea'] } satisfies Partial<Origin>
+    const intros = () => requests.map(({ instructions }) => instructions !== 'Be kind.')
+
+    for (const text of ['lost', 'one', 'two']) await asked(told, text, by(text, group))
+    expect(intros()).toEqual([true, true, false])
+    expect(requests[1]?.instructions).toMatch(/^Be kind\.\n\n.*"Family"[\s\S]*"ann", "bea"[\s\S]*mention you[\s\S]*NO_REPLY/)
+
+    await told.clock.until(told.main.configure({ activation: 'always' }))
+    await reborn(told, life)
+    for (const text of ['three', 'four']) await asked(told, text, by(text, group))
+    expect(intros().slice(3)).toEqual([true, false])
+    expect(requests[3]?.instructions).toContain('Every message of the group reaches you')
+  })
+})
+
+describe('pruning', () => {
+  const book = tool({ name: 'book', description: 'reads', input: z.object({ chars: z.number() }), execute: ({ chars }) => 'x'.repeat(chars) })
+  const picture = tool({
+    name: 'picture',
+    description: 'looks',
+    input: z.object({}),
+    execute: () => ({ type: 'image', mimeType: 'image/png', data: 'x'.repeat(5000) }),
+  })
+  /** A turn that reads, three answers that are protected, and what the next request holds after a while. */
+  const read = async (calls: { name: string; input?: object }[], inputTokens: number, pauseMs: number, pruning: object | null = {}) => {
+    const { requests, script } = listening(({ messages }) => {
+      const answers = messages.filter(({ role }) => role === 'assistant').length
+      return answers === 0 ? { calls, usage: { inputTokens } } : { text: `answer ${answers}`, usage: { inputTokens } }
+    })
+    await using told = await staged({ info: { contextTokens: 100_000 }, script }, { tools: () => [book, picture], ...(pruning ? { pruning } : {}) })
+    for (const id of ['1', '2', '3']) await asked(told, id, by(id))
+    await told.clock.advance(pauseMs)
+    await asked(told, '4', by('4'))
+    const results = (messages: Message[] = []) => messages.flatMap((message) => (message.role === 'tool' ? [JSON.stringify(message.output)] : []))
+    return { shown: results(requests.at(-1)?.messages), stored: results(await told.main.history()) }
+  }
+  const minutes = 60_000
+  const long = { name: 'book', input: { chars: 5000 } }
+
+  test('[OC-46] five minutes after the last call, at 0.3 of the window: long results keep their ends; what is stored stays', async () => {
+    const { shown, stored } = await read([long], 30_000, 5 * minutes)
+
+    expect(shown[0]).toMatch(/^"x{1500}[^x].*2000 characters.*[^x]x{1500}"$/)
+    expect(stored).toEqual([`"${'x'.repeat(5000)}"`])
+  })
+
+  test.each([
+    ['the cache is warm', [long], 30_000, 5 * minutes - 1, {}],
+    ['there is room', [long], 29_999, 5 * minutes, {}],
+    ['nobody wants it', [long], 30_000, 5 * minutes, null],
+    ['it has 4,000 characters', [{ name: 'book', input: { chars: 4000 } }], 30_000, 5 * minutes, {}],
+    ['it holds a picture', [{ name: 'picture' }], 30_000, 5 * minutes, {}],
+    ['its tool is not among those', [long], 30_000, 5 * minutes, { allow: ['pic*'] }],
+    ['its tool is among the others', [long], 30_000, 5 * minutes, { deny: ['b*k'] }],
+  ] as const)('[OC-46] a result stays where %s', async (_, calls, tokens, pauseMs, pruning) => {
+    const { shown, stored } = await read([...calls], tokens, pauseMs, pruning)
+
+    expect(shown).toEqual(stored)
+  })
+
+  test('[OC-46] from 0.5 on, results of 50,000 characters are taken out; of less they stay', async () => {
+    const calls = (count: number) => Array.from({ length: count }, () => ({ name: 'book', input: { chars: 4000 } }))
+    const much = await read(calls(13), 60_000, 5 * minutes)
+    expect(much.shown[0]).toMatch(/removed/)
+    expect(much.stored.every((result) => result.length === 4002)).toBe(true)
+
+    const less = await read(calls(12), 60_000, 5 * minutes)
+    expect(less.shown).toEqual(less.stored)
+  })
+})
+
+describe('too long', () => {
+  const overflow = { error: { code: 'provider_overflow' } } as const
+  const began = async (told: Story) => {
+    for (const id of ['1', '2']) await asked(told, `${id} ${words(400)}`, by(id))
+  }
+
+  test.each(lives)('[OC-42] one overflow: one compaction is counted, and no text is delivered twice%s', async (life) => {
+    const script = (request: ModelRequest): ScriptedResponse => {
+      if (shortens(request)) return { text: 'SUMMARY', delayMs: 1000 }
+      if (newestText(request) !== '3') return { text: 'hello' }
+      if (request.messages[0]?.role !== 'summary') return { text: 'This is A.\n\nThis', ...overflow, delayMs: 100 }
+      return { text: 'This is A.\n\nThis is B.' }
+    }
+    await using told = await staged(script, { delivery: { streaming: true, min: 5, coalesce: { minChars: 1, maxChars: 10 } } })
+    await began(told)
+    await told.say('3', by('3'))
+    await told.clock.advance(600)
+    await reborn(told, life)
+    await ended(told, '3')
+
+    expect(arrived(told).slice(2)).toEqual(['block: This is A.', 'block: This is B.'])
+    expect((await told.main.view()).record.compactions).toBe(1)
+    expect(eventsOf(told, 'compacted')).toHaveLength(1)
+    await expectReplay(told)
+  })
+
+  test.each([
+    [180_000, 0],
+    [180_001, 1],
+  ])('[OC-42] of 200,000 tokens, 20,000 are kept free: at %i there are %i compactions', async (tokens, count) => {
+    const script = (request: ModelRequest): ScriptedResponse =>
+      shortens(request) ? { text: 'SUMMARY' } : { text: 'hello', usage: { inputTokens: tokens, outputTokens: 0 } }
+    await using told = await staged({ info: { contextTokens: 200_000 }, script })
+    await began(told)
+
+    expect(eventsOf(told, 'compacted')).toHaveLength(count)
+  })
+
+  test('[OC-42] about 20,000 tokens of the newest messages stay as they are', async () => {
+    let full = false
+    const script = (request: ModelRequest): ScriptedResponse => {
+      if (shortens(request)) return { text: 'SUMMARY' }
+      return full && request.messages[0]?.role !== 'summary' ? overflow : { text: 'hello' }
+    }
+    await using told = await staged(script)
+    for (let n = 0; n < 40; n++) await asked(told, words(10_000), by(String(n)))
+    full = true
+    await asked(told, 'hi', by('last'))
+
+    const kept = (await told.main.history()).slice(1).reduce((sum, message) => sum + ('text' in message ? message.text.length : 0), 0) / 4
+    expect(kept).toBeGreaterThan(15_000)
+    expect(kept).toBeLessThan(25_000)
+  })
+
+  test.each(lives)('[OC-43] overflow on every call: at most one compaction, then a new session, and its user hears why%s', async (life) => {
+    const { requests, script } = listening((request) => {
+      if (shortens(request)) return { text: 'SUMMARY', delayMs: 1000 }
+      return newestText(request) === '3' ? { ...overflow, delayMs: 100 } : { text: 'hello' }
+    })
+    await using told = await staged(script)
+    await began(told)
+    const from = requests.length
+    await told.say('3', by('3'))
+    await told.clock.advance(600)
+    await reborn(told, life)
+
+    expect(await ended(told, '3')).toMatchObject({ type: 'error', outcome: 'reset', error: { code: 'provider_overflow' } })
+    // As it is, after the summary, with shorter results.
+    expect(requests.slice(from).filter((request) => !shortens(request))).toHaveLength(3)
+    expect(eventsOf(told, 'compacted')).toHaveLength(1)
+    expect(eventsOf(told, 'reset')).toHaveLength(1)
+    expect(arrived(told).slice(2)).toEqual([expect.stringMatching(/^final: The conversation is too long.*A new session has begun/)])
+    expect(outcomes(told.events('main'))).toMatchObject({ 3: 'error' })
+  })
+})

@@ -1,0 +1,401 @@
+/** An agent that looks around by itself: when it does, who hears of it, and that nobody is disturbed for nothing. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import type { ModelRequest } from '../../src/contracts/model.ts'
+import { agent } from '../../src/index.ts'
+import type { ScriptedResponse } from '../../src/testing/index.ts'
+import type { Story } from '../runtime/harness.ts'
+import { asked, by, eventsOf, expectReplay, lives, reborn, type Staged, since, staged, words } from './stage.ts'
+
+const minutes = 60_000
+const halfAnHour = 30 * minutes
+const newestText = ({ messages }: ModelRequest): string => {
+  const newest = messages.findLast(({ role }) => role === 'user')
+  return newest?.role === 'user' ? newest.text : ''
+}
+const isHeartbeat = (request: ModelRequest): boolean => newestText(request).includes('heartbeat')
+
+type Watch = Story & { requests: ModelRequest[]; asked: number[]; beats: string[] }
+/** An agent that looks around; each time it answers with the next of these, and after them with the last one. */
+const watch = async (
+  answers: (ScriptedResponse | string)[] = ['HEARTBEAT_OK'],
+  { heartbeat = {}, ...options }: Staged = {},
+  talk: (request: ModelRequest) => ScriptedResponse = () => ({ text: 'hello' }),
+): Promise<Watch> => {
+  const requests: ModelRequest[] = []
+  const times: number[] = []
+  let open = false
+  let early = 0
+  const script = (request: ModelRequest): ScriptedResponse => {
+    if (!isHeartbeat(request)) return talk(request)
+    if (!open) return { text: 'HEARTBEAT_OK' }
+    requests.push(request)
+    times.push(since(told))
+    const given = answers[Math.min(heartbeats(request) - early, answers.length) - 1] ?? ''
+    return typeof given === 'string' ? { text: given } : given
+  }
+  const told: Story = await staged(script, { heartbeat, ...options })
+  // One comes right at the beginning, which it should not: see the story of that.
+  await told.clock.advance(0)
+  await told.clock.settle()
+  early = heartbeats({ messages: await told.main.history() })
+  open = true
+  const beats: string[] = []
+  listen(told, beats)
+  return Object.assign(told, { requests, asked: times, beats })
+}
+/** Heartbeats in a conversation so far. */
+const heartbeats = ({ messages }: Pick<ModelRequest, 'messages'>): number =>
+  messages.filter((message) => message.role === 'user' && message.text.includes('heartbeat')).length
+/** Writes down what each comes to; again in each life. */
+const listen = ({ runtime }: Story, beats: string[]): void => {
+  runtime.services.outputs.listen('heartbeat/main', ({ event }) => {
+    const { status, reason } = event as { status?: string; reason?: string }
+    if (event.type === 'heartbeat') beats.push(reason ?? status ?? '')
+  })
+}
+const sent = (told: Story): string[] => told.channel.sends.flatMap(({ outcome, payload }) => (outcome === 'sent' ? [payload.text ?? ''] : []))
+const alert = 'The heartbeat found that the cellar is under water.'
+const wake = (told: Story) => told.clock.until(told.runtime.actor('heartbeat', 'main').send({ type: 'wake' }))
+
+// `create` in src/actors/root.ts begins the machine at the time 0: what it waits for `after` its beginning is due at once.
+test('[OC-105] when a runtime begins for the first time there is none yet', async () => {
+  await using told = await staged(() => ({ text: alert }), { heartbeat: {} })
+  await told.clock.advance(halfAnHour - 1)
+
+  expect(eventsOf(told, 'started')).toEqual([])
+})
+
+describe('what it says', () => {
+  /** An acknowledgement, an alert, and acknowledgements again; it may die while the alert is thought of. */
+  const story = async (life: string) => {
+    const told = await watch(['HEARTBEAT_OK', { text: alert, delayMs: 2000 }, 'HEARTBEAT_OK'])
+    await asked(told, 'hi', by('a'))
+    const { updatedAt } = (await told.main.view()).record
+    await told.clock.advance(halfAnHour - since(told) - 1)
+    expect(told.asked).toEqual([])
+    await told.clock.advance(1)
+    expect(told.asked).toEqual([halfAnHour])
+    expect(sent(told)).toEqual(['hello'])
+
+    await told.clock.advance(halfAnHour + 1000)
+    expect(told.asked).toHaveLength(2)
+    await reborn(told, life)
+    await told.clock.advance(10_000)
+    await told.clock.advance(40 * minutes)
+
+    expect(sent(told)).toEqual(['hello', alert])
+    expect(told.channel.sends.at(-1)?.route).toEqual({ channel: 'test', to: 'ann' })
+    // Nobody has written since.
+    expect((await told.main.view()).record.updatedAt).toBe(updatedAt)
+    await expectReplay(told)
+    return told
+  }
+  test('[OC-105] every half hour; an acknowledgement is silence, an alert is one message', async () => {
+    await using _ = await story('')
+  })
+  // `ask` is taken up again within host.start(), where `session` of src/runtime.ts is not there yet: it fails, and the alert is lost.
+  test('[OC-105] the same where the process dies while the agent looks around', async () => {
+    await using _ = await story('yes')
+  })
+  // It was created at the time 0, see above: no replay comes to the timers that its journal tells of.
+  test('[OC-105] what it did can be replayed', async () => {
+    await using told = await story('')
+    expect(await told.runtime.replay({ kind: 'heartbeat', id: 'main' })).toMatchObject({ verdict: 'identical' })
+  })
+
+  test.each(lives)('[OC-105] a process that dies while the alert is on its way: it arrives, under one key%s', async (life) => {
+    await using told = await watch([alert, 'HEARTBEAT_OK'])
+    await asked(told, 'hi', by('a'))
+    if (life) told.channel.hang(1)
+    await told.clock.advance(halfAnHour + 100)
+    await reborn(told, life)
+    await told.clock.advance(10_000)
+
+    expect(sent(told)).toEqual(['hello', alert])
+    expect(new Set(told.channel.sends.slice(1).map(({ key }) => key)).size).toBe(1)
+  })
+
+  test('[OC-105] a process that dies between two of them goes on with the next', async () => {
+    await using told = await watch([alert, 'HEARTBEAT_OK'])
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 10 * minutes)
+    await reborn(told)
+    await told.clock.advance(20 * minutes + 1000)
+
+    expect(told.asked).toHaveLength(2)
+    expect(sent(told)).toEqual(['hello', alert])
+  })
+
+  test.each([
+    ['HEARTBEAT_OK', 0],
+    [`HEARTBEAT_OK ${words(300)}`, 0],
+    [`HEARTBEAT_OK ${words(301)}`, 1],
+    [`${words(300)} **HEARTBEAT_OK**`, 0],
+    [`The word HEARTBEAT_OK ${words(20)}`, 1],
+    ['NO_REPLY', 0],
+    ['', 0],
+    [alert, 1],
+  ])('[OC-105] to %j: so many messages', async (answer, count) => {
+    await using told = await watch([answer])
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(told.asked).toHaveLength(1)
+    expect(sent(told).slice(1)).toHaveLength(count)
+    expect(sent(told).join()).not.toMatch(/^HEARTBEAT|HEARTBEAT_OK\W*$/)
+  })
+
+  test('[OC-105] it has a model and words of its own; nobody types, and no notes are taken', async () => {
+    const light: ModelRequest[] = []
+    await using told = await watch(
+      [],
+      {
+        heartbeat: { everyMs: 10 * minutes, model: 'light/x', prompt: 'a heartbeat: look into the cellar' },
+        models: {
+          'light/x': (request) => {
+            light.push(request)
+            return { text: 'The cellar is wet.', usage: { inputTokens: 100, outputTokens: 10 } }
+          },
+        },
+        memoryFlush: {},
+        usage: 'tokens',
+      },
+      () => ({ text: 'hello', usage: { inputTokens: 176_000, outputTokens: 0 } }),
+    )
+    await asked(told, 'hi', by('a'))
+    const typed = told.channel.typed.length
+    const before = (await told.main.view()).record.spent.usage
+    light.length = 0
+    await told.clock.advance(10 * minutes)
+
+    expect(light.map(newestText)).toEqual(['a heartbeat: look into the cellar'])
+    expect(told.channel.typed).toHaveLength(typed)
+    expect(eventsOf(told, 'flushed')).toEqual([])
+    expect(sent(told).at(-1)).toMatch(/^The cellar is wet\./)
+    expect(eventsOf(told, 'usage').at(-1)).toMatchObject({ model: 'light/x', usage: { input: 100, output: 10 } })
+    expect((await told.main.view()).record.spent.usage).toMatchObject({
+      inputTokens: before.inputTokens + 100,
+      outputTokens: before.outputTokens + 10,
+    })
+  })
+
+  test('[OC-105] one that fails is told to nobody, and the next one comes', async () => {
+    await using told = await watch([{ error: { status: 401 } }, alert])
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 1000)
+    expect(sent(told)).toEqual(['hello'])
+    expect(told.beats).toEqual(['failed'])
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(sent(told)).toEqual(['hello', alert])
+  })
+})
+
+describe('when it is due', () => {
+  /** The session is at work when one is due; ms from its end to the moment at which the agent is asked. */
+  const delayed = async (life: string): Promise<number> => {
+    await using told = await watch(['HEARTBEAT_OK'], {}, () => ({ text: 'hello', delayMs: 1500 }))
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour - since(told) - 500)
+    await told.say('and?', by('b'))
+    await told.clock.advance(600)
+    expect(told.beats).toEqual(['requests-in-flight'])
+    expect(told.asked).toEqual([])
+    await reborn(told, life)
+    await told.clock.until(() => eventsOf(told, 'final').filter(({ ids }) => ids.includes('b')).length === 1)
+    const free = since(told)
+    await told.clock.advance(5000)
+    expect(told.asked).toHaveLength(1)
+    expect((told.asked[0] ?? 0) - free).toBeGreaterThanOrEqual(0)
+    return (told.asked[0] ?? 0) - free
+  }
+  test('[OC-106] while the session is at work it is skipped, with the reason, and comes a second after that', async () => {
+    expect(await delayed('')).toBeLessThanOrEqual(1000)
+  })
+  test('[OC-106] the same over a crash', async () => {
+    expect(await delayed('yes')).toBeLessThanOrEqual(1000)
+  })
+
+  test.each([
+    ['outside of its hours', { activeHours: { start: '09:00', end: '17:00' } }, 'quiet-hours'],
+    ['before its day begins elsewhere', { activeHours: { start: '09:00', end: '17:00', timeZone: 'Europe/Berlin' } }, undefined],
+    ['over midnight', { activeHours: { start: '22:00', end: '09:00' } }, undefined],
+    ['where nothing of it could be seen', { visibility: { showOk: false, showAlerts: false, indicator: false } }, 'nothing-visible'],
+    ['where at least something could', { visibility: { showAlerts: false } }, undefined],
+  ] as const)('[OC-106] at 8:35, %s', async (_, heartbeat, reason) => {
+    await using told = await watch(['HEARTBEAT_OK'], { heartbeat })
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(told.beats).toEqual([reason ?? 'ok'])
+    expect(told.asked).toHaveLength(reason ? 0 : 1)
+  })
+
+  test.each([
+    ['names nothing to do', '# Checklist\n\n- [ ]\n', 'empty-checklist'],
+    ['names something', '# Checklist\n- [ ] water the roses\n', undefined],
+    ['is not there', undefined, undefined],
+  ])('[OC-106] with a checklist that %s', async (_, text, reason) => {
+    const workspace = await mkdtemp(join(tmpdir(), 'heartbeat-'))
+    if (text !== undefined) await writeFile(join(workspace, 'HEARTBEAT.md'), text)
+    await using told = await watch(['HEARTBEAT_OK'], { heartbeat: { checklist: 'HEARTBEAT.md' }, runtime: { workspace } })
+    await told.clock.advance(halfAnHour)
+    // The disk knows nothing of virtual time: there may be another one before the file is read.
+    await told.clock.until(() => told.beats.length > 0)
+    await rm(workspace, { recursive: true })
+
+    expect(new Set(told.beats)).toEqual(new Set([reason ?? 'ok']))
+  })
+
+  // It was created at the time 0, see above: in the next life there is one right at the beginning again.
+  test('[OC-106] of an agent that has none any more it is skipped as disabled', async () => {
+    await using told = await watch()
+    await told.clock.advance(1000)
+    await told.crash()
+    await told.restart({ agents: [agent({ name: 'main', model: 'test/model' })] })
+    await told.clock.advance(1000)
+    const beats: string[] = []
+    listen(told, beats)
+    await told.clock.advance(halfAnHour)
+
+    expect(beats).toEqual(['disabled'])
+    expect(told.asked).toEqual([])
+  })
+
+  test('[OC-106] requests within 250 ms are one; a later one is another', async () => {
+    await using told = await watch()
+    const began = since(told)
+    for (const ms of [0, 100, 140]) {
+      await told.clock.advance(ms)
+      await wake(told)
+    }
+    await told.clock.advance(9)
+    expect(told.asked).toEqual([])
+    await told.clock.advance(100)
+    expect(told.asked.map((at) => at - began)).toEqual([250])
+
+    await told.clock.advance(1000)
+    await wake(told)
+    await told.clock.advance(300)
+    expect(told.asked).toHaveLength(2)
+  })
+
+  test('[OC-106] only agents that are to have one have one', async () => {
+    const seen: string[] = []
+    const listener = (name: string) => ({
+      [`test/${name}`]: (request: ModelRequest) => {
+        seen.push(`${name}: ${newestText(request)}`)
+        return { text: 'HEARTBEAT_OK' }
+      },
+    })
+    const prompt = 'a heartbeat'
+    await using told = await staged([], {
+      runtime: {
+        agents: [
+          agent({ name: 'main', model: 'test/main' }),
+          agent({ name: 'night', model: 'test/night', heartbeat: { prompt, session: 'watch' } }),
+          agent({ name: 'noon', model: 'test/noon', heartbeat: { prompt, everyMs: 20 * minutes } }),
+        ],
+      },
+      models: { ...listener('main'), ...listener('night'), ...listener('noon') },
+    })
+    await told.clock.advance(0)
+    await told.clock.settle()
+    seen.length = 0
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(seen).toEqual(['noon: a heartbeat', 'night: a heartbeat'])
+    const keys = (key: string) => eventsOf(told, 'started', key).map(({ ids: [id = ''] }) => id.replace(/-\d+$/, ''))
+    expect(new Set(keys('watch'))).toEqual(new Set(['heartbeat-night']))
+    expect(new Set(keys('main'))).toEqual(new Set(['heartbeat-noon']))
+  })
+})
+
+describe('who hears of it', () => {
+  test.each(lives)('[OC-107] the same alert twice in an hour is delivered once; another one, or the same a day later, again%s', async (life) => {
+    await using told = await watch([
+      ...Array<string>(2).fill(alert),
+      'Now the heartbeat found that the attic burns.',
+      ...Array<string>(60).fill(alert),
+    ])
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 1000)
+    await reborn(told, life)
+    listen(told, life ? told.beats : [])
+    await told.clock.advance(halfAnHour)
+    expect(sent(told)).toEqual(['hello', alert])
+    expect(told.beats).toEqual(['told', 'repeated'])
+
+    await told.clock.advance(2 * halfAnHour)
+    expect(sent(told).slice(2)).toEqual(['Now the heartbeat found that the attic burns.', alert])
+    await told.clock.advance(24 * 60 * minutes - halfAnHour)
+    expect(sent(told).slice(4)).toEqual([])
+    await told.clock.advance(2 * halfAnHour)
+    expect(sent(told).slice(4)).toEqual([alert])
+  })
+
+  test.each([
+    ['to where the last message came from', {}, { channel: 'test', to: 'bea', thread: 't' }],
+    ['to a place', { target: { channel: 'test', to: 'cid' } }, { channel: 'test', to: 'cid' }],
+    ['nowhere', { target: 'none' }, undefined],
+    ['nowhere, where no alert is wanted', { visibility: { showAlerts: false } }, undefined],
+  ] as const)('[OC-107] an alert goes %s', async (_, heartbeat, route) => {
+    await using told = await watch([alert], { heartbeat })
+    await asked(told, 'hi', by('a'))
+    await asked(told, 'hi', by('b', { to: 'bea', thread: 't' }))
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(told.channel.sends.slice(2).map((send) => send.route)).toEqual(route ? [route] : [])
+    expect(told.beats).toEqual([route ? 'told' : 'untold'])
+  })
+
+  test('[OC-107] where nobody has ever written there is nowhere to send it', async () => {
+    await using told = await watch([alert])
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(told.channel.sends).toEqual([])
+    expect(told.beats).toEqual(['untold'])
+  })
+
+  test('[OC-107] a channel that cannot deliver now gets nothing', async () => {
+    await using told = await watch([alert], { channel: { heartbeatReady: () => false } })
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(sent(told)).toEqual(['hello'])
+  })
+
+  // `showOk` of the look is read by nobody: `sayWell` delivers nothing.
+  test('[OC-107] where it is wanted, that all is well is told, too', async () => {
+    await using told = await watch(['HEARTBEAT_OK'], { heartbeat: { visibility: { showOk: true } } })
+    await asked(told, 'hi', by('a'))
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(sent(told)).toEqual(['hello', expect.stringContaining('HEARTBEAT_OK')])
+  })
+
+  // An alert that could not be delivered is remembered all the same: `remember` follows any end of the stream.
+  test('[OC-107] an alert that did not arrive is no repetition when it comes again', async () => {
+    await using told = await watch([alert])
+    await asked(told, 'hi', by('a'))
+    told.channel.fail(1)
+    await told.clock.advance(halfAnHour + 1000)
+    expect(sent(told)).toEqual(['hello'])
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(sent(told)).toEqual(['hello', alert])
+  })
+
+  test('[OC-107, OC-31] it does not keep a conversation alive', async () => {
+    await using told = await watch(['HEARTBEAT_OK'], { freshness: { mode: 'idle', idleMinutes: 60 } })
+    await asked(told, 'hi', by('a'))
+    const { sessionId } = (await told.main.view()).record
+    await told.clock.advance(90 * minutes)
+    expect(told.asked).toHaveLength(3)
+    await asked(told, 'still there?', by('b'))
+
+    expect((await told.main.view()).record.sessionId).not.toBe(sessionId)
+  })
+})
