@@ -8,7 +8,7 @@ import type { Toggles } from '../contracts/settings.ts'
 import { debounceMsMax } from '../contracts/settings.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { Directive } from '../rules/directives.ts'
-import { type FreshnessPolicy, isStale as isOld } from '../rules/freshness.ts'
+import { isStale as isOld } from '../rules/freshness.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
 import { routed, summaryLine } from '../rules/queue.ts'
 import { outcomeOf, type SessionContext } from './session.context.ts'
@@ -33,7 +33,7 @@ export const isStale = ({ at, origin, profile: { freshness } }: Message, { sessi
   isOld({
     updatedAt,
     now: at,
-    policy: freshness as FreshnessPolicy,
+    policy: freshness,
     ...(origin?.chatType && { chatType: origin.chatType }),
     ...(origin && { channel: origin.channel }),
   })
@@ -67,6 +67,7 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
         )
         break
       }
+      default:
     }
   }
   return wishes

@@ -94,7 +94,7 @@ export const sessionSetup = setup({
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
   actions: {
-    raiseAs: enqueueActions(({ event, enqueue }, { type }: { type: Raised['type'] }) => enqueue.raise({ ...message(event), type } as Raised)),
+    raiseAs: enqueueActions(({ event, enqueue }, { type }: { type: Raised['type'] }) => enqueue.raise({ ...message(event), type })),
     /** It is next, without waiting for more: at once, or when the turn that is running has ended. */
     acceptNext: enqueueActions(({ context, event, enqueue }, { status }: { status: 'started' | 'queued' }) => {
       const accepted = admitted(message(event), context.record)

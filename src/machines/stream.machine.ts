@@ -88,7 +88,7 @@ export const streamMachine = setup({
       enqueue.assign({ live: true })
     }),
     tell: enqueueActions(({ context, event, enqueue }) => {
-      if (context.live) enqueue.sendTo('deliver', event as DeliverOrder)
+      if (context.live) enqueue.sendTo('deliver', event)
     }),
     noteSent: enqueueActions(({ context: { counts, live }, event, enqueue }) => {
       if (event.type !== 'block.sent') return

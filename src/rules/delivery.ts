@@ -61,7 +61,7 @@ const lean = (full: FullDelivery): Delivery => {
   const { min, max } = full
   const defaults = { ...deliveryDefaults({ min, max }), ...(({ min, max }) => ({ min, max }))(deliveryDefaults()) }
   const differing = difference(full, defaults)
-  return (full.streaming ? differing : Object.fromEntries(Object.entries(differing).filter(([name]) => !ofBlocks.includes(name)))) as Delivery
+  return full.streaming ? differing : Object.fromEntries(Object.entries(differing).filter(([name]) => !ofBlocks.includes(name)))
 }
 
 const difference = (value: object, from: object): Record<string, unknown> =>

@@ -48,6 +48,8 @@ export class MetricsCounter {
       }
       case 'reset':
         this.metrics.session_reset_count++
+        break
+      default:
     }
   }
 

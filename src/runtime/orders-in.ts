@@ -33,7 +33,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   const directives = begun.directives.map((directive) => resolved(directive, intake))
   const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
   if (known.length === directives.length) return { text: begun.text, directives: known }
-  return Promise.all(directives).then((all) => ({ text: begun.text, directives: all }))
+  return Promise.all(directives.map((directive) => Promise.resolve(directive))).then((all) => ({ text: begun.text, directives: all }))
 }
 
 /** `/new opus hello` begins with another model. */

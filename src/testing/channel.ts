@@ -59,7 +59,7 @@ export const testChannel = (clock: Clock, { typing = true, ...options }: TestCha
         const give = () => {
           clock.clearTimeout(timer)
           message.outcome = 'aborted'
-          reject(signal.reason)
+          reject(signal.reason as Error)
         }
         if (signal.aborted) give()
         else signal.addEventListener('abort', give, { once: true })

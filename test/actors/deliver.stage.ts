@@ -40,7 +40,7 @@ export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Opt
         invoke: {
           id: 'stream',
           src: 'stream',
-          input: () => ({ session: 's', runId: 'r', route: { channel: to, to: 'ada' }, delivery, ...(messageId ? { messageId } : {}) }) as never,
+          input: () => ({ session: 's', runId: 'r', route: { channel: to, to: 'ada' }, delivery, ...(messageId ? { messageId } : {}) }),
         },
       },
       { actors: { stream: machine } },

@@ -98,7 +98,7 @@ test.each([
   ['failed', 'failed', 'error', { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true } }],
   ['cancelled', 'aborted', 'aborted', { status: 'cancelled', text: 'hel' }],
 ] as const)('a loop that %s ends the turn so', (status, outcome, said, output) => {
-  const walk = end(start(), output as Partial<LoopOutput>)
+  const walk = end(start(), output)
 
   expect(walk.output).toMatchObject({ status, outcome })
   expect(walk.heard().at(-1)).toMatchObject({ type: said })

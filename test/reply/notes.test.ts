@@ -24,7 +24,7 @@ const noter = async ({ notes = () => ({ text: 'NO_REPLY' }), tokens = 176_000, d
     return asksForNotes(request) ? { usage, ...notes(request) } : { text: `re: ${newestText(request)}`, delayMs, usage }
   }
   const told = await staged({ info: { contextTokens: 200_000, ...info }, script }, { memoryFlush: { prompt: 'take notes on {date}' }, ...options })
-  return Object.assign(told, { requests }) as Story & { requests: ModelRequest[] }
+  return Object.assign<Story, { requests: ModelRequest[] }>(told, { requests })
 }
 /** Runs that took notes, by the messages before which they did. */
 const taken = (told: Story): string[] => eventsOf(told, 'flushed').map(({ runId }) => runId)

@@ -64,7 +64,7 @@ const traceOf = async (runtime: Runtime, channel: ReturnType<typeof testChannel>
   return {
     actors: Object.fromEntries([...byActor].sort(([a], [b]) => (a < b ? -1 : 1))),
     transcript: (await runtime.session('main').history()).map(
-      ({ role, ...rest }) => `${role}: ${'text' in rest ? rest.text : 'output' in rest ? rest.output : ''}`,
+      ({ role, ...rest }) => `${role}: ${'text' in rest ? rest.text : 'output' in rest ? JSON.stringify(rest.output) : ''}`,
     ),
     spent: record.spent,
     toggles: record.toggles,

@@ -134,7 +134,7 @@ describe.each(ways)('%s', (_, streaming) => {
       description: 'works',
       input: z.object({ name: z.string() }),
       execute: () => {
-        throw error
+        throw error ?? new Error('it was not to be called')
       },
     })
     const script = [{ calls: [{ name: 'work', input: error ? { name: 'x' } : { nonsense: 1 } }] }, { text: '' }]

@@ -84,7 +84,7 @@ export const notices = (told: Story): string[] => eventsOf(told, 'notice').map((
 
 /** What users get: all payloads of an outcome. */
 export const payloads = ({ reply, text }: { reply?: Payload | Payload[]; text?: string }): Payload[] =>
-  reply === undefined ? [{ ...(text === undefined ? {} : { text }) }] : [reply].flat()
+  reply === undefined ? [text === undefined ? {} : { text }] : [reply].flat()
 export const texts = (outcome: Parameters<typeof payloads>[0]): string[] => payloads(outcome).flatMap(({ text }) => text ?? [])
 
 /** Wishes that the session keeps. */

@@ -123,7 +123,7 @@ test('[OC-21] after an empty answer what waits is next, too', async () => {
   await told.say('1', ann('1'))
   await told.quiet()
 
-  expect(eventsOf(told, 'final').map(({ ids, outcome }) => `${ids} ${outcome}`)).toEqual(['a silent', '1 replied'])
+  expect(eventsOf(told, 'final').map(({ ids, outcome }) => `${String(ids)} ${outcome}`)).toEqual(['a silent', '1 replied'])
 })
 
 test.each(crashes)('[OC-22] what waited is a whole turn with a run of its own, as settings were when it came%s', async (crash) => {
