@@ -1,7 +1,6 @@
 /** What a message asks for, before it is decided what becomes of it: pure functions over the event and what the session keeps. */
 
 import type { Delivery } from '../contracts/channel.ts'
-import { noUsage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../contracts/session.ts'
 import type { Toggles } from '../contracts/settings.ts'
@@ -11,6 +10,7 @@ import type { Directive } from '../rules/directives.ts'
 import { isStale as isOld } from '../rules/freshness.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
 import { routed, summaryLine } from '../rules/queue.ts'
+import { unasked } from '../rules/unasked.ts'
 import { outcomeOf, type SessionContext } from './session.context.ts'
 import { profileFor } from './session.record.ts'
 import type { StreamInput } from './stream.machine.ts'
@@ -93,19 +93,11 @@ export const admitted = (message: Message, { toggles }: SessionRecord): Accepted
 
 /** The outcome of a message that the session itself answers. */
 export const answeredBy = ({ id, profile }: Pick<Message, 'id' | 'profile'>, { transcriptLength }: SessionContext, text: string): TurnOutput => ({
-  runId: id,
+  ...unasked(id, [id], profile.model, transcriptLength),
   status: 'completed',
   outcome: text === '' ? 'silent' : 'replied',
-  ids: [id],
   text,
-  partial: false,
-  answerId: null,
-  usage: noUsage,
-  steps: 0,
-  toolCalls: 0,
-  model: profile.model,
   ...(text === '' ? {} : { reply: { text } }),
-  transcriptLength,
 })
 
 /** What is said of such a message. */

@@ -1,9 +1,10 @@
 /** The messages that wait in a session, as pure functions. */
-import { noUsage } from '../contracts/message.ts'
+
 import { queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage } from '../contracts/session.ts'
 import type { Prompt, TurnOutput } from '../contracts/turn.ts'
 import { collectable, sameRoute } from '../rules/queue.ts'
+import { unasked } from '../rules/unasked.ts'
 
 /** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
 export type Dropped = { count: number; lines: string[] }
@@ -83,16 +84,7 @@ export const taken = (waiting: Queue): Queue & { messages: AcceptedMessage[]; pr
 
 /** The outcome of a message that will have no turn of its own. */
 export const unanswered = ({ id, profile }: AcceptedMessage, transcriptLength: number): TurnOutput => ({
-  runId: id,
+  ...unasked(id, [id], profile.model, transcriptLength),
   status: 'cancelled',
   outcome: 'aborted',
-  ids: [id],
-  text: '',
-  partial: false,
-  answerId: null,
-  usage: noUsage,
-  steps: 0,
-  toolCalls: 0,
-  model: profile.model,
-  transcriptLength,
 })

@@ -2,13 +2,13 @@
 
 import { deliveryDefaults } from '../contracts/channel.ts'
 import type { ErrorBody } from '../contracts/errors.ts'
-import { noUsage } from '../contracts/message.ts'
 import { defaultTokens } from '../contracts/reply.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { LoopInput, LoopOutput, TranscriptItem, TurnFacts, TurnInput, TurnOutput, TurnStatus } from '../contracts/turn.ts'
 import { flushPrompt } from '../rules/memory-flush.ts'
 import { routed } from '../rules/queue.ts'
 import { type Shaped, shaped } from '../rules/shape.ts'
+import { unasked } from '../rules/unasked.ts'
 import { usageEvents } from '../rules/usage-event.ts'
 import type { StreamInput, StreamOrder } from './stream.machine.ts'
 
@@ -108,18 +108,9 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
   const { runId, prompt, profile, answer, shaped: messages } = context
   if (answer === null || messages === null)
     return {
-      runId,
+      ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
       status,
       outcome: status === 'failed' ? 'failed' : 'aborted',
-      ids: prompt.ids,
-      text: '',
-      partial: false,
-      answerId: null,
-      usage: noUsage,
-      steps: 0,
-      toolCalls: 0,
-      model: profile.model,
-      transcriptLength: context.transcriptLength,
     }
   return {
     runId,

@@ -54,6 +54,16 @@ const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
   return heartbeat
 }
 
+const checkLimits = (limits: Partial<ModelLimits>): Partial<ModelLimits> => {
+  for (const [name, value] of Object.entries(limits))
+    if (typeof value !== 'number' || !(value >= 1))
+      throw new RuntimeError('bad_request', `${String(value).slice(0, 80)} is no limit`, {
+        field: `limits.${name}`,
+        hint: 'write a number from 1 on',
+      })
+  return limits
+}
+
 const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
 
 const bounds = Profile.omit({ agent: true, model: true, heartbeat: true }).partial()
@@ -91,7 +101,7 @@ export const agent = ({
     tools,
     services,
     settings,
-    limits: { ...defaultModelLimits, ...limits },
+    limits: { ...defaultModelLimits, ...checkLimits(limits) },
     ...(delivery === undefined ? {} : { delivery: parseInput(Delivery, delivery) }),
     ...(choice === undefined ? {} : { choice: checkChoice(choice) }),
     ...(heartbeat === undefined ? {} : { heartbeat: checkHeartbeat(heartbeat) }),

@@ -1,0 +1,30 @@
+/** The turns of against.ts, by the sources of the tree that it is told. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { AgainstInput, AgainstOutput } from '../against.ts'
+import { serve } from '../child.ts'
+
+const sessions = 50
+
+serve<AgainstInput>(async ({ root, where, turns }): Promise<AgainstOutput> => {
+  // Both trees have these names.
+  const { createRuntime, agent } = (await import(pathToFileURL(join(root, 'src/index.ts')).href)) as typeof import('../../src/index.ts')
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-against-turns-'))
+  const runtime = await createRuntime({
+    transport: where === 'memory' ? 'memory:' : `embedded:${folder}`,
+    agents: [agent({ name: 'main', model: 'test/m', instructions: 'x', tools: [] })],
+    models: { 'test/m': () => ({ text: 'hello there', usage: { inputTokens: 10, outputTokens: 5 } }) },
+  })
+  const turn = async (place: number) => (await runtime.session(`s${place % sessions}`).send(`hello ${place}`)).result()
+  for (let place = 0; place < turns / 4; place++) await turn(place)
+  const began = performance.now()
+  for (let place = 0; place < turns; place++) await turn(place)
+  const between = performance.now()
+  for (let place = 0; place < turns; place += sessions) await Promise.all(Array.from({ length: sessions }, (_, more) => turn(place + more)))
+  const ended = performance.now()
+  await runtime.close()
+  rmSync(folder, { recursive: true, force: true })
+  return { alone: ((between - began) * 1000) / turns, together: ((ended - between) * 1000) / turns }
+})
