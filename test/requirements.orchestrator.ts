@@ -122,7 +122,7 @@ export const orchestrator: OrchestratorRow[] = [
   ),
   row(90, 'cost is what the prices say, or unknown'),
   row(91, 'each run says what it used'),
-  row(92, 'four base metrics agree with the trace', 'a run counts for the model that answered last'),
+  row(92, 'four base metrics agree with the trace'),
   row(93, 'the usage line'),
   row(94, 'numbers as people read them'),
   row(95, '/usage'),

@@ -164,6 +164,9 @@ export type SessionRecord = {
   seen: { key: string; at: number }[]
 }
 
+/** Tokens. `promptTokens` is all that was read, from caches and into them included. */
+export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
+
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
@@ -199,7 +202,9 @@ export type SessionOutput =
       at: number
       provider: string
       model: string
-      usage: { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
+      usage: UsageKinds
+      /** Where several models have answered: what each of them has used. */
+      byModel?: Record<string, UsageKinds>
       contextLimit?: number
       contextUsed: number
       /** USD, where the price is known. */

@@ -200,6 +200,8 @@ export type LoopOutput = {
   finish: TurnOutput['finish'] | null
   answerId: string | null
   usage: Usage
+  /** The same by the model that was asked. */
+  shares: Record<string, Usage>
   /** Null where no price is known. */
   costUsd: number | null
   /** ms from the first call of a model to its last answer. */

@@ -27,6 +27,8 @@ export type LoopContext = LoopInput & {
   steps: number
   toolCalls: number
   usage: Usage
+  /** The same by the model that was asked. */
+  shares: Record<string, Usage>
   /** Null as long as nothing is known of what a call has cost. */
   costUsd: number | null
   text: string
@@ -82,6 +84,7 @@ export const begin = (input: LoopInput): LoopContext => ({
   steps: 0,
   toolCalls: 0,
   usage: noUsage,
+  shares: {},
   costUsd: null,
   text: '',
   texts: [],
@@ -135,6 +138,12 @@ export const modelCall = (context: LoopContext): ModelCallInput => {
   }
 }
 
+/** One more call has used so much. */
+export const spent = ({ usage, shares }: LoopContext, model: string, more: Usage): Pick<LoopContext, 'usage' | 'shares'> => ({
+  usage: addUsage(usage, more),
+  shares: { ...shares, [model]: addUsage(shares[model] ?? noUsage, more) },
+})
+
 export const answered = (context: LoopContext, answer: ModelCallOutput): Partial<LoopContext> => ({
   text: answer.text,
   texts: answer.text === '' ? context.texts : [...context.texts, answer.text],
@@ -149,7 +158,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
   launched: 0,
   results: answer.calls.map(() => null),
   steps: context.steps + 1,
-  usage: addUsage(context.usage, answer.usage),
+  ...spent(context, answer.model, answer.usage),
   costUsd: answer.costUsd === undefined ? context.costUsd : (context.costUsd ?? 0) + answer.costUsd,
   tokens: answer.usage.inputTokens + answer.usage.outputTokens,
   window: answer.contextTokens ?? context.window,
@@ -240,6 +249,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
   finish: context.finish,
   answerId: context.answerId,
   usage: context.usage,
+  shares: context.shares,
   costUsd: context.costUsd,
   durationMs: context.startedAt === null || context.endedAt === null ? null : context.endedAt - context.startedAt,
   endedAt: context.endedAt,

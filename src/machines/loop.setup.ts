@@ -1,7 +1,6 @@
 /** The names that the chart in loop.machine.ts uses: its guards, delays, actions and actors. */
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { type ErrorBody, type ErrorCode, errorBody } from '../contracts/errors.ts'
-import { addUsage } from '../contracts/message.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { VerboseLevel } from '../contracts/settings.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../contracts/turn.ts'
@@ -20,6 +19,7 @@ import {
   mayRetry,
   mayRotate,
   retryDelayMs,
+  spent,
   steered,
   withoutSteers,
 } from './loop.context.ts'
@@ -200,7 +200,7 @@ export const loopSetup = setup({
     openStream: enqueueActions(({ context, enqueue }) => {
       if (context.piped) enqueue.sendParent(startReport(context))
     }),
-    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, usage, costUsd } }: { summary: SummaryOutput }) => {
+    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, model, usage, costUsd } }: { summary: SummaryOutput }) => {
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', runId: context.runId, keep, willRetry: true })
       enqueue.assign({
@@ -208,7 +208,7 @@ export const loopSetup = setup({
         compactions: context.compactions + 1,
         tokens: 0,
         transcriptLength: keep + 1,
-        usage: addUsage(context.usage, usage),
+        ...spent(context, model ?? candidate(context), usage),
         ...(costUsd === undefined ? {} : { costUsd: (context.costUsd ?? 0) + costUsd }),
         call: context.call + 1,
         error: null,

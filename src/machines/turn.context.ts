@@ -69,8 +69,8 @@ const toldOf = (delivery: TurnFacts['delivery']) => {
 
 /** What a run of the turn has used, for whoever keeps accounts; nothing where it has used nothing. */
 export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
-  const { usage, model, window, tokens, costUsd, durationMs, attempts, endedAt } = answer
-  const used = { model, usage, window, tokens, costUsd, durationMs, attempts: attempts.length }
+  const { usage, shares, model, window, tokens, costUsd, durationMs, attempts, endedAt } = answer
+  const used = { model, usage, shares, window, tokens, costUsd, durationMs, attempts: attempts.length }
   return usageEvents({ runId, session, sessionId, channel: origin?.channel, at: endedAt ?? at, ...used })
 }
 

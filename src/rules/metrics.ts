@@ -41,9 +41,11 @@ export class MetricsCounter {
         break
       case 'usage': {
         const { model_tokens_total: totals } = this.metrics
-        const tokens = totals[event.model] ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
-        totals[event.model] = tokens
-        for (const kind of ['input', 'output', 'cacheRead', 'cacheWrite'] as const) tokens[kind] += event.usage[kind]
+        for (const [model, usage] of Object.entries(event.byModel ?? { [event.model]: event.usage })) {
+          const tokens = totals[model] ?? { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+          totals[model] = tokens
+          for (const kind of ['input', 'output', 'cacheRead', 'cacheWrite'] as const) tokens[kind] += usage[kind]
+        }
         break
       }
       case 'reset':

@@ -1,6 +1,6 @@
 /** What is told of the tokens that somebody has used (OC-91). */
 import type { Usage } from '../contracts/message.ts'
-import type { SessionOutput } from '../contracts/session.ts'
+import type { SessionOutput, UsageKinds } from '../contracts/session.ts'
 import { kindsOf } from './cost.ts'
 
 /** @property at ms since the epoch @property window tokens that the model can read; 0 where unknown @property tokens of the conversation */
@@ -12,6 +12,8 @@ export type Used = {
   at: number
   model: string
   usage: Usage
+  /** By model, where that is known. */
+  shares?: Record<string, Usage>
   window: number
   tokens: number
   costUsd: number | null
@@ -20,9 +22,19 @@ export type Used = {
 }
 
 /** Nothing where nothing was used. */
-export const usageEvents = ({ sessionId, channel, model, usage, window, tokens, costUsd, durationMs, ...rest }: Used): SessionOutput[] => {
+export const usageEvents = ({
+  sessionId,
+  channel,
+  model,
+  usage,
+  shares = {},
+  window,
+  tokens,
+  costUsd,
+  durationMs,
+  ...rest
+}: Used): SessionOutput[] => {
   if (usage.inputTokens + usage.outputTokens === 0) return []
-  const { input, cacheRead, cacheWrite, output } = kindsOf(usage)
   return [
     {
       type: 'usage',
@@ -31,11 +43,17 @@ export const usageEvents = ({ sessionId, channel, model, usage, window, tokens, 
       ...(channel === undefined ? {} : { channel }),
       provider: model.slice(0, Math.max(0, model.indexOf('/'))),
       model,
-      usage: { input, output, cacheRead, cacheWrite, promptTokens: usage.inputTokens, total: usage.inputTokens + usage.outputTokens },
+      usage: kinds(usage),
+      ...(Object.keys(shares).length > 1 ? { byModel: Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, kinds(share)])) } : {}),
       ...(window > 0 ? { contextLimit: window } : {}),
       contextUsed: tokens,
       ...(costUsd === null ? {} : { costUsd }),
       ...(durationMs === null ? {} : { durationMs }),
     },
   ]
+}
+
+const kinds = (usage: Usage): UsageKinds => {
+  const { input, output, cacheRead, cacheWrite } = kindsOf(usage)
+  return { input, output, cacheRead, cacheWrite, promptTokens: usage.inputTokens, total: usage.inputTokens + usage.outputTokens }
 }

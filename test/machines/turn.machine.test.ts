@@ -51,6 +51,7 @@ const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
   finish: null,
   answerId: 'r:1',
   usage: { ...noUsage, inputTokens: 1200, outputTokens: 34 },
+  shares: {},
   costUsd: 0.0123,
   durationMs: 250,
   endedAt: 1_770_000_000_250,

@@ -1,20 +1,9 @@
 /** /compact: what runs is stopped first, what comes meanwhile waits, and whoever asked gets an answer. */
 import { expect, test } from 'vitest'
-import type { ModelRequest } from '../../src/contracts/model.ts'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, known, listener, newest, restarted, turns } from './support.ts'
+import { ann, ask, isSummary, known, listener, long, newest, reader, restarted, turns } from './support.ts'
 
 const crashes = ['', ' over a crash']
-const isSummary = ({ instructions }: ModelRequest) => instructions.startsWith('You shorten')
-const long = 'x'.repeat(400)
-
-/** Answers until more than `max` messages stand in the conversation. */
-const reader = (max: number, summaryMs = 100) =>
-  listener((request) => {
-    if (isSummary(request)) return { text: 'SUMMARY', delayMs: summaryMs }
-    return request.messages.length > max ? { error: { code: 'provider_overflow' } } : { text: `saw ${request.messages.length}` }
-  })
-
 test.each(crashes)('[OC-44] /compact during a run stops that first, then says how much shorter it became%s', async (crash) => {
   const slow = listener((request) => (isSummary(request) ? { text: 'SUMMARY', delayMs: 500 } : { text: `saw ${request.messages.length}` }))
   await using told = await story(slow.script)

@@ -1,21 +1,10 @@
 /** A conversation that grows too long: when it is shortened, what users hear of it, and what follows where that does not help. */
 import { expect, test } from 'vitest'
-import type { ModelRequest } from '../../src/contracts/model.ts'
 import { outcomes, story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, eventsOf, expectReplay, known, listener, payloads, restarted, texts } from './support.ts'
+import { ann, ask, eventsOf, expectReplay, isSummary, known, listener, long, payloads, reader, restarted, texts } from './support.ts'
 
 const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 const crashes = ['', ' over a crash']
-const isSummary = ({ instructions }: ModelRequest) => instructions.startsWith('You shorten')
-const long = 'x'.repeat(400)
-
-/** Answers until more than `max` messages stand in the conversation. */
-const reader = (max: number, summaryMs = 100) =>
-  listener((request) => {
-    if (isSummary(request)) return { text: 'SUMMARY', delayMs: summaryMs }
-    return request.messages.length > max ? { error: { code: 'provider_overflow' } } : { text: `saw ${request.messages.length}` }
-  })
-
 test.each(crashes)('[OC-42] an overflow on the first call: one compaction is counted, and nothing is answered twice%s', async (crash) => {
   const { script } = reader(4)
   await using told = await story(script)

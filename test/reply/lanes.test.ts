@@ -1,7 +1,9 @@
 /** Many runs at once on one node, and what it keeps account of: who waits, who is stuck, what was used, what it cost. */
 import { describe, expect, test } from 'vitest'
+import { z } from 'zod'
 import { noUsage, type Usage } from '../../src/contracts/message.ts'
 import type { Model, ModelRequest } from '../../src/contracts/model.ts'
+import { tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
 import { expectNothingAlive, type Story, work, worker } from '../runtime/harness.ts'
 import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, type Staged, staged, words } from './stage.ts'
@@ -348,6 +350,22 @@ describe('accounts', () => {
     await asked(told, 'hi', by('a'))
 
     expect(eventsOf(told, 'usage')[0]).toHaveProperty(field)
+  })
+
+  test('[OC-92] where another model takes over within a run, each has what it used', async () => {
+    let tired = false
+    const first = () => (tired ? { error: { status: 401 } } : { calls: [work('x')], usage: usage(100, 10) })
+    await using told = await staged(first, {
+      tools: () => [tool({ name: 'work', description: 'tires', input: z.object({}).loose(), execute: () => void (tired = true) })],
+      models: { 'other/b': () => ({ text: 'hello', usage: usage(200, 20) }) },
+      fallbacks: ['other/b'],
+    })
+    await asked(told, 'hi', by('a'))
+
+    expect(told.runtime.metrics().model_tokens_total).toMatchObject({
+      'test/model': { input: 100, output: 10 },
+      'other/b': { input: 200, output: 20 },
+    })
   })
 
   test('[OC-89] without any usage, model, provider and window are kept all the same', async () => {

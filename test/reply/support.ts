@@ -23,6 +23,17 @@ export const listener = (answer: (request: ModelRequest) => ScriptedResponse = r
   return { asked, script }
 }
 
+/** Of the model whether it is to shorten the conversation. */
+export const isSummary = ({ instructions }: ModelRequest) => instructions.startsWith('You shorten')
+export const long = 'x'.repeat(400)
+
+/** Answers until more than `max` messages stand in the conversation. */
+export const reader = (max: number, summaryMs = 100) =>
+  listener((request) => {
+    if (isSummary(request)) return { text: 'SUMMARY', delayMs: summaryMs }
+    return request.messages.length > max ? { error: { code: 'provider_overflow' } } : { text: `saw ${request.messages.length}` }
+  })
+
 /** What users said since the last answer. */
 export const newest = ({ messages }: Pick<ModelRequest, 'messages'>): string =>
   messages
