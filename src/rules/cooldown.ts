@@ -82,12 +82,6 @@ export const nextReadyAt = (state: ProviderState, now: number): number | undefin
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** When the first of these credentials can be used again, if all of them rest; undefined when one can be used now, or there are none. */
-export const allRestUntil = (profiles: readonly CredentialProfile[], state: ProviderState, now: number): number | undefined => {
-  const times = profiles.flatMap(({ id }) => restsUntil(state, id, now) ?? [])
-  return times.length === 0 || times.length < profiles.length ? undefined : Math.min(...times)
-}
-
 /** Why a provider is passed over whose credentials all rest: the same error as if it had been asked and wanted to be left alone. */
 export const restingError = (provider: string, until: number, now: number): ErrorBody =>
   new RuntimeError('provider_rate_limit', `all credentials of ${provider} rest after failures`, {

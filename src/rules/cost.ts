@@ -24,10 +24,3 @@ export const costOf = (usage: Usage, price: Price | undefined): number | undefin
   const cost = (input * price.input + output * price.output + cacheRead * readPrice + cacheWrite * writePrice) / million
   return Number.isFinite(cost) ? cost : undefined
 }
-
-/** What several calls cost together: those without a price are left out, and the sum of nothing is not known. */
-export const sumOfCosts = (costs: Iterable<number | undefined>): number | undefined => {
-  let sum: number | undefined
-  for (const cost of costs) if (cost !== undefined) sum = (sum ?? 0) + cost
-  return sum
-}

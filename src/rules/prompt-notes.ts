@@ -45,6 +45,3 @@ const isNoise = ({ text, source }: SystemEvent, tokens: Tokens): boolean => {
 
 /** Brackets and line ends inside an id would hide where the hint ends. */
 const messageIdHint = (id: string) => `[message id: ${id.replace(/[[\]\s]+/g, ' ').trim()}]`
-
-/** The text as it was before {@link withNotes} named ids, for people to read; several prompts in one have several. */
-export const withoutMessageIds = (text: string): string => text.replace(/^\[message id: [^[\]\n]*\](?:\n|$)|\n\[message id: [^[\]\n]*\](?=\n|$)/g, '')

@@ -13,8 +13,6 @@ export type QueueSettings = {
   drop: DropPolicy
 }
 
-export const defaultQueue: QueueSettings = { mode: 'steer', debounceMs: 500, cap: 20, drop: 'summarize' }
-
 const modeNames = new Map<string, QueueMode>([
   ...QueueMode.options.map((mode) => [mode, mode] as const),
   ['queue', 'steer'],
@@ -29,20 +27,6 @@ const modeNames = new Map<string, QueueMode>([
 export const queueMode = (name: string): QueueMode | undefined => modeNames.get(name.trim().toLowerCase())
 
 export const dropPolicy = (name: string): DropPolicy | undefined => DropPolicy.options.find((policy) => policy === name.trim().toLowerCase())
-
-/** Settings of one origin: a message, a session, a channel, the configuration. */
-export type QueueLayer = { [Field in keyof QueueSettings]?: QueueSettings[Field] | undefined }
-
-/** For each setting the first layer that has it, then the default. A number that is none counts as missing. */
-export const resolveQueue = (layers: readonly (QueueLayer | undefined)[]): QueueSettings => {
-  const numbers = (field: 'debounceMs' | 'cap') => layers.map((layer) => layer?.[field]).find(Number.isFinite) ?? defaultQueue[field]
-  return {
-    mode: layers.find((layer) => layer?.mode !== undefined)?.mode ?? defaultQueue.mode,
-    debounceMs: Math.max(0, numbers('debounceMs')),
-    cap: Math.max(1, Math.floor(numbers('cap'))),
-    drop: layers.find((layer) => layer?.drop !== undefined)?.drop ?? defaultQueue.drop,
-  }
-}
 
 /** What one word after `/queue` asks for. */
 export type QueueWord = Partial<QueueSettings> & {

@@ -59,25 +59,3 @@ export const sendPolicy = vocabulary(sendPolicies, {
 /** What `/usage` without an argument turns to: off, tokens, full, and off again. */
 export const nextUsageMode = (current: UsageMode = 'off'): UsageMode =>
   UsageMode.options[(UsageMode.options.indexOf(current) + 1) % UsageMode.options.length] ?? 'off'
-
-/** What a model can do: think at all, and think at its hardest. */
-export type ThinkingAbility = { reasoning: boolean; xhigh: boolean }
-
-/** The levels to offer for a model. */
-export const thinkingOptions = ({ xhigh }: ThinkingAbility): ThinkingLevel[] => ThinkingLevel.options.filter((level) => xhigh || level !== 'xhigh')
-
-/** Levels by where they were set, the first being asked for right now and the others kept from before. */
-export type ThinkingLayers = { message?: ThinkingLevel | undefined; session?: ThinkingLevel | undefined; configured?: ThinkingLevel | undefined }
-
-export type ThinkingChoice =
-  | { level: ThinkingLevel; source: keyof ThinkingLayers | 'model' /** It was xhigh, which this model has not. */; lowered?: true }
-  | { refused: 'xhigh' }
-
-/** Message, session, configuration; then low where the model can think and off where not. */
-export const resolveThinking = (layers: ThinkingLayers, { reasoning, xhigh }: ThinkingAbility): ThinkingChoice => {
-  const source = (['message', 'session', 'configured'] as const).find((layer) => layers[layer] !== undefined)
-  const level = source && layers[source]
-  if (source === undefined || level === undefined) return { level: reasoning ? 'low' : 'off', source: 'model' }
-  if (level !== 'xhigh' || xhigh) return { level, source }
-  return source === 'message' ? { refused: 'xhigh' } : { level: 'high', source, lowered: true }
-}

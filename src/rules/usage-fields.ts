@@ -48,9 +48,6 @@ export const tokenCounts = (reported: unknown): TokenCounts => {
   }
 }
 
-/** Whether anything was counted at all. */
-export const hasUsage = (counts: TokenCounts): boolean => Object.values(counts).some((tokens) => tokens > 0)
-
 /** What was reported, as our usage; undefined when none of its fields is known. Of what is missing, the total tells the input. */
 export const usageFrom = (reported: unknown): Usage | undefined => {
   const counts = tokenCounts(reported)

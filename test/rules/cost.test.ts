@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { addUsage, noUsage, Usage } from '../../src/contracts/message.ts'
 import type { Price } from '../../src/contracts/model.ts'
-import { costOf, kindsOf, sumOfCosts } from '../../src/rules/cost.ts'
+import { costOf, kindsOf } from '../../src/rules/cost.ts'
 
 /** Invented models, USD per million tokens. */
 const large: Price = { input: 15, output: 75, cacheRead: 1.5, cacheWrite: 18.75 }
@@ -42,13 +42,6 @@ describe('what a call costs [OC-90]', () => {
   test('without a price it is not known, not nothing', () => {
     expect(costOf(usage({ inputTokens: 1000 }), undefined)).toBeUndefined()
     expect(costOf(usage({ inputTokens: 1000 }), { input: Number.NaN, output: 1 })).toBeUndefined()
-  })
-
-  test('a sum leaves out what has no price, and of nothing it is not known', () => {
-    expect(sumOfCosts([0.5, undefined, 0.25])).toBe(0.75)
-    expect(sumOfCosts([undefined, undefined])).toBeUndefined()
-    expect(sumOfCosts([])).toBeUndefined()
-    expect(sumOfCosts([0, undefined])).toBe(0)
   })
 })
 

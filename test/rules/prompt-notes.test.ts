@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { abortedNote, eventLines, withNotes, withoutMessageIds } from '../../src/rules/prompt-notes.ts'
+import { abortedNote, eventLines, withNotes } from '../../src/rules/prompt-notes.ts'
 
 const at = Date.parse('2026-01-05T14:03:22Z')
 
@@ -48,19 +48,4 @@ test('the word of acknowledgement is the configured one', () => {
       tokens,
     ),
   ).toHaveLength(1)
-})
-
-test('people do not see ids that were added for the model [OC-38]', () => {
-  for (const text of ['hello', 'two\nlines', '\nbegins with an empty line', 'ends with one\n', ''])
-    expect(withoutMessageIds(withNotes(text, { messageId: 'm1' }))).toBe(text)
-  expect(withoutMessageIds('1\n[message id: a]\n\n2\n[message id: b]')).toBe('1\n\n2')
-})
-
-test('an id that holds brackets or line ends is taken out whole all the same', () => {
-  expect(withoutMessageIds(withNotes('hello', { messageId: 'a]\nb[c' }))).toBe('hello')
-})
-
-test('text that only speaks of ids stays', () => {
-  for (const text of ['the [message id: 3] of it', '[message id: 3] is it', '[message id: 3', 'message id: 3'])
-    expect(withoutMessageIds(text)).toBe(text)
 })

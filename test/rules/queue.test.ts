@@ -1,17 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Route } from '../../src/contracts/reply.ts'
-import {
-  collectable,
-  collectText,
-  defaultQueue,
-  dropPolicy,
-  overflowText,
-  queueMode,
-  queueWord,
-  resolveQueue,
-  sameRoute,
-  summaryLine,
-} from '../../src/rules/queue.ts'
+import { collectable, collectText, dropPolicy, overflowText, queueMode, queueWord, sameRoute, summaryLine } from '../../src/rules/queue.ts'
 
 const aRoute = (changes: Partial<Route> = {}): Route => ({ channel: 'web', to: 'ann', ...changes })
 
@@ -28,28 +17,6 @@ test.each([
 test('a name that is none has no mode [OC-07]', () => {
   expect(['', 'nonsense', 'steer backlog', 'constructor', '__proto__'].map(queueMode)).toEqual(Array(5).fill(undefined))
   expect([' Old ', 'NEW', 'summarize', 'newest', ''].map(dropPolicy)).toEqual(['old', 'new', 'summarize', undefined, undefined])
-})
-
-test('for each setting the first layer that has it counts, and then the default [OC-08]', () => {
-  const inline = { mode: 'interrupt', debounceMs: 1, cap: 1, drop: 'new' } as const
-  const session = { mode: 'collect', debounceMs: 2, cap: 2, drop: 'old' } as const
-  const channel = { mode: 'followup', debounceMs: 3 } as const
-  const layers = [inline, session, channel]
-
-  const resolved = [0, 1, 2, 3].map((from) => resolveQueue(layers.slice(from)))
-
-  expect(resolved).toEqual([inline, session, { ...defaultQueue, ...channel }, defaultQueue])
-  expect(defaultQueue).toEqual({ mode: 'steer', debounceMs: 500, cap: 20, drop: 'summarize' })
-})
-
-test('a layer may be missing, or have a setting that is missing', () => {
-  expect(resolveQueue([undefined, { mode: undefined, cap: undefined }, { cap: 7 }])).toEqual({ ...defaultQueue, cap: 7 })
-})
-
-test('a debounce is at least 0 and a cap at least 1; 0 itself is a setting [OC-08]', () => {
-  expect(resolveQueue([{ debounceMs: -5, cap: 0 }])).toMatchObject({ debounceMs: 0, cap: 1 })
-  expect(resolveQueue([{ debounceMs: 0, cap: 2.9 }, { debounceMs: 700 }])).toMatchObject({ debounceMs: 0, cap: 2 })
-  expect(resolveQueue([{ debounceMs: Number.NaN, cap: Number.POSITIVE_INFINITY }])).toEqual(defaultQueue)
 })
 
 test.each([

@@ -1,16 +1,5 @@
 import { expect, test } from 'vitest'
-import { ThinkingLevel } from '../../src/contracts/settings.ts'
-import {
-  elevatedLevel,
-  nextUsageMode,
-  reasoningVisibility,
-  resolveThinking,
-  sendPolicy,
-  thinkingLevel,
-  thinkingOptions,
-  usageMode,
-  verboseLevel,
-} from '../../src/rules/thinking.ts'
+import { elevatedLevel, nextUsageMode, reasoningVisibility, sendPolicy, thinkingLevel, usageMode, verboseLevel } from '../../src/rules/thinking.ts'
 
 test.each([
   ['off', ['off', 'none', 'no', 'disabled', '0']],
@@ -51,36 +40,4 @@ test('four bare commands lead through all forms of the usage line and back [OC-9
   const third = nextUsageMode(second)
 
   expect([first, second, third, nextUsageMode(third)]).toEqual(['tokens', 'full', 'off', 'tokens'])
-})
-
-const plainModel = { reasoning: true, xhigh: false }
-
-test('what a message says goes before the session, that before the configuration, and that before what the model can [OC-99]', () => {
-  const layers = { message: 'high', session: 'medium', configured: 'minimal' } as const
-
-  expect(resolveThinking(layers, plainModel)).toEqual({ level: 'high', source: 'message' })
-  expect(resolveThinking({ ...layers, message: undefined }, plainModel)).toEqual({ level: 'medium', source: 'session' })
-  expect(resolveThinking({ configured: 'minimal' }, plainModel)).toEqual({ level: 'minimal', source: 'configured' })
-  expect(resolveThinking({}, plainModel)).toEqual({ level: 'low', source: 'model' })
-  expect(resolveThinking({}, { reasoning: false, xhigh: false })).toEqual({ level: 'off', source: 'model' })
-})
-
-test('off is an answer like any other, not a gap to be filled', () => {
-  expect(resolveThinking({ session: 'off', configured: 'high' }, plainModel)).toEqual({ level: 'off', source: 'session' })
-})
-
-test('xhigh is refused where it is asked for now, and lowered where it was kept from another model [OC-99]', () => {
-  expect(resolveThinking({ message: 'xhigh', session: 'low' }, plainModel)).toEqual({ refused: 'xhigh' })
-  expect(resolveThinking({ session: 'xhigh' }, plainModel)).toEqual({ level: 'high', source: 'session', lowered: true })
-  expect(resolveThinking({ configured: 'xhigh' }, plainModel)).toEqual({ level: 'high', source: 'configured', lowered: true })
-  expect(resolveThinking({ message: 'low', session: 'xhigh' }, plainModel)).toEqual({ level: 'low', source: 'message' })
-})
-
-test('a model that has xhigh takes it from anywhere, and only there it is offered', () => {
-  const able = { reasoning: true, xhigh: true }
-
-  expect(resolveThinking({ message: 'xhigh' }, able)).toEqual({ level: 'xhigh', source: 'message' })
-  expect(resolveThinking({ session: 'xhigh' }, able)).toEqual({ level: 'xhigh', source: 'session' })
-  expect(thinkingOptions(able)).toEqual(ThinkingLevel.options)
-  expect(thinkingOptions(plainModel)).toEqual(['off', 'minimal', 'low', 'medium', 'high', 'adaptive'])
 })
