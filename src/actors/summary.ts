@@ -53,11 +53,4 @@ const lineOf = (message: Message): string => {
   }
 }
 
-const asked =
-  'You shorten a conversation so that it can go on. Write down what a colleague must know who takes over now: what the user wants, decisions and their reasons, facts and figures, names and paths word for word, what was tried, what is open. No preface.'
-
-export const summaryPrompt = {
-  /** @param wishes of whoever asked for it */
-  instructions: (wishes?: string) => `${asked}${wishes === undefined ? '' : `\nKeep in mind: ${wishes}`}`,
-  message: (old: Message[]): UserMessage => ({ role: 'user', id: 'summary-request', text: old.map(lineOf).join('\n\n') }),
-}
+export const summaryMessage = (old: Message[]): UserMessage => ({ role: 'user', id: 'summary-request', text: old.map(lineOf).join('\n\n') })

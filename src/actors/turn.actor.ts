@@ -11,13 +11,14 @@ import { streamMachine } from '../machines/stream.machine.ts'
 import { toolMachine } from '../machines/tool.machine.ts'
 import { turnMachine } from '../machines/turn.machine.ts'
 import { costOf } from '../rules/cost.ts'
+import { summaryInstructions } from '../rules/summary-prompt.ts'
 import { conversation } from './conversation.ts'
 import type { Cooldowns } from './credentials.ts'
 import { type DeliverServices, deliver } from './deliver.actor.ts'
 import { fromWork, type Work } from './effect.ts'
 import { type Lanes, laneActor } from './lane.actor.ts'
 import { callModel } from './model.actor.ts'
-import { splitForSummary, summaryPrompt, tokensOf } from './summary.ts'
+import { splitForSummary, summaryMessage, tokensOf } from './summary.ts'
 import { executeTool } from './tool.actor.ts'
 import type { Transcripts } from './transcript.ts'
 
@@ -43,8 +44,8 @@ const summarise =
     const model = await services.models.get(profile.model)
     const { text, usage, partial } = await model.call(
       {
-        instructions: summaryPrompt.instructions(instructions),
-        messages: [summaryPrompt.message(old)],
+        instructions: summaryInstructions(instructions),
+        messages: [summaryMessage(old)],
         tools: [],
         settings: {},
         limits: agent.limits,

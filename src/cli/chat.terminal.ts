@@ -46,10 +46,13 @@ class Talk {
   readonly #approvals: Approval[] = []
   /** One after another, so that messages arrive in the order in which they were typed. */
   #sending: Promise<void> = Promise.resolve()
-  #running = false
+  /** The turn that is running; orders are answered beside it. */
+  #run: string | undefined
   #interrupts = 0
   /** What was streamed of the model call that is running, to notice at the end whether all of it came. */
   #streamed = { attempt: 0, text: '' }
+  /** What was streamed of the calls before it. */
+  #earlier: string[] = []
 
   constructor(client: Client, options: ChatOptions, terminal: Terminal) {
     this.#client = client
@@ -72,8 +75,8 @@ class Talk {
     this.#screen.line(this.#dim(`conversation '${printable(session)}' ${where}; /help says what you can do`))
     try {
       const view = await this.#client.command<SessionView>('sessions.get', { sessionKey: session })
-      this.#running = view.run !== null
-      if (this.#running) this.#screen.line(this.#dim(`(a turn is running: ${stateText(view.state)})`))
+      this.#run = view.run?.runId
+      if (view.run) this.#screen.line(this.#dim(`(a turn is running: ${stateText(view.state)})`))
       for (const approval of view.approvals) this.#ask(approval)
     } catch (error) {
       if (!isRuntimeError(error) || error.code !== 'not_found') throw error
@@ -88,8 +91,9 @@ class Talk {
         else if (event.status === 'queued' || event.status === 'collected') screen.line(this.#dim('  (waits for its turn)'))
         break
       case 'started':
-        this.#running = true
+        this.#run = event.runId
         this.#streamed = { attempt: 0, text: '' }
+        this.#earlier = []
         break
       case 'delta':
         if (event.kind === 'text') this.#stream(event.attempt, event.text)
@@ -136,6 +140,7 @@ class Talk {
   #stream(attempt: number, text: string): void {
     if (this.#streamed.attempt !== attempt) {
       this.#screen.endStream()
+      this.#earlier.push(this.#streamed.text)
       this.#streamed = { attempt, text: '' }
     }
     this.#streamed.text += text
@@ -148,17 +153,20 @@ class Talk {
     for (const text of this.#unsaid(event)) this.#screen.line(printable(text, 'lines'))
     if (event.type === 'aborted') this.#screen.line(this.#dim('  (stopped)'))
     if (event.type === 'error') this.#complain(event.error)
-    this.#running = false
+    if (event.runId !== this.#run) return
+    this.#run = undefined
     this.#interrupts = 0
     this.#approvals.length = 0
   }
 
   /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
-  #unsaid({ text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
+  #unsaid({ runId, text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
     const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
+    if (runId !== this.#run) return texts.filter((said) => said !== '')
     const { text: streamed } = this.#streamed
+    const earlier = new Set(this.#earlier.map((said) => said.trim()))
     return texts.flatMap((said) => {
-      if (said === '' || said === streamed) return []
+      if (said === '' || said === streamed || earlier.has(said.trim())) return []
       return streamed !== '' && said.startsWith(streamed) ? [said.slice(streamed.length).trim()] : [said]
     })
   }
@@ -226,8 +234,8 @@ class Talk {
       this.#leave(exitCodes.interrupted)
       return
     }
-    if (this.#running) this.#stop()
-    this.#screen.line(this.#dim(this.#running ? '  (stopping; Ctrl-C again leaves)' : '  (Ctrl-C again leaves)'))
+    if (this.#run !== undefined) this.#stop()
+    this.#screen.line(this.#dim(this.#run !== undefined ? '  (stopping; Ctrl-C again leaves)' : '  (Ctrl-C again leaves)'))
   }
 
   #leave(code: number): void {

@@ -53,6 +53,7 @@ export const Delivery = z
       })
       .optional(),
   })
+  .refine(({ min, max }) => min === undefined || max === undefined || min <= max, { path: ['min'], error: 'min is more than max' })
   .describe('how answers are delivered')
 export type Delivery = z.infer<typeof Delivery>
 

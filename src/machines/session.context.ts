@@ -42,7 +42,7 @@ export const begin = (key: string): SessionContext => ({
 })
 
 export const summaryInput = (
-  { key, transcriptLength, turns, order }: SessionContext,
+  { key, transcriptLength, turns, order, record }: SessionContext,
   event: { profile?: Profile; instructions?: string },
 ): SummaryInput => {
   const instructions = order ? order.instructions : event.instructions
@@ -50,7 +50,7 @@ export const summaryInput = (
     session: key,
     profile: order?.profile ?? (event.profile as Profile),
     upTo: transcriptLength,
-    id: `${key}:summary-${turns}`,
+    id: `${key}:summary-${turns}.${record.compactions}`,
     ...(instructions === undefined ? {} : { instructions }),
   }
 }

@@ -1,7 +1,7 @@
 import type { Profile } from '../contracts/profile.ts'
 import type { TurnInput } from '../contracts/turn.ts'
 import { begin, summaryInput } from './session.context.ts'
-import { acceptForLater, refusals } from './session.refusals.ts'
+import { acceptForLater, beginAgain, refusals } from './session.refusals.ts'
 import { sessionSetup } from './session.setup.ts'
 
 /**
@@ -33,6 +33,7 @@ import { sessionSetup } from './session.setup.ts'
  * | running.answering | admit   | wantsSteer     | running.steering  | hands it to the turn                                    |
  * | running.answering | admit   | wantsBacklog   | running.steering  | the same, and keeps it for a turn of its own            |
  * | running.answering | compaction.started |     | running.compacting | no steering until it has ended                         |
+ * | running.answering | turn.delivering    |     | running.delivering | no steering any more                                   |
  * | running           | admit   | wantsInterrupt | running.stopping  | drops what waits, accepts it, stops the turn            |
  * | debouncing, running, compacting | admit |    |                   | accepts it for later, or refuses it: overloaded         |
  * | running           | stop    |                | running.stopping  | drops what waits, stops the turn, says so               |
@@ -130,15 +131,7 @@ export const sessionMachine = sessionSetup.createMachine({
       on: {
         admit: acceptForLater,
         stop: { target: 'admission', actions: ['answerStop', 'dropQueue'] },
-        anew: {
-          target: 'admission',
-          actions: [
-            'dropQueue',
-            { type: 'beginAnew', params: { reason: 'asked for' } },
-            { type: 'acceptNext', params: { status: 'started' } },
-            'announceNew',
-          ],
-        },
+        anew: beginAgain,
         reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
         shorten: { actions: { type: 'answer', params: { text: 'There is no history to compact.' } } },
         cancel: [
@@ -163,18 +156,13 @@ export const sessionMachine = sessionSetup.createMachine({
           { guard: 'wantsInterrupt', target: 'admission', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }] },
           ...acceptForLater,
         ],
-        anew: {
-          target: 'admission',
-          actions: [
-            'dropQueue',
-            { type: 'beginAnew', params: { reason: 'asked for' } },
-            { type: 'acceptNext', params: { status: 'started' } },
-            'announceNew',
-          ],
-        },
+        anew: beginAgain,
         reset: { target: 'admission', actions: ['dropQueue', { type: 'beginAnew', params: { reason: 'asked for' } }] },
         stop: { target: 'admission', actions: ['answerStop', 'dropQueue'] },
-        shorten: { guard: 'hasTranscript', target: 'compacting', actions: 'keepOrder' },
+        shorten: [
+          { guard: 'hasTranscript', target: 'compacting', actions: 'keepOrder' },
+          { actions: { type: 'answer', params: { text: 'There is no history to compact.' } } },
+        ],
         clear: { target: 'admission', actions: ['announceCleared', 'dropQueue'] },
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: 'dropQueue' },
@@ -237,6 +225,7 @@ export const sessionMachine = sessionSetup.createMachine({
               { guard: 'wantsBacklog', target: 'steering', actions: ['steerOnly', 'acceptLater', 'awaitMore'] },
             ],
             'compaction.started': 'compacting',
+            'turn.delivering': 'delivering',
           },
         },
         steering: { description: 'A message joins the turn that is running.', always: 'answering' },
@@ -244,6 +233,7 @@ export const sessionMachine = sessionSetup.createMachine({
           description: 'The turn shortens its history; what is said now is for the next one.',
           on: { 'compaction.ended': 'answering' },
         },
+        delivering: { description: 'The turn has said all; what is said now is for the next one.' },
         stopping: { description: 'The turn was told to stop; what is said now is for the next one.' },
         yielding: {
           description: 'The turn was told to stop; then the history is compacted.',

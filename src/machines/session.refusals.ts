@@ -12,6 +12,17 @@ export const acceptForLater = [
   { actions: ['acceptLater', 'awaitMore'] },
 ] as const
 
+/** What waits does not count any more: the conversation begins anew, with this message. */
+export const beginAgain = {
+  target: 'admission',
+  actions: [
+    'dropQueue',
+    { type: 'beginAnew', params: { reason: 'asked for' } },
+    { type: 'acceptNext', params: { status: 'started' } },
+    'announceNew',
+  ],
+} as const
+
 /** Each says why, and what to do instead. */
 export const refusals = {
   cancel: {

@@ -65,7 +65,7 @@ export const sessionSetup = setup({
     isMuted: ({ context, event }) => isMuted(message(event), context.record),
     /** Its answer, a greeting at least, would be one of the model. */
     wantsMutedReset: ({ context, event }) => saysFirst(message(event), 'reset') && isMuted(message(event), context.record),
-    wantsFork: ({ context, event }) => message(event).parent !== undefined && context.record.sessionId === '',
+    wantsFork: ({ context, event }) => message(event).parent !== undefined && context.turns === 0 && context.transcriptLength === 0,
     wantsMore: ({ event }) => message(event).gatherMs !== undefined,
     isLateOrder: ({ context, event }) =>
       message(event).text === '' && context.run === null && context.queue.length === 0 && isStale(message(event), context.record),
@@ -75,7 +75,8 @@ export const sessionSetup = setup({
     queueFull: ({ context, event }) => isFull(context, admitted(message(event), context.record).profile),
     /** A turn that has taken in its fill leaves the rest to the next one. */
     wantsSteer: ({ context, event }) => modeOf(event, context) === 'steer' && (context.run?.ids.length ?? queueMax) < queueMax,
-    wantsBacklog: ({ context, event }) => modeOf(event, context) === 'steer-backlog' && context.queue.length < queueMax,
+    wantsBacklog: ({ context, event }) =>
+      modeOf(event, context) === 'steer-backlog' && !isFull(context, admitted(message(event), context.record).profile),
     wantsInterrupt: ({ context, event }) => modeOf(event, context) === 'interrupt',
     /** The conversation itself cannot be used any more. */
     isBroken: (_, { output }: { output: TurnOutput }) => output.outcome === 'reset',

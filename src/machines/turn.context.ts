@@ -111,6 +111,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
       ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
       status,
       outcome: status === 'failed' ? 'failed' : 'aborted',
+      ...noted(context.flush, 0),
     }
   return {
     runId,
@@ -133,12 +134,18 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     ...(answer.durationMs === null ? {} : { durationMs: answer.durationMs }),
     ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
     ...(answer.credential === null ? {} : { credential: answer.credential }),
-    ...(answer.compactions + (context.flush?.compactions ?? 0) > 0 ? { compactions: answer.compactions + (context.flush?.compactions ?? 0) } : {}),
-    ...(context.flush
-      ? { flushed: { usage: context.flush.usage, ...(context.flush.costUsd === null ? {} : { costUsd: context.flush.costUsd }) } }
-      : {}),
+    ...noted(context.flush, answer.compactions),
     ...(answer.error === null ? {} : { error: answer.error }),
     transcriptLength: answer.transcriptLength,
+  }
+}
+
+/** What taking notes has used, which stands beside the turn, and how often the history was shortened in both. */
+const noted = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput, 'compactions' | 'flushed'> => {
+  const compactions = compacted + (flush?.compactions ?? 0)
+  return {
+    ...(compactions > 0 ? { compactions } : {}),
+    ...(flush ? { flushed: { usage: flush.usage, ...(flush.costUsd === null ? {} : { costUsd: flush.costUsd }) } } : {}),
   }
 }
 

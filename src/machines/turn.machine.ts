@@ -28,7 +28,7 @@ const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelle
  * | running.answering | after runTimeout |          |                        | the loop is told that its time is up      |
  * | running    | after wallTime      |              |                        | likewise                                  |
  * | running    | loop done           |              | finalising             |                                           |
- * | finalising |                     | hasPipeline  | delivering             | where somebody waits on a channel         |
+ * | finalising |                     | hasPipeline  | delivering             | tells the session: no steering any more   |
  * | delivering | cancel, after runTimeout |         |                        | nothing more is sent                      |
  * | finalising, delivering | stream done | hasFailed, wasCancelled | failed, cancelled |                                     |
  * | finalising, delivering | stream done |          | completed              |                                           |
@@ -122,7 +122,7 @@ export const turnMachine = turnSetup.createMachine({
     },
     delivering: {
       description: 'The last of it is on its way.',
-      entry: 'finishPipeline',
+      entry: ['sayDelivering', 'finishPipeline'],
       on: { 'xstate.done.actor.stream': [...endings], cancel: { actions: 'stopPipeline' } },
       // A channel that never answers shall not hold the conversation.
       after: { runTimeout: { actions: 'stopPipeline' } },

@@ -34,7 +34,10 @@ export type TurnEvent =
   | DoneActorEvent<StreamOutput, 'stream'>
 
 /** What a turn tells its session while it runs. */
-export type TurnReport = Extract<LoopReport, { type: 'tool.waiting' | 'tool.decided' | 'compaction.started' | 'compaction.ended' }>
+export type TurnReport =
+  | Extract<LoopReport, { type: 'tool.waiting' | 'tool.decided' | 'compaction.started' | 'compaction.ended' }>
+  /** All is said: what comes now is for the next turn. */
+  | { type: 'turn.delivering' }
 
 export const turnSetup = setup({
   types: {
@@ -103,6 +106,7 @@ export const turnSetup = setup({
     }),
     tellPipeline: sendTo('stream', ({ event }) => event as StreamOrder),
     stopPipeline: sendTo('stream', { type: 'stream.abort' } satisfies StreamOrder),
+    sayDelivering: sendParent({ type: 'turn.delivering' } satisfies TurnReport),
     finishPipeline: sendTo('stream', ({ context }): StreamOrder => lastOrder(context)),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },

@@ -2,6 +2,7 @@
 import type { Clock } from '../contracts/environment.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
 import type { Model } from '../contracts/model.ts'
+import { asksForSummary } from '../rules/summary-prompt.ts'
 import { findRequests, type OfflineRequest, operand } from './offline-requests.ts'
 import { asksForStory, beginStory, isChapter, nextChapter, storyPace } from './offline-story.ts'
 import type { ScriptedResponse } from './script.ts'
@@ -19,7 +20,8 @@ const introduction =
 /** @param deltaDelayMs between two words, so that streaming can be seen; default 5 */
 export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaDelayMs?: number }): Model =>
   scriptedModel(
-    ({ messages, tools }) => {
+    ({ instructions, messages, tools }) => {
+      if (asksForSummary(instructions)) return { text: summarised(messages), usage: estimate(messages, '') }
       const { slow, ...response } = decideOffline(
         messages,
         tools.map(({ name }) => name),
@@ -31,6 +33,17 @@ export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaD
       clock,
     },
   )
+
+/** Of each line the beginning: it cannot tell what matters. */
+const summarised = (messages: readonly Message[]): string =>
+  messages
+    .flatMap((message) => ('text' in message ? message.text.split('\n') : []))
+    .filter((line) => line.trim() !== '')
+    .map((line) => (line.length > lineCharsMax ? `${line.slice(0, lineCharsMax)}…` : line))
+    .slice(-linesMax)
+    .join('\n')
+const lineCharsMax = 60
+const linesMax = 50
 
 /**
  * What the stand-in answers; the same conversation always gets the same answer. It reports the tool results that have come since its last

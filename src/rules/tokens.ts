@@ -14,6 +14,9 @@ export const isSilent = (text: string, { silent }: Tokens): boolean => {
   return begins || (!hasWords(text.slice(last + silent.length)) && !continued(text.slice(0, last)))
 }
 
+/** Whether there are no words beside the token. */
+export const isNothingBut = (text: string, token: string): boolean => !hasWords(text.replaceAll(token, ''))
+
 const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** Whether a token would be part of a longer word; an underscore alone may be markup. */
 const continues = (after: string): boolean => /^_*[\p{L}\p{N}]/u.test(after)

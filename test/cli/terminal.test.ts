@@ -14,13 +14,16 @@ afterEach(() => Promise.all(runtimes.splice(0).map((runtime) => runtime.close())
 const aChat = async () => {
   const pressed: number[] = []
   const button = tool({ name: 'button', description: 'a red one', input: z.object({}), approval: true, execute: () => pressed.push(1) })
+  const look = tool({ name: 'look', description: 'looks', input: z.object({}), execute: () => 'seen' })
   const runtime = await createRuntime({
     transport: 'memory:',
-    agents: [agent({ name: 'main', model: 'test/talk', tools: [button] })],
+    agents: [agent({ name: 'main', model: 'test/talk', tools: [button, look] })],
     models: {
       'test/talk': ({ messages }) => {
         const last = messages.at(-1)
         const text = last?.role === 'user' ? last.text : 'tool'
+        if (text === 'steps') return { text: 'first part', calls: [{ name: 'look' }] }
+        if (last?.role === 'tool' && last.name === 'look') return { text: 'second part' }
         if (text === 'danger') return { calls: [{ name: 'button' }] }
         if (text === 'hang') return { text: 'so far', hang: true }
         return text === 'story' ? { text: 'one two three four five six seven eight', deltaDelayMs: 30 } : { text: `echo ${text}` }
@@ -117,4 +120,37 @@ test('an error and an unknown command are said in the line, and the chat goes on
   input.write('still here\r')
 
   await sees('echo still here')
+})
+
+test('an order while a tool waits for a person takes neither the question nor the turn away', async () => {
+  const { input, sees, pressed } = await aChat()
+  input.write('danger\r')
+  await sees('(y/n)')
+  input.write('/status\r')
+  await sees('Session main')
+  input.write('y\r')
+  await sees('echo tool')
+
+  expect(pressed).toEqual([1])
+})
+
+test('after an order Ctrl-C still stops the turn that is running', async () => {
+  const { input, sees } = await aChat()
+  input.write('hang\r')
+  await sees('so far')
+  input.write('/think high\r')
+  await sees('Thinking: high.')
+  input.write('\u0003')
+
+  await sees('(stopped)')
+})
+
+test('what was told before a tool is not told again at the end', async () => {
+  const { input, sees, text } = await aChat()
+  input.write('steps\r')
+  await sees('second part')
+  input.write('still here\r')
+  await sees('echo still here')
+
+  expect(text().match(/first part/g)).toHaveLength(1)
 })

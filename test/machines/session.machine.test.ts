@@ -198,9 +198,9 @@ test('compaction by hand', async () => {
     running()
       .tell('turn', ended(['a'], { transcriptLength: 6 }))
       .send(compact)
-  expect(begin().inputs('summarise')).toMatchObject([{ upTo: 6, id: 's:summary-1' }])
+  expect(begin().inputs('summarise')).toMatchObject([{ upTo: 6, id: 's:summary-1.0' }])
 
-  const done = await begin().send(message('b')).resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 2, usage: noUsage })
+  const done = await begin().send(message('b')).resolve('summarise', { kind: 'summary', id: 's:summary-1.0', text: 'S', keep: 2, usage: noUsage })
   expect(done).toMatchObject({ state: 'debouncing', context: { transcriptLength: 3 } })
   expect(done.pass(500)).toMatchObject({ state: { running: 'answering' }, context: { run: { runId: 'b' } } })
   const failed = await begin().reject('summarise', new Error('no'))
@@ -289,7 +289,14 @@ test('compaction by a command stops what runs, and says how much shorter it beca
   expect(walk.state).toBe('compacting')
   expect(walk.inputs('summarise')).toMatchObject([{ upTo: 6, instructions: 'keep the names' }])
   expect(replies(walk.send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
-  await walk.resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 2, usage: noUsage, tokens: { before: 12_400, after: 900 } })
+  await walk.resolve('summarise', {
+    kind: 'summary',
+    id: 's:summary-1.0',
+    text: 'S',
+    keep: 2,
+    usage: noUsage,
+    tokens: { before: 12_400, after: 900 },
+  })
   expect(replies(walk)).toEqual([['compact', 'Compacted: 12k → 900 tokens.']])
 
   const idle = () =>
@@ -310,7 +317,7 @@ test('[OC-44] an order to compact has its answer, whatever comes before it is do
   expect(replies(yielding().send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
   for (const event of [stop(), anew('n', 'hi'), { type: 'cancel' }, { type: 'cancel', runId: 'a' }, { type: 'reset', at: 1 }])
     expect(replies(yielding().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
-  const waits = await waiting().send(shorten()).resolve('summarise', { kind: 'summary', id: 's:summary-1', text: 'S', keep: 1, usage: noUsage })
+  const waits = await waiting().send(shorten()).resolve('summarise', { kind: 'summary', id: 's:summary-1.0', text: 'S', keep: 1, usage: noUsage })
   expect(replies(waits)).toEqual([['compact', 'Compacted.']])
 })
 
@@ -495,6 +502,23 @@ test('[OC-28] an order that comes first in the morning begins the new conversati
 
 test('closed is the end', () => {
   expect(start().send({ type: 'close' }).state).toBe('closed')
+})
+
+test('[OC-09] a turn that has said all takes in nothing more: what comes is for the next one', () => {
+  const walk = running().tell('turn', { type: 'say', event: { type: 'turn.delivering' } })
+  expect(walk.state).toEqual({ running: 'delivering' })
+  walk.send(message('b'))
+  expect(walk.context.run.ids).toEqual(['a'])
+  expect(walk.context.queue).toMatchObject([{ id: 'b' }])
+
+  expect(walk.tell('turn', ended(['a'])).pass(500).context.run).toMatchObject({ runId: 'b' })
+})
+
+test('[OC-44] while the first messages are gathered there is no history to compact', () => {
+  const gathering = start().send({ ...message('a'), gatherMs: 1000 })
+  expect(gathering.state).toBe('debouncing')
+
+  expect(replies(gathering.send(shorten()))).toEqual([['compact', 'There is no history to compact.']])
 })
 
 test('every transition of the chart has been taken', () => {

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import type { Message } from '../../src/contracts/message.ts'
 import { decideOffline, offlineModel } from '../../src/models/offline.ts'
+import { summaryInstructions } from '../../src/rules/summary-prompt.ts'
 import { aRequest, assistant, result, start, user, virtualClock } from './fixtures.ts'
 
 const allTools = ['calculate', 'now', 'read_file', 'list_files']
@@ -207,4 +208,17 @@ test('the model streams word by word', async () => {
   await clock.advance(1000)
 
   expect(await call.response).toMatchObject({ model: 'scripted/offline', finish: 'stop' })
+})
+
+test('asked to shorten a conversation it keeps the beginning of each line, and calculates nothing', async () => {
+  const text = `User: what is 1+2?\n\nAssistant: ${'long '.repeat(40)}`
+  const clock = virtualClock()
+  const model = offlineModel({ clock, deltaDelayMs: 0 })
+
+  const answer = await model.call(aRequest({ instructions: summaryInstructions('the names'), messages: [user(text)], tools: [] }), {
+    signal: new AbortController().signal,
+    onDelta: () => undefined,
+  })
+
+  expect(answer.text.split('\n')).toEqual(['User: what is 1+2?', expect.stringMatching(/^Assistant: long (long )*.*…$/)])
 })

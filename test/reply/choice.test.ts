@@ -53,3 +53,22 @@ test('[OC-37] the first message of a thread is shown with what its parent said, 
   await told.clock.until((await told.clock.until(told.session('orphan').send('hi', { parent: 'nobody' }))).result())
   expect(asked.at(-1)).toEqual(['hi'])
 })
+
+test.each(['/think high', '/status', '/stop'])(
+  '[OC-37] a thread whose first words are %s begins with what its parent said all the same',
+  async (order) => {
+    const asked: string[][] = []
+    const model = ({ messages }: { messages: { role: string }[] }) => {
+      asked.push(messages.map((message) => ('text' in message ? String(message.text) : '')))
+      return { text: 'ok' }
+    }
+    await using told = await story([], { runtime: { models: { 'test/model': model } } })
+    await told.clock.until((await told.say('one')).result())
+    const thread = told.session('thread')
+    await told.clock.until(thread.send(order, { parent: 'main', ...by('o') }))
+    await told.clock.settle()
+    await told.clock.until((await told.clock.until(thread.send('and here?', { parent: 'main', ...by('t') }))).result())
+
+    expect(asked.at(-1)).toEqual(['one', 'ok', 'and here?'])
+  },
+)

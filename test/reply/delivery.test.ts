@@ -555,3 +555,27 @@ describe('the order of phases', () => {
     ])
   })
 })
+
+test.each(lives)('[OC-09, OC-12] what is said while the answer is being delivered gets a turn of its own%s', async (life) => {
+  await using told = await staged(({ messages }) => ({ text: `saw ${messages.length}` }), { queueMode: 'steer' })
+  told.channel.delay(3000)
+  await told.say('one', by('a'))
+  await told.clock.advance(1000)
+  expect(await told.say('two', by('b'))).toMatchObject({ status: 'queued' })
+  await reborn(told, life)
+  await ended(told, 'b')
+
+  expect(arrived(told)).toEqual(['final: saw 1', 'final: saw 3'])
+  await expectReplay(told)
+})
+
+test('[OC-62] of a message in parts the first that takes too long counts, and the others are not sent', async () => {
+  const paragraphs = ['One', 'Two', 'Three'].map((word) => `${word} ${'x'.repeat(45)}`)
+  const limits = { streaming: true, min: 10, max: 60, sendTimeoutMs: 1000, coalesce: { minChars: 1, idleMs: 0 } }
+  await using told = await staged([slowly(...paragraphs)], { channel: { textMax: 60 }, responsePrefix: 'PREFIX PREFIX PREFIX', delivery: limits })
+  told.channel.hang(1)
+  told.channel.fail(2)
+  await asked(told, 'go', by('a'))
+
+  expect(told.channel.sends.map(({ kind }) => kind).slice(1)).not.toContain('block')
+})

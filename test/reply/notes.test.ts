@@ -235,3 +235,21 @@ test('[OC-41] whenever the process dies, notes are taken once and the answer is 
     expect(eventsOf(told, 'usage').map(({ runId }) => runId)).toEqual(['a', 'b:flush', 'b'])
   }
 })
+
+test('[OC-41, OC-89] what was used before somebody stopped it is written down, too', async () => {
+  const slow = tool({ name: 'note', description: 'takes a note', input: z.object({}), execute: (_, { signal }) => forever(signal) })
+  await using told = await noter({ notes: () => ({ calls: [{ name: 'note', input: {} }] }) }, { tools: () => [slow] })
+  await asked(told, 'a', by('a'))
+  await told.say('b', by('b'))
+  await told.clock.advance(1000)
+  await told.say('/stop', by('s'))
+  await ended(told, 'b')
+  await told.quiet()
+
+  const { usage } = (await told.main.view()).record.spent
+  const totals = eventsOf(told, 'usage').map((event) => (event.type === 'usage' ? event.usage.total : 0))
+  expect(totals).toHaveLength(2)
+  expect(usage.inputTokens + usage.outputTokens).toBe(totals.reduce((sum, total) => sum + total, 0))
+})
+const forever = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => signal.addEventListener('abort', () => reject(signal.reason as Error), { once: true }))

@@ -373,3 +373,9 @@ test.each(lives)('[OC-87] what waited for its turn is decorated in the same way%
     [`[model] Two.\n${line}`, '2'],
   ])
 })
+
+test('[OC-75] within a long answer the word for silence is text, also at the edge of a block', async () => {
+  const parts = [words(900, 'first'), `NO_REPLY is what an agent says; ${words(900, 'second')}`, words(900, 'third')]
+  for (const streaming of [false, true])
+    expect((await textsOf({ text: parts.join('\n\n') }, streaming)).join(' ')).toContain('NO_REPLY is what an agent says')
+})

@@ -194,3 +194,17 @@ test('[OC-24] what was dropped from a full queue is counted, and told to nobody 
   expect(emitted.filter(({ type }) => type === 'cleared')).toMatchObject([{ followups: 2, dropped: 2 }])
   expect(asked.map(newest)).toEqual(['a', 'f'])
 })
+
+test.each(['followup', 'steer-backlog'] as const)('[OC-11, OC-19] where new ones are refused, what waits stays (%s)', async (queueMode) => {
+  const { script } = listener(undefined, 2000)
+  await using told = await story(script, { queueMode, queueCap: 1, queueDrop: 'new' })
+  const refused: string[] = []
+  for (const id of ['a', 'b', 'c']) {
+    await told.say(id, { idempotencyKey: id }).catch(({ code }: { code: string }) => refused.push(`${id} ${code}`))
+    await told.clock.advance(100)
+  }
+  await told.quiet()
+
+  expect(refused).toEqual(['c overloaded'])
+  expect(outcomes(told.events('main'))).toEqual({ a: 'final', b: 'final' })
+})

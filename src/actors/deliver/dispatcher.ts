@@ -4,10 +4,11 @@ import type { Channel, DeliveryOutput, FullDelivery, SendKind } from '../../cont
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
-import type { Payload, Route } from '../../contracts/reply.ts'
+import type { Payload, Route, Tokens } from '../../contracts/reply.ts'
 import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from '../../machines/stream.machine.ts'
 import { payloadKey } from '../../rules/blocks.ts'
 import { newThreading, type Threading, thread } from '../../rules/threading.ts'
+import { isNothingBut } from '../../rules/tokens.ts'
 import { channelTexts, shaped } from './shape.ts'
 import type { Said } from './unsaid.ts'
 
@@ -46,6 +47,8 @@ export class Dispatcher {
   readonly #seen = new Set<string>()
   /** Counts the messages of the model. */
   #message = 0
+  /** The newest of which a block came to be sent. */
+  #begun = -1
   /** Blocks of the message that is being written which went out. */
   #saying: Said[] = []
   #timers = new Set<unknown>()
@@ -140,12 +143,12 @@ export class Dispatcher {
   }
 
   async #deliver(job: Waiting): Promise<void> {
-    const { channel, delivery } = this.#parts
+    const { channel } = this.#parts
     const { kind } = job
     if (job.superseded) return
     if (kind === 'block' && this.aborted) return this.#lose('dropped')
     if (!channel) return kind === 'block' ? this.#lose('no_channel') : this.skip('no_channel')
-    const { payload, skip, stripped } = shaped(job.payload, delivery.tokens)
+    const { payload, skip, stripped } = shaped(job.payload, this.#tokensFor(job))
     if (stripped) this.#noteStripped()
     if (!payload) return this.skip(skip)
     const threaded = thread(this.#threading, payload)
@@ -160,6 +163,14 @@ export class Dispatcher {
     }
     if (kind !== 'tool') this.#threading = threaded.state
     await this.#sendAll(channel, kind, key, kind === 'tool' ? payload : threaded.payload)
+  }
+
+  /** In a block after the first one of a message the silent token is part of the text, unless there is nothing else. */
+  #tokensFor({ kind, message, payload }: Waiting): Tokens {
+    const { tokens } = this.#parts.delivery
+    const first = kind !== 'block' || message !== this.#begun
+    if (kind === 'block') this.#begun = message
+    return first || isNothingBut(payload.text ?? '', tokens.silent) ? tokens : { ...tokens, silent: '' }
   }
 
   /** What the model says twice is said twice, and each time has a name of its own. */
@@ -177,7 +188,10 @@ export class Dispatcher {
     for (const [place, part] of channelTexts(payload, channel.textMax, this.#parts.delivery.replyTo).entries()) {
       const result = await this.#send(channel, part, kind, place === 0 ? id : `${id}.${place}`)
       if (this.#stop.signal.aborted) return
-      if (result !== 'sent') worst = result
+      if (result === 'sent') continue
+      // Without it the rest makes no sense.
+      worst = result
+      break
     }
     if (worst === 'sent') {
       this.counts[kind]++

@@ -1,0 +1,9 @@
+/** How a model is asked to shorten a conversation, and how one can tell that it was. */
+
+const asked =
+  'You shorten a conversation so that it can go on. Write down what a colleague must know who takes over now: what the user wants, decisions and their reasons, facts and figures, names and paths word for word, what was tried, what is open. No preface.'
+
+/** @param wishes of whoever asked for it */
+export const summaryInstructions = (wishes?: string): string => `${asked}${wishes === undefined ? '' : `\nKeep in mind: ${wishes}`}`
+
+export const asksForSummary = (instructions: string): boolean => instructions.startsWith(asked)
