@@ -36,7 +36,7 @@ test.each([
   expect((await told.main.view()).record.compactions).toBe(compactions)
 })
 
-test('[OC-43] overflow on every call: one compaction, and then a new session that says why', async () => {
+test('[OC-34, OC-43] overflow on every call: one compaction, and then a new session that says why', async () => {
   const { asked, script } = listener((request) => (isSummary(request) ? { text: 'SUMMARY' } : { error: { code: 'provider_overflow' } }))
   let able = true
   await using told = await story((request) => (able && !isSummary(request) ? { text: 'ok' } : script(request)))

@@ -1,5 +1,6 @@
 /** How a conversation begins anew when somebody asks for it, and what is left of the old one. */
 import { expect, test } from 'vitest'
+import { RuntimeError } from '../../src/index.ts'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
 import { ann, ask, before, eventsOf, expectReplay, listener, newest, notices, restarted, texts, turns } from './support.ts'
 
@@ -162,4 +163,57 @@ test('[OC-29] what comes right behind a bare /new during a run is not mixed with
   await told.quiet()
 
   expect(asked.map(newest).join()).not.toMatch(/Message \d:\n\n/)
+})
+
+test.each([
+  ['messages: roles must alternate between "user" and "assistant"', /did not accept the order of the messages.*try again/],
+  ['tool_use ids were found without tool_result blocks immediately after', /record of tool calls in this conversation was damaged.*try again/],
+])(
+  '[OC-34] a model that refuses the history itself (%s): the session begins anew and says why, and the journal keeps what was said',
+  async (message, words) => {
+    let able = true
+    await using told = await story(() => (able ? { text: 'ok' } : { error: { status: 400, message } }))
+    await ask(told, 'one', ann('1'))
+    able = false
+    await told.say('two', ann('2'))
+    await told.quiet()
+
+    const [error] = eventsOf(told, 'error')
+    expect(error).toMatchObject({ outcome: 'reset' })
+    expect(texts(error!).join()).toMatch(words)
+    expect(await told.transcript()).toEqual([])
+    able = true
+    expect((await ask(told, 'three', ann('3'))).text).toBe('ok')
+    expect(JSON.stringify(await told.trace('main'))).toContain('one')
+  },
+)
+
+test('[OC-33] a reset that the store does not take has not happened: the conversation goes on as it was', async () => {
+  await using told = await story(listener().script)
+  await ask(told, 'one', ann('1'))
+  const { sessionId } = (await told.main.view()).record
+  const { journal } = told.runtime.services.transport
+  const append = journal.append.bind(journal)
+  journal.append = () => {
+    journal.append = append
+    return Promise.reject(new RuntimeError('log_full', 'the disk is full', { retryable: true, hint: 'make room' }))
+  }
+
+  await expect(told.clock.until(told.main.command({ type: 'reset' }))).rejects.toMatchObject({ code: 'log_full' })
+  expect((await told.main.view()).record.sessionId).toBe(sessionId)
+  expect((await ask(told, 'two', ann('2'))).text).toBe('re: two')
+  expect(await told.transcript()).toHaveLength(4)
+})
+
+test('[OC-35] a new conversation waits for nothing to be deleted: it answers at once, and what was said before stays in the journal', async () => {
+  const { script } = listener(undefined, 0)
+  await using told = await story(script)
+  await ask(told, 'one', ann('1'))
+  const before = told.clock.now()
+  await ask(told, '/new hello', ann('2'))
+
+  expect(told.clock.now() - before).toBeLessThanOrEqual(50)
+  expect(await told.transcript()).toEqual(['user: hello', 'assistant: re: hello'])
+  expect(JSON.stringify(await told.trace('main'))).toContain('re: one')
+  await expectReplay(told)
 })
