@@ -1,9 +1,11 @@
 /** Which credential of a provider a call uses, and what its outcome means for the others; what is known of them is shared by all sessions. */
+
 import type { Clock } from '../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { CredentialProfile, Models } from '../contracts/model.ts'
 import { failed, order, type ProviderState, restingError, restsUntil, succeeded } from '../rules/cooldown.ts'
 import { failoverReason } from '../rules/fallback.ts'
+import { providerOf } from '../rules/model-ref.ts'
 
 /** What is known of the credentials of providers, wherever it is kept. */
 export type Cooldowns = {
@@ -26,8 +28,6 @@ export type CredentialWish = {
 
 /** @property flat not paid by the token */
 export type Chosen = { id: string; flat: boolean; done(): void; late(): void; failed(error: unknown): RuntimeError } | undefined
-
-const providerOf = (ref: string): string => ref.slice(0, Math.max(0, ref.indexOf('/')))
 
 /** @returns undefined for a model that needs none @throws RuntimeError provider_rate_limit where all rest */
 export const chooseCredential = async (

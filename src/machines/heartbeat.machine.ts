@@ -2,6 +2,7 @@ import { assign, emit, fromPromise, sendTo, setup } from 'xstate'
 import type { Delivery } from '../contracts/channel.ts'
 import { defaultTokens, type Payload, type Route } from '../contracts/reply.ts'
 import { alertRepeated, busyRetryMs, type SkipReason, wakeCoalesceMs } from '../rules/heartbeat.ts'
+import { notProvided } from './not-provided.ts'
 import { type StreamOutput, streamMachine } from './stream.machine.ts'
 
 export type HeartbeatInput = { agent: string; session: string; everyMs: number }
@@ -18,12 +19,14 @@ export type AskInput = { agent: string; session: string; id: string }
 
 type Context = HeartbeatInput & { turns: number; look: Look | null; asked: Asked | null; last: { text: string; at: number } | null }
 
-/** That all is well is said in the word for it. */
-const saidBy = ({ asked, look }: Context): Payload[] =>
-  asked && asked.payloads.length > 0 ? asked.payloads : [{ text: look?.delivery?.tokens?.heartbeat ?? defaultTokens.heartbeat }]
-/** Which is no word to be taken off then. */
-const tokensFor = ({ asked, look }: Context): NonNullable<Delivery['tokens']> =>
-  asked && asked.payloads.length > 0 ? { ...look?.delivery?.tokens } : { ...look?.delivery?.tokens, heartbeat: '' }
+const isWell = ({ asked }: Context): boolean => asked?.payloads.length === 0
+/** That all is well is said in the word for it, which is no word to be taken off then. */
+const saidBy = (context: Context): Payload[] =>
+  isWell(context) ? [{ text: context.look?.delivery?.tokens?.heartbeat ?? defaultTokens.heartbeat }] : (context.asked?.payloads ?? [])
+const tokensFor = (context: Context): NonNullable<Delivery['tokens']> => ({
+  ...context.look?.delivery?.tokens,
+  ...(isWell(context) ? { heartbeat: '' } : {}),
+})
 
 const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => text).join('\n\n')
 
@@ -57,8 +60,8 @@ export const heartbeatMachine = setup({
     emitted: {} as HeartbeatOutput,
   },
   actors: {
-    look: fromPromise<Look, HeartbeatInput>(() => Promise.reject(new Error('not provided'))),
-    ask: fromPromise<Asked, AskInput>(() => Promise.reject(new Error('not provided'))),
+    look: fromPromise<Look, HeartbeatInput>(notProvided),
+    ask: fromPromise<Asked, AskInput>(notProvided),
     stream: streamMachine,
   },
   guards: {
@@ -70,7 +73,7 @@ export const heartbeatMachine = setup({
       asked.payloads.length > 0 && context.look?.route !== undefined && context.look.showAlerts,
     isWellToTell: ({ context }, { asked }: { asked: Asked }) =>
       asked.payloads.length === 0 && context.look?.route !== undefined && context.look.showOk,
-    isWell: ({ context }) => context.asked?.payloads.length === 0,
+    isWell: ({ context }) => isWell(context),
     isLost: (_, { told }: { told: StreamOutput }) => told.failed > 0 || told.aborted,
   },
   delays: { every: ({ context }) => context.everyMs, blink: wakeCoalesceMs, retry: busyRetryMs },

@@ -1,4 +1,5 @@
 /** The names that the chart in loop.machine.ts uses: its guards, delays, actions and actors. */
+
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { type ErrorBody, type ErrorCode, errorBody } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
@@ -23,6 +24,7 @@ import {
   steered,
   withoutSteers,
 } from './loop.context.ts'
+import { notProvided } from './not-provided.ts'
 import type { StreamOrder } from './stream.machine.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from './tool.machine.ts'
 
@@ -59,8 +61,8 @@ export const loopSetup = setup({
     tags: {} as 'waiting',
   },
   actors: {
-    callModel: fromPromise<ModelCallOutput, ModelCallInput>(() => Promise.reject(new Error('not provided'))),
-    summarise: fromPromise<SummaryOutput, SummaryInput>(() => Promise.reject(new Error('not provided'))),
+    callModel: fromPromise<ModelCallOutput, ModelCallInput>(notProvided),
+    summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
     tool: toolMachine,
   },
   guards: {

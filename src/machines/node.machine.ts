@@ -1,5 +1,6 @@
 import { assign, type EventObject, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
+import { notProvided } from './not-provided.ts'
 import { type PartitionLook, partitionMachine } from './partition.machine.ts'
 
 export type NodeEvent =
@@ -19,7 +20,6 @@ export type NodeContext = {
 /** What its renewal is told. */
 export type RenewEvent = { type: 'drain' }
 
-const notProvided = () => Promise.reject(new Error('not provided'))
 const partitions = Array.from({ length: partitionCount }, (_, index) => index)
 const childOf = (partition: number): string => `partition-${partition}`
 

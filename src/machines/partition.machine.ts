@@ -1,13 +1,12 @@
 import { assign, type EventObject, fromCallback, fromPromise, setup } from 'xstate'
 import type { Seat } from '../contracts/placement.ts'
+import { notProvided } from './not-provided.ts'
 
 /** What is known of the seat of one partition; of nodes that are gone it names none. `wanted` is who should have it. */
 export type PartitionLook = Seat & { wanted: string | null }
 export type PartitionEvent = { type: 'look' } & PartitionLook
 
 export type PartitionContext = PartitionLook & { partition: number; me: string }
-
-const notProvided = () => Promise.reject(new Error('not provided'))
 
 /**
  * One partition, as one node sees it. The seat in the registry says who has it; that two never write to one actor is the journal's doing.

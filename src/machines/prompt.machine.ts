@@ -1,6 +1,7 @@
 import { emit, enqueueActions, fromPromise, setup } from 'xstate'
 import { type ErrorBody, errorBody } from '../contracts/errors.ts'
 import type { Approval } from '../contracts/turn.ts'
+import { notProvided } from './not-provided.ts'
 
 export type PromptEvent =
   /** Something of the answer has gone to the caller. */
@@ -28,8 +29,6 @@ type Context = {
   /** Questions without an answer, by call. */
   open: Record<string, Approval>
 }
-
-const notProvided = () => Promise.reject(new Error('not provided'))
 
 const yes = /^(?:y|yes|ok|okay|allow|approve)[.!]?$/i
 const no = /^(?:n|no|deny|refuse)[.!]?$/i

@@ -1,10 +1,12 @@
 /** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
+
 import { addUsage, noUsage, type Usage } from '../contracts/message.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
 import type { ToggleChanges, Toggles } from '../contracts/settings.ts'
 import type { SummaryOutput, TurnOutput } from '../contracts/turn.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
+import { providerOf } from '../rules/model-ref.ts'
 import { sessionIdOf } from '../rules/session-id.ts'
 
 type Message = Extract<SessionEvent, { type: 'message' }>
@@ -128,8 +130,6 @@ export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[])
   // Only what has a value is there at all.
   return { ...profile, ...primary, ...rest } as Profile
 }
-
-const providerOf = (model: string): string => model.slice(0, Math.max(0, model.indexOf('/')))
 
 /** After another rule about groups the model is told of it. */
 export const withToggles = (record: SessionRecord, toggles: Toggles): SessionRecord => ({

@@ -1,10 +1,12 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
+
 import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
 import { errorBody } from '../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
 import type { SessionEvent, SessionOutput } from '../contracts/session.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/turn.ts'
+import { notProvided } from './not-provided.ts'
 import {
   acceptance,
   admitted,
@@ -49,10 +51,10 @@ export const sessionSetup = setup({
   actors: {
     turn: turnMachine,
     /** What another session has said. */
-    fork: fromPromise<TranscriptMessage[], { parent: string }>(() => Promise.reject(new Error('not provided'))),
+    fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
     /** For what the session itself says, beside its turns. */
     stream: streamMachine,
-    summarise: fromPromise<SummaryOutput, SummaryInput>(() => Promise.reject(new Error('not provided'))),
+    summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },
   guards: {
     isRepeated: ({ context, event }) => isRepeated(message(event), context),

@@ -3,6 +3,7 @@ import { type ErrorBody, errorBody } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { ToolOutcome } from '../contracts/tool.ts'
 import type { Approval, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../contracts/turn.ts'
+import { notProvided } from './not-provided.ts'
 
 /** `attemptMax` is the tool's own, until a worker is lost. */
 type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
@@ -78,7 +79,7 @@ export const toolMachine = setup({
     tags: {} as 'waiting',
   },
   actors: {
-    execute: fromPromise<ToolCallOutput, ToolCallInput>(() => Promise.reject(new Error('not provided'))),
+    execute: fromPromise<ToolCallOutput, ToolCallInput>(notProvided),
   },
   guards: {
     hasProblem: ({ context }) => context.call.problem !== undefined,

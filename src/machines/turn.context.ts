@@ -111,7 +111,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
       ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
       status,
       outcome: status === 'failed' ? 'failed' : 'aborted',
-      ...noted(context.flush, 0),
+      ...flushedBy(context.flush, 0),
     }
   return {
     runId,
@@ -134,14 +134,14 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     ...(answer.durationMs === null ? {} : { durationMs: answer.durationMs }),
     ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
     ...(answer.credential === null ? {} : { credential: answer.credential }),
-    ...noted(context.flush, answer.compactions),
+    ...flushedBy(context.flush, answer.compactions),
     ...(answer.error === null ? {} : { error: answer.error }),
     transcriptLength: answer.transcriptLength,
   }
 }
 
 /** What taking notes has used, which stands beside the turn, and how often the history was shortened in both. */
-const noted = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput, 'compactions' | 'flushed'> => {
+const flushedBy = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput, 'compactions' | 'flushed'> => {
   const compactions = compacted + (flush?.compactions ?? 0)
   return {
     ...(compactions > 0 ? { compactions } : {}),

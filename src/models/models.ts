@@ -6,6 +6,7 @@ import type { Environment } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { CredentialProfile, Model, Models } from '../contracts/model.ts'
 import { order } from '../rules/cooldown.ts'
+import { modelIdOf, providerOf } from '../rules/model-ref.ts'
 import { checked } from './checked.ts'
 import { type Credentials, checkCredentials, chosen, configuredFor, defaultProfile } from './credentials.ts'
 import { instrument } from './instrument.ts'
@@ -64,7 +65,7 @@ export const createModels = ({
     const own = Object.hasOwn(custom, ref) ? custom[ref] : undefined
     if (own !== undefined) return openCustom(own, ref)
     if (ref === offlineRef) return offlineModel({ clock, ...(offlineDelayMs === undefined ? {} : { deltaDelayMs: offlineDelayMs }) })
-    const modelId = ref.slice(ref.indexOf('/') + 1)
+    const modelId = modelIdOf(ref)
     if (name === 'scripted' && modelId !== '') return scriptedModel(await readScript(await fileInside(folder, modelId, ref)), { ref, clock })
     const provider = Object.hasOwn(providers, name) ? providers[name] : undefined
     if (provider === undefined || modelId === '') throw unknownModel(ref, Object.keys(custom))
@@ -110,9 +111,6 @@ export const createModels = ({
 
 // Array.isArray does not narrow a readonly array.
 const isScript = (own: CustomModel): own is Extract<ScriptedSource, readonly unknown[]> => Array.isArray(own)
-
-/** What stands before the slash; nothing where there is none. */
-const providerOf = (ref: string): string => ref.slice(0, Math.max(0, ref.indexOf('/')))
 
 const defaultRefOf = (env: Variables, credentials: Credentials): string => {
   const hasKey = (name: string, variable: string): boolean => configuredFor(credentials, name).length > 0 || setting(env, variable) !== undefined

@@ -39,7 +39,7 @@ const summarised = (messages: readonly Message[]): string =>
   messages
     .flatMap((message) => ('text' in message ? message.text.split('\n') : []))
     .filter((line) => line.trim() !== '')
-    .map((line) => (line.length > lineCharsMax ? `${line.slice(0, lineCharsMax)}…` : line))
+    .map((line) => shortened(line, lineCharsMax))
     .slice(-linesMax)
     .join('\n')
 const lineCharsMax = 60
@@ -187,7 +187,7 @@ const lastNumber = (messages: readonly Message[]): string | undefined => {
 // 15 digits are what a double holds for certain: 0.1 + 0.2 is 0.3 to people.
 const figure = (value: number): string => String(Number(value.toPrecision(15)))
 
-const shortened = (text: string): string => (text.length > shownCharsMax ? `${text.slice(0, shownCharsMax)}…` : text)
+const shortened = (text: string, charsMax = shownCharsMax): string => (text.length > charsMax ? `${text.slice(0, charsMax)}…` : text)
 
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 

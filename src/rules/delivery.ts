@@ -1,6 +1,8 @@
 /** How an answer is delivered, out of what its message, account, channel and agent want (OC-58, 60, 68). */
+
 import { type Channel, type Delivery, deliveryDefaults, type FullDelivery, type TypingMode } from '../contracts/channel.ts'
 import type { Origin } from '../contracts/reply.ts'
+import { definedOf } from './defined.ts'
 
 /**
  * @property origin where the message came from @property account which of our accounts; default: that of the origin
@@ -42,9 +44,6 @@ const merged = (layers: Delivery[]): Delivery => {
   }
   return all
 }
-
-const definedOf = <Layer extends object>(layer: Layer): Layer =>
-  Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
 
 /** No block is longer than the channel takes. */
 export const limited = (full: FullDelivery, textMax: number): FullDelivery => {

@@ -1,4 +1,5 @@
 /** Which model somebody means. */
+import { modelIdOf } from './model-ref.ts'
 
 export type ModelCatalogue = {
   /** In the order in which they are shown; `ref` is provider/model-id. */
@@ -66,7 +67,6 @@ const withoutProfile = (asked: string): { name: string; profile?: string } => {
 const withProfile = (found: ModelChoice | ModelRefusal, profile?: string) => ('ref' in found && profile !== undefined ? { ...found, profile } : found)
 
 const same = (a: string, b: string) => a.toLowerCase() === b.toLowerCase()
-const idOf = (ref: string) => ref.slice(ref.indexOf('/') + 1)
 
 /** Known models, then those that are only allowed, then the default, each once. */
 const entriesOf = ({ known, allowed, default: usual }: ModelCatalogue): Entry[] => {
@@ -86,7 +86,7 @@ const named = (name: string, entries: Entry[], catalogue: ModelCatalogue): Model
   const ways = [
     ['reference', entries.filter(({ ref }) => same(ref, name))],
     ['alias', entries.filter(({ alias }) => alias !== undefined && same(alias, name))],
-    ['reference', entries.filter(({ ref }) => same(idOf(ref), name))],
+    ['reference', entries.filter(({ ref }) => same(modelIdOf(ref), name))],
   ] as const
   const way = ways.find(([, found]) => found.length > 0)
   if (!way) return undefined
@@ -115,7 +115,7 @@ const nearest = (name: string, entries: Entry[], catalogue: ModelCatalogue): { r
   const versions = (ref: string) => (/\d/.test(name) ? tokensOf(ref).filter((token) => /\d/.test(token)).length : 0)
   return entries
     .filter(({ allowed }) => allowed)
-    .map(({ ref, alias }) => ({ ref, score: Math.max(...[ref, idOf(ref), alias ?? ''].map((text) => likeness(name, text))) }))
+    .map(({ ref, alias }) => ({ ref, score: Math.max(...[ref, modelIdOf(ref), alias ?? ''].map((text) => likeness(name, text))) }))
     .filter(({ score }) => score >= nearMin)
     .sort((a, b) => b.score - a.score || versions(a.ref) - versions(b.ref) || preferred(b.ref) - preferred(a.ref))
     .slice(0, nearMax)

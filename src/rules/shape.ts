@@ -1,4 +1,5 @@
 /** What users get of what a turn has said: the one place where an answer becomes messages (OC-74…87). */
+
 import type { ErrorBody } from '../contracts/errors.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { Payload, ReplyToMode, Tokens } from '../contracts/reply.ts'
@@ -7,6 +8,7 @@ import { isRenderable } from './blocks.ts'
 import { type Decorated, decorate, responsePrefix } from './decorate.ts'
 import { errorText, resetCauseOf, resetText } from './error-text.ts'
 import { parseDirectives } from './model-directives.ts'
+import { modelIdOf, providerOf } from './model-ref.ts'
 import { withoutSent, wroteTo } from './sent-texts.ts'
 import { newThreading, threadAll } from './threading.ts'
 import { heartbeatAlert, withoutTokens } from './tokens.ts'
@@ -129,11 +131,11 @@ const decorations = (answer: LoopOutput, { session, profile, facts, tokens, stre
 /** What stands before each message, once it is known which model says it. */
 export const prefixFor = ({ responsePrefix: template, thinking = 'off', agent }: Profile, model: string): string | undefined => {
   if (template === undefined) return undefined
-  const slash = model.indexOf('/')
+  const provider = providerOf(model)
   return responsePrefix(template, {
-    model: model.slice(slash + 1),
+    model: modelIdOf(model),
     modelFull: model,
-    ...(slash > 0 ? { provider: model.slice(0, slash) } : {}),
+    ...(provider === '' ? {} : { provider }),
     thinkingLevel: thinking,
     identity: { name: agent },
   })

@@ -88,7 +88,7 @@ const nothing = new RegExp(`^(?:${markup}|[\\s.!,;:…])*$`, 'i')
 
 /** What wraps the token goes with it; markup that wraps more than the token stays. */
 const withoutFirst = (text: string, token: string): string | undefined => {
-  const at = token === '' ? -1 : text.indexOf(token)
+  const at = text.indexOf(token)
   const [before, after] = [text.slice(0, at), text.slice(at + token.length)]
   if (at < 0 || !onlyMarkup.test(before) || continues(after)) return undefined
   const wrap = closingMarkup.exec(after)?.[0] ?? ''
@@ -96,7 +96,7 @@ const withoutFirst = (text: string, token: string): string | undefined => {
 }
 
 const withoutLast = (text: string, token: string): string | undefined => {
-  const at = token === '' ? -1 : text.lastIndexOf(token)
+  const at = text.lastIndexOf(token)
   if (at < 0) return undefined
   const after = text
     .slice(at + token.length)

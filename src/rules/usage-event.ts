@@ -1,7 +1,9 @@
 /** What is told of the tokens that somebody has used (OC-91). */
+
 import type { Usage } from '../contracts/message.ts'
 import type { SessionOutput, UsageKinds } from '../contracts/session.ts'
 import { kindsOf } from './cost.ts'
+import { providerOf } from './model-ref.ts'
 
 /** @property at ms since the epoch @property window tokens that the model can read; 0 where unknown @property tokens of the conversation */
 export type Used = {
@@ -41,7 +43,7 @@ export const usageEvents = ({
       ...rest,
       ...(sessionId ? { sessionId } : {}),
       ...(channel === undefined ? {} : { channel }),
-      provider: model.slice(0, Math.max(0, model.indexOf('/'))),
+      provider: providerOf(model),
       model,
       usage: kinds(usage),
       ...(Object.keys(shares).length > 1 ? { byModel: Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, kinds(share)])) } : {}),

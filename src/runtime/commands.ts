@@ -1,4 +1,5 @@
 /** Every command of `src/contracts/commands.ts`, carried out: the gateway, the command line and services all come through here. */
+
 import { randomUUID } from 'node:crypto'
 import { halfImportedError } from '../actors/supervision.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
@@ -6,6 +7,7 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
+import { definedOf } from '../rules/defined.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
 import { registered, whereToLook } from './kinds.ts'
@@ -51,7 +53,7 @@ const handlers: Handlers = {
       text: message,
       id,
       ...(model === undefined ? {} : { model }),
-      ...Object.fromEntries(Object.entries(more).filter(([, value]) => value !== undefined)),
+      ...definedOf(more),
     })
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     return { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }

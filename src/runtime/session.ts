@@ -1,4 +1,5 @@
 /** A session as its users hold it. */
+
 import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
@@ -11,6 +12,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/session.context.ts'
+import { definedOf } from '../rules/defined.ts'
 import { filled } from './intake.ts'
 import { lookNowAndThen } from './looking.ts'
 import { parseInput } from './parse.ts'
@@ -70,8 +72,7 @@ export class Session {
     admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
     const { idempotencyKey: _, heartbeat, ...wishes } = options
-    const said = { ...wishes, ...(heartbeat ? { heartbeat } : {}) }
-    const known = Object.fromEntries(Object.entries(said).filter(([, value]) => value !== undefined))
+    const known = definedOf({ ...wishes, ...(heartbeat ? { heartbeat } : {}) })
     const command = parseInput(SessionCommand, { type: 'message', text, id, ...known })
     const run = this.#follow(id)
     try {

@@ -1,21 +1,8 @@
 import { expect, test } from 'vitest'
-import { assign, createMachine } from 'xstate'
 import { type Asked, heartbeatMachine, type Look } from '../../src/machines/heartbeat.machine.ts'
+import { pipe } from './pipe.ts'
 import { walker } from './walk.ts'
 
-/** Stands for a pipeline: it keeps what it is told, and ends when that was sent. */
-const pipe = createMachine({
-  types: {} as { context: { told: { type: string }[] } },
-  context: { told: [] },
-  on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
-  initial: 'on',
-  states: {
-    on: { on: { flushed: 'off', lost: 'gone' } },
-    off: { type: 'final', output: { failed: 0, aborted: false } },
-    gone: { type: 'final', output: { failed: 1, aborted: false } },
-  },
-  output: ({ event }) => (event as unknown as { output: unknown }).output,
-})
 const heartbeat = walker(heartbeatMachine, ['look', 'ask'], () => ({ stream: pipe }))
 
 const start = () => heartbeat.start({ agent: 'main', session: 'main', everyMs: 60_000 })

@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { assign, createMachine, sendParent } from 'xstate'
+import { createMachine, sendParent } from 'xstate'
 import { noUsage } from '../../src/contracts/message.ts'
 import { defaultProfile, type Profile, queueMax } from '../../src/contracts/profile.ts'
 import type { QueueMode } from '../../src/contracts/settings.ts'
 import type { TurnOutput } from '../../src/contracts/turn.ts'
 import { sessionMachine } from '../../src/machines/session.machine.ts'
 import { nextMessages } from '../../src/machines/session.queue.ts'
+import { pipe } from './pipe.ts'
 import { walker } from './walk.ts'
 
 /** Stands for a turn: it ends when it is told how, and passes on what it is told to say. */
@@ -16,14 +17,6 @@ const stub = createMachine({
     on: { on: { end: 'off', say: { actions: sendParent(({ event }) => (event as unknown as { event: { type: string } }).event) } } },
     off: { type: 'final', output: ({ event }) => event },
   },
-})
-/** Stands for a pipeline: it keeps what it is told, and ends when that was sent. */
-const pipe = createMachine({
-  types: {} as { context: { told: { type: string }[] } },
-  context: { told: [] },
-  on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
-  initial: 'on',
-  states: { on: { on: { flushed: 'off' } }, off: { type: 'final' } },
 })
 const session = walker(sessionMachine, ['summarise', 'fork'], () => ({ turn: stub, stream: pipe }))
 

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
-import { assign, createMachine, sendParent } from 'xstate'
+import { createMachine, sendParent } from 'xstate'
 import { noUsage } from '../../src/contracts/message.ts'
 import { defaultProfile, type Profile } from '../../src/contracts/profile.ts'
 import type { LoopOutput, TurnFacts } from '../../src/contracts/turn.ts'
 import { turnMachine } from '../../src/machines/turn.machine.ts'
+import { pipe } from './pipe.ts'
 import { walker } from './walk.ts'
 
 /** Stands for the loop: it ends when it is told how, passes on what it is told to say, and says what it heard itself. */
@@ -22,17 +23,6 @@ const stub = createMachine({
       type: 'final',
       output: ({ event }) => (event.type === 'expire' ? { output: ended({ status: 'failed', error: (event as any).error }) } : event),
     },
-  },
-})
-/** Stands for the pipeline: it keeps what it is told, and ends when all is said. */
-const pipe = createMachine({
-  types: {} as { context: { told: { type: string }[] } },
-  context: { told: [] },
-  on: { '*': { actions: assign({ told: ({ context, event }) => [...context.told, event] }) } },
-  initial: 'on',
-  states: {
-    on: { on: { flushed: 'off' } },
-    off: { type: 'final' },
   },
 })
 const turn = walker(turnMachine, [], () => ({ loop: stub, stream: pipe }))

@@ -56,18 +56,6 @@ test.each(crashes)('[OC-19] collect: three that wait become one prompt, in order
   await expectReplay(told)
 })
 
-test.each(crashes)('[OC-20] what came from two threads is not collected: two turns, and each answer points at its own message%s', async (crash) => {
-  await using told = await story(listener().script, { queueMode: 'collect' })
-  await told.say('go', ann('a'))
-  await told.say('one', ann('1', { thread: 'x' }))
-  await told.say('two', ann('2', { thread: 'y' }))
-  if (crash) await restarted(told)
-  await told.quiet()
-
-  expect(turns(told)).toEqual(['a', '1', '2'])
-  expect(eventsOf(told, 'final').slice(1).map(payloads)).toEqual([[{ text: 're: one', replyTo: '1' }], [{ text: 're: two', replyTo: '2' }]])
-})
-
 test.each([
   ['routed and not routed', [{}, undefined, {}]],
   ['first alike and then not', [{ thread: 'x' }, { thread: 'x' }, { thread: 'y' }, { thread: 'y' }]],
