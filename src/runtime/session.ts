@@ -1,5 +1,4 @@
 /** A session as its users hold it. */
-
 import type { Agent } from '../contracts/agent.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'

@@ -18,6 +18,21 @@ export type TestRuntimeOptions = Omit<RuntimeOptions, 'transport' | 'environment
   seed?: number
   /** Another clock than a fresh {@link virtualClock}. */
   clock?: VirtualClock
+  /** Where it keeps everything; default: in memory. */
+  store?: TestStore
+}
+
+/** What outlives the lives of a test runtime. */
+export type TestStore = {
+  /** Opens it for the next life. @param prefix as in {@link RuntimeOptions} */
+  open(environment: Environment, prefix: string | undefined): Promise<Transport>
+  /** As if every process that has it open had been killed. */
+  crash(): Promise<void>
+}
+
+const inMemory = (): TestStore => {
+  const store = createMemoryStore()
+  return { open: (environment) => openMemory({ environment, store }), crash: () => store.crash() }
 }
 
 export type TestRuntime = {
@@ -30,8 +45,11 @@ export type TestRuntime = {
   /** The runtime of the present life. @throws Error after a crash, before a restart */
   readonly runtime: Runtime
   session(key: string, which?: { agent?: string }): Session
-  /** Everything that a session said since the test began, over all lives, in order; deltas too, and what is said again after a crash only once. */
-  events(key: string): RunEvent[]
+  /**
+   * Everything that a session said since the test began, over all lives, in order; deltas too, and what is said again after a crash only once.
+   * @param kind of another actor than a session
+   */
+  events(key: string, kind?: string): RunEvent[]
   /** The journal of a session as people read it. */
   trace(key: string): Promise<TraceEntry[]>
   /** Commits of a session so far. */
@@ -83,13 +101,13 @@ const decoder = new TextDecoder()
 export const testRuntime = async ({
   seed = 1,
   clock = virtualClock(),
+  store = inMemory(),
   ...first
 }: TestRuntimeOptions = {}): Promise<TestRuntime & AsyncDisposable> => {
   let options = first
   const points = failPoints()
   const ids = seededIds(seed)
   const random = seededRandom(seed)
-  const store = createMemoryStore()
   const channel = testChannel(clock)
   const lines: LogLine[] = []
   const log = Object.fromEntries(
@@ -104,7 +122,7 @@ export const testRuntime = async ({
 
   /** Listens on the bus, from before the runtime takes up old work: what is said while it recovers counts too. */
   const listen = ({ bus }: Transport, prefix = 'statecast'): void => {
-    bus.subscribe(`${prefix}.out.session.>`, ({ subject, data }) => {
+    bus.subscribe(`${prefix}.out.>`, ({ subject, data }) => {
       const name = subject.split('.').slice(0, -1).join('.')
       const { path: _, part, ...event } = JSON.parse(decoder.decode(data)) as RunEvent & { path: string; part?: number }
       // What the last commit before a crash caused is said once more after it, under the same numbers.
@@ -120,7 +138,7 @@ export const testRuntime = async ({
   const start = async (): Promise<Runtime> => {
     const { clock: ownClock, end } = lifeOf(clock)
     const environment: Environment = { clock: ownClock, ids, random, failPoints: points, log }
-    const transport = await openMemory({ environment, store })
+    const transport = await store.open(environment, options.prefix)
     listen(transport, options.prefix)
     // The runtime may have to wait for time to pass before it is ready.
     const runtime = await clock.until(createRuntime({ channels: [channel], ...options, transport, environment }), 60_000)
@@ -132,7 +150,7 @@ export const testRuntime = async ({
     if (!life) throw new Error('the runtime is down: restart() it')
     return life.runtime
   }
-  const addressOf = (key: string) => ({ kind: 'session', id: key })
+  const addressOf = (key: string, kind = 'session') => ({ kind, id: key })
 
   const test: TestRuntime = {
     clock,
@@ -143,7 +161,7 @@ export const testRuntime = async ({
       return present()
     },
     session: (key, which) => present().session(key, which),
-    events: (key) => said.get(`${options.prefix ?? 'statecast'}.out.${formatAddress(addressOf(key)).replace('/', '.')}`) ?? [],
+    events: (key, kind) => said.get(`${options.prefix ?? 'statecast'}.out.${formatAddress(addressOf(key, kind)).replace('/', '.')}`) ?? [],
     trace: (key) => entriesOf(present(), addressOf(key)),
     commits: async (key) => (await present().services.transport.journal.head(addressOf(key)))?.seq ?? 0,
     async crash() {

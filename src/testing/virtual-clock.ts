@@ -23,14 +23,18 @@ const settleTurns = 12
 const patience = 200
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
-/** @param startMs ms since the epoch */
-export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5)): VirtualClock => {
+/**
+ * @param startMs ms since the epoch
+ * @param options.outside resolves when whatever takes real time, such as a server, has come to rest too
+ */
+export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }: { outside?: () => Promise<void> } = {}): VirtualClock => {
   let now = startMs
   let count = 0
   const timers = new Map<number, { at: number; callback: () => void }>()
 
   const settle = async (turns = settleTurns): Promise<void> => {
     for (let turn = 0; turn < turns; turn++) await nextTurn()
+    await outside?.()
   }
   /** Fires the earliest timer that is due by `end`; of several at one time the one that was set first. */
   const fireNext = (end: number): boolean => {
@@ -72,8 +76,12 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5)): VirtualCloc
         for (let turn = 0; turn < settleTurns; turn++) {
           await nextTurn()
           const value = reached()
-          if (value) return (typeof goal === 'function' ? value : goal) as T
+          if (!value) continue
+          await outside?.()
+          return (typeof goal === 'function' ? value : goal) as T
         }
+        await outside?.()
+        if (outside && reached()) continue
         if (fireNext(end)) idle = 0
         else if (++idle > patience) throw new Error(`what the test waits for did not happen within ${timeMaxMs} ms of virtual time`)
       }

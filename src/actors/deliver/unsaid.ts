@@ -10,8 +10,10 @@ export type Said = { key: string; text: string }
 export class Unsaid {
   readonly #again: (said: Said) => void
   #expected: Said[] = []
-  /** Text that so far is the beginning of the block that is expected. */
+  /** Text that so far is the beginning of the block that is expected, or the white space behind one. */
   #held = ''
+  /** A block was found once more, and nothing that is new has come behind it. */
+  #joint = false
 
   constructor(again: (said: Said) => void) {
     this.#again = again
@@ -21,6 +23,7 @@ export class Unsaid {
   expect(said: Said[]): void {
     this.#expected = [...said, ...this.#expected]
     this.#held = ''
+    this.#joint = false
   }
 
   /** @returns what is new of the next piece of text */
@@ -34,20 +37,27 @@ export class Unsaid {
         this.#expected.shift()
         this.#again(next)
         this.#held = this.#held.slice(end)
+        this.#joint = true
       }
     }
-    const unsaid = this.#held
+    if (this.#joint && this.#held.trim() === '') return ''
+    const unsaid = this.#joint ? this.#held.replace(whereBlocksMeet, '') : this.#held
+    this.#joint = false
     this.#held = ''
     return unsaid
   }
 
   /** The message is over. @returns what was held back and is new after all */
   end(): string {
-    const unsaid = this.#held
+    const unsaid = this.#joint ? this.#held.trimStart() : this.#held
+    this.#joint = false
     this.#held = ''
     return unsaid
   }
 }
+
+/** What a break between two blocks takes away: whole line ends, so that what is indented stays so, or else the spaces between two words. */
+const whereBlocksMeet = /^(?:[^\S\n]*\n)+|^[^\S\n]+/
 
 /** Where in a text another one is over with which it begins; `open` if it is too short to tell. */
 const agreement = (text: string, other: string): number | 'open' | 'none' => {

@@ -1,0 +1,5 @@
+/** Stories about what goes out, on a NATS server. */
+import { retellOnNats } from './on-nats.ts'
+import { aboutAnswers, stories } from './retold.ts'
+
+retellOnNats(stories.filter((file) => aboutAnswers.test(file)))
