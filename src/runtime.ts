@@ -4,7 +4,7 @@ import type { AnyStateMachine } from 'xstate'
 import { Host } from './actors/host.ts'
 import type { HostLimits } from './actors/limits.ts'
 import { failPointsAt } from './actors/moments.ts'
-import { type MachineOptions, registerMachine } from './actors/registration.ts'
+import type { MachineOptions } from './actors/registration.ts'
 import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
 import { registerSession } from './actors/session.actor.ts'
 import { Transcripts } from './actors/transcript.ts'
@@ -27,14 +27,15 @@ import { agentNamed, agentTable } from './runtime/agent-table.ts'
 import { defineApp } from './runtime/app.ts'
 import { channelTable } from './runtime/channel-table.ts'
 import { type Cluster, type NodeRow, openCluster } from './runtime/cluster.ts'
-import { providerKind, registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
+import { registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
-import { heartbeatKind, registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
+import { registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
 import { hostEvents } from './runtime/host-events.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import { Outputs } from './runtime/outputs.ts'
+import { ownMachines } from './runtime/own-machines.ts'
 import { othersOn, publishOutputs } from './runtime/publish.ts'
 import { checkRetention, keepRetention, type Retention } from './runtime/retention.ts'
 import type { Services } from './runtime/services.ts'
@@ -49,6 +50,8 @@ export type RuntimeOptions = {
   agents?: readonly Agent[]
   /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
+  /** Models that answer where the one of an agent fails that lists no `fallbacks` of its own, in this order. */
+  fallbacks?: readonly string[]
   /** Where answers may go: a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
   /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
@@ -109,7 +112,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
-  const agents = agentTable(options.agents ?? [], workspace, environment, serviceTools)
+  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
   const channels = channelTable(options.channels ?? [])
   const models = createModels({
     environment,
@@ -285,14 +288,6 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
 
 /** ms for the answers of commands that wait for a turn, when there will be none any more. */
 const answersMs = 1_000
-
-const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
-  Object.entries(machines).map(([kind, entry]) => {
-    if (kind === 'session' || kind === providerKind || kind === heartbeatKind)
-      throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })
-    const { machine, ...rest } = 'machine' in entry ? entry : { machine: entry }
-    return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...rest })
-  })
 
 const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
   const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])

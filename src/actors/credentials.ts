@@ -22,6 +22,8 @@ export type CredentialWish = {
   tried: readonly string[]
   /** The one that the session has used before. */
   pinned?: string | undefined
+  /** The one that somebody has picked: where its provider has it there is no other. */
+  locked?: string | undefined
   /** Whether another model could answer instead: then one that rests is not asked at all. */
   alternatives: boolean
 }
@@ -33,9 +35,11 @@ export type Chosen = { id: string; flat: boolean; done(): void; late(): void; fa
 export const chooseCredential = async (
   { models, cooldowns, clock }: { models: Models; cooldowns: Cooldowns; clock: Clock },
   ref: string,
-  { tried, pinned, alternatives }: CredentialWish,
+  { tried, pinned, locked, alternatives }: CredentialWish,
 ): Promise<Chosen> => {
-  const profiles = models.profiles?.(ref) ?? []
+  const all = models.profiles?.(ref) ?? []
+  const picked = all.filter(({ id }) => id === locked)
+  const profiles = picked.length > 0 ? picked : all
   // With nothing to choose from, the pauses between attempts are rest enough.
   if (profiles.length === 0 || (profiles.length === 1 && !alternatives)) return plain(profiles[0])
   const provider = providerOf(ref)

@@ -89,6 +89,7 @@ export const callModel =
       credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
         tried: input.tried ?? [],
         pinned: input.pinned,
+        locked: profile.credential,
         alternatives: (profile.fallbacks ?? []).length > 0,
       })
       const [messages, opened] = await Promise.all([

@@ -7,7 +7,7 @@ import type { TurnServices } from './turn.actor.ts'
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
   ({ environment, agent: agentOf }: TurnServices): Work<ToolCallOutput, ToolCallInput> =>
-  async ({ input: { session, runId, agent, call, attempt, onCrash }, info, signal, emit }) => {
+  async ({ input: { session, runId, agent, call, thread, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
       throw new RuntimeError('tool_in_doubt', `the process ended while '${name}' was running; it may or may not have done its work`, {
@@ -20,6 +20,7 @@ export const executeTool =
       attempt: attempt + info.attempt - 1,
       session,
       runId,
+      ...(thread ? { thread } : {}),
       signal,
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
       log: environment.log,

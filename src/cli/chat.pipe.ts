@@ -35,6 +35,7 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
         blocks?.hear(event)
         if (json) printJson(event)
         else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
+        else if (event.type === 'block' && event.kind === 'tool') note(dim(printable(event.payload.text ?? '', 'lines')))
         else if (event.type === 'fallback') note(dim(fallbackText(event)))
         else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
         if (event.type === 'approval') {

@@ -50,7 +50,7 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 const wouldBe = async ({ bus }: Connection, { agents = [], workspace = process.cwd(), prefix = 'statecast' }: RuntimeOptions) => {
   const environment = systemEnvironment()
   const directory = serviceDirectory(environment, prefix)
-  const table = agentTable(agents, workspace, environment, directory)
+  const table = agentTable(agents, { workspace, environment, directory, fallbacks: undefined })
   try {
     directory.start(bus)
     for (const { tools } of table.values()) await tools.discover?.()

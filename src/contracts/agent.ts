@@ -1,5 +1,5 @@
 /** An agent: who answers in a session, with what model, instructions and tools, and within which bounds. */
-import type { Delivery } from './channel.ts'
+import type { Delivery, HeartbeatVisibility } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
@@ -20,7 +20,7 @@ export type Heartbeat = {
   checklist?: string
   /** Where an alert goes: where the last message came from, nowhere, or to a place. Default `last`. */
   target?: 'last' | 'none' | Route
-  visibility?: { showOk?: boolean; showAlerts?: boolean; indicator?: boolean }
+  visibility?: HeartbeatVisibility
 }
 
 export type ModelChoices = {

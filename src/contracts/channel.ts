@@ -105,6 +105,9 @@ export type SendOptions = {
   emit: (event: AnyEvent) => void
 }
 
+/** What of a heartbeat can be seen: that all is well (default: no), that something is not, and that one ran (default: yes). */
+export type HeartbeatVisibility = { showOk?: boolean | undefined; showAlerts?: boolean | undefined; indicator?: boolean | undefined }
+
 /** The adapter of one channel: all that is peculiar to it. */
 export interface Channel {
   readonly id: string
@@ -134,6 +137,8 @@ export interface Channel {
   mentioned?(origin: Origin, text: string): boolean
   /** What the model is told about groups there, such as how to name people. */
   groupHint?(origin: Origin): string | undefined
+  /** What of heartbeats can be seen there, and where one of our accounts differs in that. */
+  readonly heartbeat?: HeartbeatVisibility & { accounts?: Readonly<Record<string, HeartbeatVisibility>> }
   /** Whether it can deliver now what nobody asked for. */
   heartbeatReady?(): boolean | Promise<boolean>
   /** Shows for a few seconds that somebody types. Without it nobody is ever seen to type. */

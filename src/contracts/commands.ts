@@ -26,6 +26,7 @@ export const commands = {
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
       thinking: ThinkingLevel.optional().describe('how hard the model is to think about it'),
       timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+      streaming: z.boolean().optional().describe('whether its answer goes to the channel in blocks while it is written'),
       parent: SessionKey.optional().describe('the session that this one is a thread of: its first message begins with what was said there'),
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })

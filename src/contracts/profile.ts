@@ -53,6 +53,12 @@ export const Profile = z
       .max(200)
       .optional()
       .describe('model of the agent where another one was wished for: it answers last, but not for one that does not exist'),
+    credential: z
+      .string()
+      .min(1)
+      .max(200)
+      .optional()
+      .describe('the one credential that may be used where the provider of a model has it; default: whichever does not rest'),
     runTimeoutMs: z.number().int().min(1).optional().describe('ms that one turn may work, people who are asked not counted; default 600,000'),
     debounceMs: z
       .number()

@@ -37,6 +37,10 @@ export const SessionCommand = z.discriminatedUnion('type', [
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
     thinking: ThinkingLevel.optional().describe('how hard the model is to think about this message'),
     timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
+    streaming: z
+      .boolean()
+      .optional()
+      .describe('whether its answer is sent in blocks while it is written; default: as its agent and its channel want it'),
     parent: z
       .string()
       .min(1)
@@ -83,7 +87,7 @@ const [message, cancel, approve, reset, compact, close, configure, clear, note] 
 /** The same as the runtime hands it to the machine. */
 export const SessionEvent = z.discriminatedUnion('type', [
   message
-    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, heartbeat: true })
+    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true })
     .extend({
       ...at,
       id: MessageId,
@@ -96,6 +100,7 @@ export const SessionEvent = z.discriminatedUnion('type', [
         .describe('settings for this message alone'),
       delivery: Delivery.optional(),
       groupHint: z.string().max(2000).optional(),
+      thread: z.record(z.string(), z.unknown()).optional().describe('what tools are told of the conversation, by its channel'),
       ignored: z.literal(true).optional().describe('a stranger gives orders'),
       denied: z.literal(true).optional().describe('by the rules of the operator nothing is said there'),
       gatherMs: z.number().int().min(1).optional().describe('ms in which messages of one sender become one'),
@@ -120,6 +125,8 @@ export type AcceptedMessage = {
   delivery?: Delivery
   /** What its channel says about groups. */
   groupHint?: string
+  /** What it tells tools of the conversation. */
+  thread?: Record<string, unknown>
   /** It is one with those before it that say so, too. */
   gathered?: true
   /** The beginning of its text, where that is what is left of it if there are too many. */
@@ -167,6 +174,9 @@ export type SessionRecord = {
 /** Tokens. `promptTokens` is all that was read, from caches and into them included. */
 export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
 
+/** Why a message was taken in and nothing was done about it: it came before, a stranger gives orders, a group talks without us. */
+export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
+
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
@@ -174,7 +184,7 @@ export type SessionOutput =
   | { type: 'started'; runId: string; ids: string[]; model: string }
   /** Said by the session itself, beside the turns: a notice, or what somebody asked in passing. `id` of the message that asked. */
   | { type: 'notice'; id?: string; text: string }
-  | { type: 'skipped'; id: string; reason: 'duplicate' | 'unauthorised' }
+  | { type: 'skipped'; id: string; reason: SkipReason }
   /** How many messages waited, how many had been dropped for them, and how many runs wait for room. */
   | { type: 'cleared'; followups: number; dropped: number; lane: number }
   /** `count` where several came together: `index` is that of the first. */

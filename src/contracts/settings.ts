@@ -30,6 +30,8 @@ export const debounceMsMax = 86_400_000
 /** What a session keeps of the wishes of its users; what is not there follows the agent. */
 export const Toggles = z.strictObject({
   model: z.string().min(1).max(200).optional(),
+  /** The one credential of its provider that may be used. */
+  credential: z.string().min(1).max(200).optional(),
   thinking: ThinkingLevel.optional(),
   verbose: VerboseLevel.optional(),
   reasoning: ReasoningVisibility.optional(),

@@ -17,6 +17,8 @@ export type ToolContext = {
   attempt: number
   session: string
   runId: string
+  /** What the channel of the message tells of the conversation; see `threadContext` of a channel. */
+  thread?: Readonly<Record<string, unknown>>
   /** Aborts on cancel, timeout and drain: stop soon. */
   signal: AbortSignal
   /** Shown live to whoever watches; not stored. */

@@ -53,6 +53,8 @@ export type TurnFacts = {
   /** When the model answered last, in ms since the epoch, and with which credential of its provider. */
   lastCallAt?: number
   pinned?: string
+  /** What tools are told of the conversation. */
+  thread?: Record<string, unknown>
 }
 
 /** Messages that a turn answers: one after the other, or collected to a single one. */
@@ -80,6 +82,8 @@ export type TurnOutput = {
   outcome: TurnResult
   /** Ids of all messages that this turn answered, steering included. */
   ids: string[]
+  /** So many messages of the answer did not arrive: the channel did not take them. */
+  undelivered?: number
   /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it, or its provider cut it off. */
   text: string
   partial: boolean
@@ -177,6 +181,7 @@ export type LoopInput = {
   window?: number
   lastCallAt?: number
   pinned?: string
+  thread?: Record<string, unknown>
 }
 
 /** What came out of the calls of models and tools. */
@@ -220,8 +225,9 @@ export type LoopOutput = {
   transcriptLength: number
 }
 
-export type ToolInput = { session: string; runId: string; agent: string; call: ToolCall; inDoubt: Profile['inDoubt'] }
-export type ToolCallInput = { session: string; runId: string; agent: string; call: ToolCall; attempt: number; onCrash: CrashPolicy }
+type ToolPlace = { session: string; runId: string; agent: string; call: ToolCall; thread?: Record<string, unknown> }
+export type ToolInput = ToolPlace & { inDoubt: Profile['inDoubt'] }
+export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
 export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
 
 export type SummaryInput = { session: string; profile: Profile; upTo: number; id: string; instructions?: string }

@@ -74,7 +74,7 @@ export const heartbeatMachine = setup({
     isWellToTell: ({ context }, { asked }: { asked: Asked }) =>
       asked.payloads.length === 0 && context.look?.route !== undefined && context.look.showOk,
     isWell: ({ context }) => isWell(context),
-    isLost: (_, { told }: { told: StreamOutput }) => told.failed > 0 || told.aborted,
+    isLost: (_, { told }: { told: StreamOutput }) => told.lost > 0 || told.aborted,
   },
   delays: { every: ({ context }) => context.everyMs, blink: wakeCoalesceMs, retry: busyRetryMs },
   actions: {

@@ -6,7 +6,7 @@ import type { Route } from '../contracts/reply.ts'
 import type { ThinkingLevel, VerboseLevel } from '../contracts/settings.ts'
 import type { ToolCall } from '../contracts/tool.ts'
 import type { Attempt, LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, TranscriptItem, TurnOutput, TurnStatus } from '../contracts/turn.ts'
-import { failoverReason, failureSummary } from '../rules/fallback.ts'
+import { candidates, failoverReason, failureSummary } from '../rules/fallback.ts'
 
 export type LoopContext = LoopInput & {
   /** Messages taken in by steering and not shown to the model yet. */
@@ -71,9 +71,7 @@ export type LoopContext = LoopInput & {
 export const begin = (input: LoopInput): LoopContext => ({
   ...input,
   steers: [],
-  candidates: [
-    ...new Set([input.profile.model, ...(input.profile.fallbacks ?? []), ...(input.profile.primary === undefined ? [] : [input.profile.primary])]),
-  ],
+  candidates: candidates(input.profile),
   place: 0,
   tried: [],
   thinking: input.profile.thinking ?? null,
@@ -116,7 +114,7 @@ export const begin = (input: LoopInput): LoopContext => ({
 })
 
 /** The model that is asked now. */
-export const candidate = ({ candidates, place, profile }: LoopContext): string => candidates[place] ?? profile.model
+export const candidate = (context: LoopContext): string => context.candidates[context.place] ?? context.profile.model
 
 export const modelCall = (context: LoopContext): ModelCallInput => {
   const { session, runId, profile, thinking, intro, tried, shortened, transcriptLength, call, credential, tokens } = context

@@ -155,12 +155,13 @@ export const loopSetup = setup({
     askModelToStop: sendTo('model', ({ context }) => ({ type: 'stop', late: context.expired !== null })),
     countCalls: assign({ toolCalls: ({ context }) => context.toolCalls + context.calls.length }),
     launchTools: enqueueActions(({ context, enqueue }) => {
-      const { session, runId, profile, calls, launched } = context
+      const { session, runId, profile, calls, launched, thread } = context
+      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...(thread ? { thread } : {}) }
       const places = launchable(context)
       for (const index of places) {
         const call = calls[index]
         if (call && context.piped) enqueue.sendParent(toolReport(call.id, toolStartText(context.verbose, call.name, call.input)))
-        if (call) enqueue.spawnChild('tool', { id: toolName(index), input: { session, runId, agent: profile.agent, call, inDoubt: profile.inDoubt } })
+        if (call) enqueue.spawnChild('tool', { id: toolName(index), input: { ...place, call } })
       }
       enqueue.assign({ launched: launched + places.length })
     }),

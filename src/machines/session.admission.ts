@@ -6,7 +6,7 @@ import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from
 import type { Toggles } from '../contracts/settings.ts'
 import { debounceMsMax } from '../contracts/settings.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import type { Directive } from '../rules/directives.ts'
+import type { Directive, Unset } from '../rules/directives.ts'
 import { isStale as isOld } from '../rules/freshness.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
 import { routed, summaryLine } from '../rules/queue.ts'
@@ -41,20 +41,26 @@ export const isStale = ({ at, origin, profile: { freshness } }: Message, { sessi
 /** Nobody is to be answered there; what the session wants goes before what its operator says. */
 export const isMuted = ({ denied }: Message, { toggles }: SessionRecord): boolean => (toggles.send ?? (denied ? 'off' : 'on')) === 'off'
 
-/** What directives ask for, as settings. */
+/** In a group that is to name us if it wants something of us, it did not. Orders are for us, whoever else is there. */
+export const isUnmentioned = (message: Message, { toggles }: SessionRecord): boolean =>
+  message.origin?.chatType === 'group' && message.origin.mentioned === false && toggles.activation !== 'always' && directivesOf(message).length === 0
+
+/** What directives ask for, as settings; one that is to be as usual is asked for by nobody. */
 export const wishesOf = (directives: readonly Directive[]): Toggles => {
   const wishes: Toggles = {}
   for (const directive of directives) {
     if (!('value' in directive) || directive.value === undefined) continue
     switch (directive.name) {
       case 'think':
-        wishes.thinking = directive.value
+        Object.assign(wishes, { thinking: usual(directive.value) })
         break
       case 'verbose':
       case 'reasoning':
       case 'elevated':
+        Object.assign(wishes, { [directive.name]: usual(directive.value) })
+        break
       case 'model':
-        Object.assign(wishes, { [directive.name]: directive.value })
+        Object.assign(wishes, { model: directive.value, credential: directive.credential })
         break
       case 'queue': {
         const { mode, debounceMs, cap, drop } = directive.value
@@ -73,9 +79,12 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
   return wishes
 }
 
+/** It hides what stands below it. */
+const usual = <Value>(value: Value | Unset): Value | undefined => (value === 'default' ? undefined : value)
+
 /** The message as it waits for its turn: with the settings that hold for it, whatever is changed meanwhile. */
 export const admitted = (message: Message, { toggles }: SessionRecord): AcceptedMessage => {
-  const { id, text, at, origin, delivery, groupHint, wishes } = message
+  const { id, text, at, origin, delivery, groupHint, thread, wishes } = message
   const directives = directivesOf(message)
   const profile = profileFor(message.profile, toggles, wishes, directives.length === 0 ? undefined : wishesOf(directives))
   return {
@@ -85,6 +94,7 @@ export const admitted = (message: Message, { toggles }: SessionRecord): Accepted
     ...(origin ? { origin } : {}),
     ...(delivery ? { delivery } : {}),
     ...(groupHint === undefined ? {} : { groupHint }),
+    ...(thread === undefined ? {} : { thread }),
     ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
     ...(message.gatherMs === undefined ? {} : { gathered: true as const }),
     ...(text === '' ? { greeting: true as const } : {}),

@@ -82,7 +82,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
   const newest = messages.at(-1)
   if (!first || !newest) return {}
   const { record } = context
-  const { origin, delivery } = messages.find((message) => message.origin) ?? {}
+  const { origin, delivery, thread } = messages.find((message) => message.origin) ?? {}
   return {
     ...waiting,
     turns: context.turns + 1,
@@ -94,6 +94,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
       facts: {
         ...(origin ? { origin, ...introOf(record, newest, origin) } : {}),
         ...(delivery ? { delivery } : {}),
+        ...(thread ? { thread } : {}),
         ...(record.sessionId === '' ? {} : { sessionId: record.sessionId }),
         ...(record.spent.turns === 0 ? { newSessionId: record.sessionId } : {}),
         compactions: record.compactions,

@@ -69,6 +69,7 @@ export const sessionMachine = sessionSetup.createMachine({
       { guard: 'saysCompact', actions: { type: 'raiseAs', params: { type: 'shorten' } } },
       { guard: 'isLateOrder', actions: [{ type: 'beginAnew', params: { reason: 'stale' } }, 'obey'] },
       { guard: 'isOrder', actions: 'obey' },
+      { guard: 'isUnmentioned', actions: { type: 'skip', params: { reason: 'unmentioned' } } },
       {
         guard: 'isMuted',
         actions: { type: 'refuse', params: { code: 'forbidden', message: 'this session does not answer', hint: 'say /send on to change that' } },

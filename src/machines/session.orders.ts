@@ -40,17 +40,15 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
   const invalid = 'invalid' in directive ? directive.invalid : undefined
   switch (directive.name) {
     case 'think':
-      return setting('Thinking', directive.value, now.thinking ?? 'as the model does', choices.think, invalid, { thinking: directive.value })
+      return setting('Thinking', directive.value, now.thinking ?? 'as the model is set', choices.think, invalid, 'thinking')
     case 'verbose':
-      return setting('Tool messages', directive.value, now.verbose ?? 'off', choices.verbose, invalid, { verbose: directive.value })
+      return setting('Tool messages', directive.value, now.verbose ?? 'off', choices.verbose, invalid, 'verbose')
     case 'reasoning':
-      return setting('Reasoning', directive.value, now.reasoning ?? 'off', choices.reasoning, invalid, { reasoning: directive.value })
+      return setting('Reasoning', directive.value, now.reasoning ?? 'off', choices.reasoning, invalid, 'reasoning')
     case 'elevated':
-      return setting('Elevated', directive.value, record.toggles.elevated ?? 'off', choices.elevated, invalid, { elevated: directive.value })
-    case 'send': {
-      const send = directive.value === 'inherit' ? null : directive.value
-      return setting('Answers', directive.value, record.toggles.send ?? 'inherit', choices.send, invalid, { send })
-    }
+      return setting('Elevated', directive.value, record.toggles.elevated ?? 'off', choices.elevated, invalid, 'elevated')
+    case 'send':
+      return setting('Answers', directive.value, record.toggles.send ?? 'inherit', choices.send, invalid, 'send')
     case 'usage':
       return usage(directive, record, now.usage)
     case 'model':
@@ -72,10 +70,10 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
 }
 
 const choices = {
-  think: 'off, minimal, low, medium, high, xhigh, adaptive',
-  verbose: 'off, on, full',
-  reasoning: 'off, on, stream',
-  elevated: 'off, on, ask, full',
+  think: 'off, minimal, low, medium, high, xhigh, adaptive, default',
+  verbose: 'off, on, full, default',
+  reasoning: 'off, on, stream, default',
+  elevated: 'off, on, ask, full, default',
   send: 'on, off, inherit',
   usage: 'off, tokens, full, cost',
   queue: 'steer, followup, collect, steer-backlog, interrupt; debounce:2s, cap:20, drop:old|new|summarize; default',
@@ -87,12 +85,12 @@ const setting = (
   current: string,
   options: string,
   invalid: string | undefined,
-  changes: NonNullable<Done['changes']>,
+  name: keyof Toggles,
 ): Done => {
   if (invalid?.includes(' ')) return { line: `${what}: ${invalid}. It stays ${current}.` }
   if (invalid !== undefined) return { line: `${what}: '${invalid}' is none of ${options}. It stays ${current}.` }
   if (value === undefined) return { line: `${what}: ${current}. Choose: ${options}.` }
-  return { line: `${what}: ${value}.`, changes }
+  return { line: `${what}: ${value}.`, changes: { [name]: value === 'default' || value === 'inherit' ? null : value } }
 }
 
 const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record: SessionRecord, current: UsageMode | undefined): Done => {
@@ -102,11 +100,15 @@ const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record
   return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
 }
 
-const model = ({ value, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, current: string): Done => {
+const model = ({ value, credential, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, current: string): Done => {
   if (invalid !== undefined) return { line: `Model: ${invalid}. It stays ${current}.` }
   if (value === undefined) return { line: `Model: ${current}${current === profile.model ? '' : ` (default: ${profile.model})`}.` }
-  if (value === profile.model) return { line: `Model: ${value} (default).`, changes: { model: null }, tell: `the model is now ${value}` }
-  return { line: `Model: ${value}.`, changes: { model: value }, tell: `the model is now ${value}` }
+  const usual = value === profile.model
+  return {
+    line: `Model: ${value}${usual ? ' (default)' : ''}${credential === undefined ? '' : ` with the credential ${credential} alone`}.`,
+    changes: { model: usual ? null : value, credential: credential ?? null },
+    tell: `the model is now ${value}`,
+  }
 }
 
 const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['profile'], invalid: string | undefined): Done => {
@@ -131,7 +133,7 @@ const helpText = [
   'You can say: /new or /reset [text], /stop, /compact [what to keep], /status, /whoami, /help,',
   '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
   '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit.',
-  'A setting by itself holds for the conversation, one within a message for that message.',
+  'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
 ].join('\n')
 
 const whoText = ({ origin }: Message): string =>
@@ -147,7 +149,7 @@ const statusText = (message: Message, { key, record, run, order, queue: waiting,
   return [
     `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${order ? 'compacting' : run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
     `Model ${profile.model}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
-    `Queue ${profile.queueMode}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
+    `Queue ${profile.queueMode}${profile.debounceMs === undefined ? '' : `, debounce ${profile.debounceMs} ms`}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
     ...(spent.turns === 0 ? [] : [costText(record)]),
   ].join('\n')
 }
@@ -182,7 +184,7 @@ export const stoppedText = ({ run, queue: waiting }: SessionContext, rest: strin
 /** Of a message that joins a turn whose settings stand. */
 export const unsetText = (wishes: Toggles): string =>
   `${Object.entries(wishes)
-    .map(([name, value]) => `${name} ${value}`)
+    .flatMap(([name, value]) => (name === 'credential' && value === undefined ? [] : [`${name} ${value ?? 'default'}`]))
     .join(', ')}: that does not hold for the turn that is running already.`
 
 export const newSessionText = (message: Message, { record }: SessionContext): string => {

@@ -48,7 +48,7 @@ export const enqueued = (
 export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): AcceptedMessage[] => {
   const [first] = queue
   if (first?.gathered) {
-    const last = queue.findIndex(({ gathered, origin }) => !gathered || !sameRoute(origin, first.origin))
+    const last = queue.findIndex(({ gathered, origin }) => !gathered || origin?.sender !== first.origin?.sender || !sameRoute(origin, first.origin))
     return queue.slice(0, last === -1 ? queue.length : last)
   }
   // Nothing can be added to a greeting.

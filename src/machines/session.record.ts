@@ -5,6 +5,7 @@ import type { Profile } from '../contracts/profile.ts'
 import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
 import type { ToggleChanges, Toggles } from '../contracts/settings.ts'
 import type { SummaryOutput, TurnOutput } from '../contracts/turn.ts'
+import { definedOf } from '../rules/defined.ts'
 import { dedupeKey, remember } from '../rules/inbound.ts'
 import { providerOf } from '../rules/model-ref.ts'
 import { sessionIdOf } from '../rules/session-id.ts'
@@ -123,12 +124,12 @@ export const accounted = (
 /** Settings for a turn: what the message asks for, else what the session keeps, else what its agent says. */
 export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[]): Profile => {
   const wishes: Toggles = Object.assign({}, ...layers)
-  const { elevated: _, send: __, activation: ___, ...rest } = wishes
+  // What is to be as usual stands there without a value, above what was wished for before.
+  const { elevated: _, send: __, activation: ___, ...rest } = definedOf(wishes)
   if (Object.keys(rest).length === 0) return profile
   // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
   const primary = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { primary: profile.model } : {}
-  // Only what has a value is there at all.
-  return { ...profile, ...primary, ...rest } as Profile
+  return { ...profile, ...primary, ...rest }
 }
 
 /** After another rule about groups the model is told of it. */

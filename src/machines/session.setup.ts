@@ -4,7 +4,7 @@ import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn,
 import { errorBody } from '../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import { queueMax } from '../contracts/profile.ts'
-import type { SessionEvent, SessionOutput } from '../contracts/session.ts'
+import type { SessionEvent, SessionOutput, SkipReason } from '../contracts/session.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../contracts/turn.ts'
 import { notProvided } from './not-provided.ts'
 import {
@@ -15,6 +15,7 @@ import {
   isMuted,
   isRepeated,
   isStale,
+  isUnmentioned,
   type Message,
   type Saying,
   saidOf,
@@ -63,6 +64,7 @@ export const sessionSetup = setup({
     saysCompact: ({ event }) => saysFirst(message(event), 'compact'),
     isOrder: ({ event }) => message(event).text === '',
     isIgnored: ({ event }) => message(event).ignored === true,
+    isUnmentioned: ({ context, event }) => isUnmentioned(message(event), context.record),
     /** What the session wants goes before what its operator says. */
     isMuted: ({ context, event }) => isMuted(message(event), context.record),
     /** Its answer, a greeting at least, would be one of the model. */
@@ -133,7 +135,7 @@ export const sessionSetup = setup({
       enqueue.sendTo(id, { type: 'stream.finish', leading: [], payloads: [{ text }], trailing: [] })
     }),
     endSaying: stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
-    skip: enqueueActions(({ context, event, enqueue }, { reason }: { reason: 'duplicate' | 'unauthorised' }) => {
+    skip: enqueueActions(({ context, event, enqueue }, { reason }: { reason: SkipReason }) => {
       enqueue.emit({ type: 'skipped', id: message(event).id, reason })
       for (const said of saidOf(answeredBy(message(event), context, ''))) enqueue.emit(said)
     }),
@@ -168,8 +170,9 @@ export const sessionSetup = setup({
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
     }),
     announceNew: enqueueActions(({ context, event, enqueue }) => {
-      const { model } = wishesOf(directivesOf(message(event)))
-      if (model !== undefined) enqueue.assign({ record: withToggles(context.record, { ...context.record.toggles, model }) })
+      const { model, credential } = wishesOf(directivesOf(message(event)))
+      const { record } = context
+      if (model !== undefined) enqueue.assign({ record: withToggles(record, configured(record.toggles, { model, credential: credential ?? null })) })
       const text = newSessionText(message(event), context)
       enqueue.emit({ type: 'notice', id: message(event).id, text })
       for (const saying of sayings(context.key, message(event), 'notice', text)) enqueue.raise(saying)

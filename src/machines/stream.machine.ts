@@ -29,7 +29,7 @@ export type DeliverReport =
   /** It will not be sent. After a block that took too long none is sent any more, for their order's sake. */
   | ({ type: 'block.failed'; timedOut: boolean } & Delivered)
   /** There is nothing left to do. @property aborted streaming was given up */
-  | { type: 'stream.finished'; counts: SendCounts; failed: number; aborted: boolean; skipped: SkipCounts }
+  | ({ type: 'stream.finished' } & StreamOutput)
 
 /** What the effect is told: orders, and what had arrived already, for one that had to begin anew. */
 export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered) | { type: 'broken' }
@@ -38,8 +38,12 @@ export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered) | { typ
 export type StreamInput = { session: string; runId: string; route?: Route; delivery?: Delivery; messageId?: string }
 export type DeliverInput = StreamInput & { route: Route; delivery: Delivery }
 
-/** What was delivered. @property aborted streaming was given up, or the turn was stopped */
-export type StreamOutput = { counts: SendCounts; failed: number; aborted: boolean; skipped: SkipCounts }
+/**
+ * What was delivered.
+ * @property failed sends that came to nothing; of a block, the whole answer may still have arrived @property lost messages that did not arrive at all
+ * @property aborted streaming was given up, or the turn was stopped
+ */
+export type StreamOutput = { counts: SendCounts; failed: number; lost: number; aborted: boolean; skipped: SkipCounts }
 
 /** @property live there is an effect that delivers */
 type Context = StreamInput & StreamOutput & { live: boolean }
@@ -100,7 +104,8 @@ export const streamMachine = setup({
     noteBroken: assign({ aborted: true }),
     /** It knows that; one that is started again after a crash does not. */
     tellBroken: sendTo('deliver', { type: 'broken' }),
-    noteLost: assign({ live: false, aborted: true }),
+    /** Of what it has not said nobody knows more than that. */
+    noteLost: assign({ live: false, aborted: true, lost: 1 }),
     takeCounts: assign(({ event }) => {
       if (event.type !== 'stream.finished') return {}
       const { type: _, ...counted } = event
@@ -110,8 +115,8 @@ export const streamMachine = setup({
 }).createMachine({
   id: 'stream',
   description: 'What a turn says on its way to its users.',
-  context: ({ input }) => ({ ...input, live: false, counts: { tool: 0, block: 0, final: 0 }, failed: 0, aborted: false, skipped: {} }),
-  output: ({ context: { counts, failed, aborted, skipped } }) => ({ counts, failed, aborted, skipped }),
+  context: ({ input }) => ({ ...input, live: false, counts: { tool: 0, block: 0, final: 0 }, failed: 0, lost: 0, aborted: false, skipped: {} }),
+  output: ({ context: { counts, failed, lost, aborted, skipped } }) => ({ counts, failed, lost, aborted, skipped }),
   initial: 'open',
   entry: 'begin',
   on: {

@@ -200,7 +200,15 @@ export const toolMachine = setup({
       invoke: {
         id: 'execute',
         src: 'execute',
-        input: ({ context: { session, runId, agent, call, attempt } }) => ({ session, runId, agent, call, attempt, onCrash: call.onCrash }),
+        input: ({ context: { session, runId, agent, call, thread, attempt } }) => ({
+          session,
+          runId,
+          agent,
+          call,
+          attempt,
+          onCrash: call.onCrash,
+          ...(thread ? { thread } : {}),
+        }),
         onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
         onError: [
           {

@@ -20,9 +20,11 @@ export type TurnContext = TurnInput & {
   /** What its agent loop came to, and what users get of it; null before that. */
   answer: LoopOutput | null
   shaped: Shaped | null
+  /** Messages that its channel did not take. */
+  lost: number
 }
 
-export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, shaped: null })
+export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, shaped: null, lost: 0 })
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
 export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
@@ -40,6 +42,7 @@ export const loopInput = ({ session, runId, profile, prompt, transcriptLength, f
   ...(facts.window === undefined ? {} : { window: facts.window }),
   ...(facts.lastCallAt === undefined ? {} : { lastCallAt: facts.lastCallAt }),
   ...(facts.pinned === undefined ? {} : { pinned: facts.pinned }),
+  ...(facts.thread === undefined ? {} : { thread: facts.thread }),
 })
 
 /** Only where a message came from a channel is there somewhere to send the answer to. */
@@ -118,6 +121,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     status,
     outcome: messages.outcome,
     ids: answer.ids,
+    ...(context.lost > 0 && status !== 'cancelled' ? { undelivered: context.lost } : {}),
     text: answer.text,
     partial: answer.partial,
     ...(answer.finish === null || answer.finish === undefined ? {} : { finish: answer.finish }),

@@ -7,6 +7,7 @@ const beginnings = [
   { target: 'running', actions: 'admit' },
 ] as const
 const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelled', target: 'cancelled' }, { target: 'completed' }] as const
+const delivered = endings.map((ending) => ({ ...ending, actions: 'noteLost' as const }))
 
 /**
  * One accepted input up to its outcome: the agent loop, and what is done around it.
@@ -123,7 +124,7 @@ export const turnMachine = turnSetup.createMachine({
     delivering: {
       description: 'The last of it is on its way.',
       entry: ['sayDelivering', 'finishPipeline'],
-      on: { 'xstate.done.actor.stream': [...endings], cancel: { actions: 'stopPipeline' } },
+      on: { 'xstate.done.actor.stream': delivered, cancel: { actions: 'stopPipeline' } },
       // A channel that never answers shall not hold the conversation.
       after: { runTimeout: { actions: 'stopPipeline' } },
     },

@@ -108,6 +108,7 @@ export const turnSetup = setup({
     stopPipeline: sendTo('stream', { type: 'stream.abort' } satisfies StreamOrder),
     sayDelivering: sendParent({ type: 'turn.delivering' } satisfies TurnReport),
     finishPipeline: sendTo('stream', ({ context }): StreamOrder => lastOrder(context)),
+    noteLost: assign(({ event }) => (event.type === 'xstate.done.actor.stream' ? { lost: event.output.lost } : {})),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },
 })

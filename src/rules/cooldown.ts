@@ -96,15 +96,13 @@ const kinds: readonly CredentialProfile['type'][] = ['oauth', 'token', 'key']
  * The credentials in the order in which to try them: those that rest last, the one first that can be used soonest. Of the others, the pinned
  * one, then those named in `explicit` in that order, then oauth before token before key, and of one type the one that was used longest ago.
  * @param pinned the one that the session has used before: the cache of the provider may still be warm
- * @param locked the one that a person has picked: there is no other then
  */
 export const order = <Profile extends CredentialProfile>(
   profiles: readonly Profile[],
   state: ProviderState,
   now: number,
-  { explicit = [], pinned, locked }: { explicit?: readonly string[]; pinned?: string; locked?: string } = {},
+  { explicit = [], pinned }: { explicit?: readonly string[]; pinned?: string } = {},
 ): Profile[] => {
-  if (locked !== undefined) return profiles.filter(({ id }) => id === locked)
   const rank = ({ id }: Profile): number => (id === pinned ? -1 : explicit.includes(id) ? explicit.indexOf(id) : explicit.length)
   const rested = (profile: Profile): number => restsUntil(state, profile.id, now) ?? 0
   return profiles.toSorted((a, b) => {

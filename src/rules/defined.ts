@@ -1,3 +1,3 @@
 /** Without the fields that say nothing, so that they hide no others when objects are put together. */
-export const definedOf = <Layer extends object>(layer: Layer): Layer =>
-  Object.fromEntries(Object.entries(layer).filter(([, value]) => value !== undefined)) as Layer
+export const definedOf = <Values extends object>(values: Values): { [Name in keyof Values]?: Exclude<Values[Name], undefined> } =>
+  Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined)) as never

@@ -5,15 +5,15 @@ import type { Origin } from '../contracts/reply.ts'
 import { definedOf } from './defined.ts'
 
 /**
- * @property origin where the message came from @property account which of our accounts; default: that of the origin
+ * @property origin where the message came from, and which of our accounts
  * @property agent what its agent wants @property call what is wanted for this message alone
  * @property heartbeat nobody asked: no typing, and nothing is sent before it is known whether there is anything to tell
  */
-export type DeliveryWishes = { origin?: Origin; account?: string; agent?: Delivery; call?: Delivery; heartbeat?: boolean }
+export type DeliveryWishes = { origin?: Origin; agent?: Delivery; call?: Delivery; heartbeat?: boolean }
 
 /** For each setting the first that has it of call, account, channel, agent and adapter. Only what differs from the defaults is in the result. */
-export const resolveDelivery = (channel: Channel, { origin, agent, call, heartbeat = false, ...named }: DeliveryWishes = {}): Delivery => {
-  const account = named.account ?? origin?.account
+export const resolveDelivery = (channel: Channel, { origin, agent, call, heartbeat = false }: DeliveryWishes = {}): Delivery => {
+  const account = origin?.account
   const { accounts = {} } = channel
   const ofAccount = account !== undefined && Object.hasOwn(accounts, account) ? accounts[account] : undefined
   const layers = [call, ofAccount, channel.settings, agent, channel.blocks].filter((layer) => layer !== undefined)

@@ -27,14 +27,17 @@ type Setting<Name extends string, Value> = { name: Name; value?: Value; invalid?
 export type ExecOptions = { host?: string; security?: string; ask?: string; node?: string }
 export type ContextReport = (typeof contextReports)[number]
 
+/** Whatever was wished for is taken back. */
+export type Unset = 'default'
+
 export type Directive =
-  | Setting<'think', ThinkingLevel>
-  | Setting<'verbose', VerboseLevel>
-  | Setting<'reasoning', ReasoningVisibility>
-  | Setting<'elevated', ElevatedLevel>
+  | Setting<'think', ThinkingLevel | Unset>
+  | Setting<'verbose', VerboseLevel | Unset>
+  | Setting<'reasoning', ReasoningVisibility | Unset>
+  | Setting<'elevated', ElevatedLevel | Unset>
   | Setting<'exec', ExecOptions>
-  /** As it was written: which model that is, `chooseModel` says. */
-  | Setting<'model', string>
+  /** As it was written: which model that is, `chooseModel` says, and with which credential of its provider. */
+  | (Setting<'model', string> & { credential?: string })
   | Setting<'queue', Omit<QueueWord, 'invalid'>>
   | Setting<'usage', UsageMode | 'cost'>
   | Setting<'send', SendPolicy>
@@ -56,7 +59,16 @@ const invalidMax = 100
 /** As long as a setting may be, src/contracts/settings.ts. */
 const modelMax = 200
 const invalidly = (words: string) => ({ invalid: words.slice(0, invalidMax).toWellFormed() })
-const levels = { think: thinkingLevel, verbose: verboseLevel, reasoning: reasoningVisibility, elevated: elevatedLevel }
+const orDefault =
+  <Level>(level: (word: string) => Level | undefined) =>
+  (word: string): Level | Unset | undefined =>
+    level(word) ?? (/^default$/i.test(word) ? 'default' : undefined)
+const levels = {
+  think: orDefault(thinkingLevel),
+  verbose: orDefault(verboseLevel),
+  reasoning: orDefault(reasoningVisibility),
+  elevated: orDefault(elevatedLevel),
+}
 const shortcuts = ['status', 'help', 'commands', 'whoami'] as const
 const argued = {
   usage: (word: string) => usageMode(word) ?? (word.toLowerCase() === 'cost' ? 'cost' : undefined),

@@ -1,26 +1,17 @@
 /** Which model answers where the one that was asked for cannot, and for which errors another one is tried at all. */
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import { retryableModelError } from '../contracts/model.ts'
+import type { Profile } from '../contracts/profile.ts'
+import type { Attempt } from '../contracts/turn.ts'
 
-/**
- * The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary where nobody listed fallbacks.
- * @param fallbacks those of the agent, else those of all agents; an empty list is a list: then there is no second attempt
- * @param allowed fallbacks that are not in it are passed over
- */
-export const candidates = ({
-  requested,
-  fallbacks,
-  primary,
-  allowed,
-}: {
-  requested?: string
-  fallbacks?: readonly string[]
-  primary: string
-  allowed?: readonly string[]
-}): string[] => {
-  const permitted = (fallbacks ?? []).filter((ref) => allowed === undefined || allowed.includes(ref))
-  return [...new Set([requested ?? primary, ...permitted, ...(fallbacks === undefined ? [primary] : [])])]
-}
+/** The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary where nobody listed fallbacks. */
+export const candidates = ({ model, fallbacks = [], primary }: Pick<Profile, 'model' | 'fallbacks' | 'primary'>): string[] => [
+  ...new Set([model, ...fallbacks, ...(primary === undefined ? [] : [primary])]),
+]
+
+/** Fallbacks of the runtime, for an agent that lists none; those that its users may not choose are passed over. */
+export const fallbacksFor = (all: readonly string[], allowed: readonly string[] | undefined): string[] =>
+  all.filter((ref) => allowed === undefined || allowed.includes(ref))
 
 /** Why another credential, or another model, may do better. */
 export const failoverReasons = ['billing', 'rate_limit', 'auth', 'timeout', 'format', 'unavailable', 'unknown_model', 'context_window'] as const
@@ -73,15 +64,14 @@ const reasonOfRefusal = (error: ErrorBody): FailoverReason | undefined => {
 
 const textOf = ({ message, data }: ErrorBody): string => (typeof data?.body === 'string' ? `${message}\n${data.body}` : message)
 
-/** One model that was tried, or that was passed over because its credentials all rest. */
-export type Attempt = { model: string; profile?: string; error: ErrorBody }
+type Failed = Omit<Attempt, 'reason'>
 
 /**
  * What a run says that no model could answer: the error of its only attempt, or one error for all of them. That one has the code of the first
  * attempt that may pass, since then the whole may, else of the first; `data.attempts` tells each.
  * @throws TypeError without an attempt
  */
-export const failureSummary = (attempts: readonly Attempt[]): ErrorBody => {
+export const failureSummary = (attempts: readonly Failed[]): ErrorBody => {
   const [first] = attempts
   if (first === undefined) throw new TypeError('there was no attempt to sum up')
   if (attempts.length === 1) return first.error
@@ -97,14 +87,14 @@ export const failureSummary = (attempts: readonly Attempt[]): ErrorBody => {
   }
 }
 
-const nameOf = ({ model, profile }: Attempt): string => (profile === undefined ? model : `${model} (${profile})`)
-const told = (attempt: Attempt): string => `${nameOf(attempt)}: ${attempt.error.message}`
+const nameOf = ({ model, credential }: Failed): string => (credential === undefined ? model : `${model} (${credential})`)
+const told = (attempt: Failed): string => `${nameOf(attempt)}: ${attempt.error.message}`
 
-const entry = ({ model, profile, error }: Attempt) => {
+const entry = ({ model, credential, error }: Failed) => {
   const reason = failoverReason(error)
   return {
     model,
-    ...(profile === undefined ? {} : { profile }),
+    ...(credential === undefined ? {} : { credential }),
     code: error.code,
     ...(reason === undefined ? {} : { reason }),
     message: error.message,
@@ -113,7 +103,7 @@ const entry = ({ model, profile, error }: Attempt) => {
 }
 
 /** The shortest of the waits that were asked for: after it one of them may answer. Nothing where one asked for none. */
-const patience = (passing: readonly Attempt[]): { retryAfterMs?: number } => {
+const patience = (passing: readonly Failed[]): { retryAfterMs?: number } => {
   const waits = passing.map(({ error }) => (typeof error.data?.retryAfterMs === 'number' ? error.data.retryAfterMs : 0))
   const shortest = waits.length === 0 ? 0 : Math.min(...waits)
   return shortest > 0 ? { retryAfterMs: shortest } : {}

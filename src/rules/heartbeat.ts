@@ -1,4 +1,5 @@
 /** Turns that nobody asked for: whether one is due to run, and whether what it found is worth telling. */
+import type { HeartbeatVisibility } from '../contracts/channel.ts'
 import { wallTime } from './freshness.ts'
 
 /** Hours of the day as `hh:mm`, the end excluded and `24:00` allowed; they may go over midnight. */
@@ -31,14 +32,12 @@ const emptyLine = /^(?:#+(?:\s.*)?|(?:[-*+]|\d{1,9}[.)])(?:\s+\[[ xX]?\])?)?$/
 /** Whether a checklist names nothing to do. A file that is not there is no empty one: the prompt alone may be enough. */
 export const checklistEmpty = (text: string | undefined): boolean => text?.split('\n').every((line) => emptyLine.test(line.trim())) ?? false
 
-/** What of a heartbeat can be seen: that all is well, that something is not, and that one ran. */
-export type Visibility = { showOk: boolean; showAlerts: boolean; indicator: boolean }
-export type VisibilityLayer = { [Flag in keyof Visibility]?: boolean | undefined }
+export type Visibility = Record<keyof HeartbeatVisibility, boolean>
 
 export const defaultVisibility: Visibility = { showOk: false, showAlerts: true, indicator: true }
 
-/** For each flag the first layer that has it: account, channel, all channels. */
-export const resolveVisibility = (layers: readonly (VisibilityLayer | undefined)[]): Visibility => {
+/** For each flag the first layer that has it: account, channel, agent. */
+export const resolveVisibility = (layers: readonly (HeartbeatVisibility | undefined)[]): Visibility => {
   const flag = (name: keyof Visibility) => layers.find((layer) => layer?.[name] !== undefined)?.[name] ?? defaultVisibility[name]
   return { showOk: flag('showOk'), showAlerts: flag('showAlerts'), indicator: flag('indicator') }
 }

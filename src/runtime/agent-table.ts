@@ -2,18 +2,25 @@
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import { fallbacksFor } from '../rules/fallback.ts'
 import { builtInTools } from '../tools/built-in/built-in.ts'
 import { createTools } from '../tools/registry.ts'
 import type { ServiceDirectory } from '../tools/services/directory.ts'
 import { agent as defineAgent } from './agent.ts'
 import type { Services } from './services.ts'
 
-/** @param given the first one is the default; without any, an agent `main` with the built-in tools @throws RuntimeError conflict */
-export const agentTable = (given: readonly Agent[], workspace: string, environment: Environment, directory: ServiceDirectory): Services['agents'] => {
+type AgentParts = { workspace: string; environment: Environment; directory: ServiceDirectory; fallbacks: readonly string[] | undefined }
+
+/**
+ * @param given the first one is the default; without any, an agent `main` with the built-in tools
+ * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict
+ */
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): Services['agents'] => {
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const table: Services['agents'] = new Map()
-  for (const agent of list) {
+  for (const one of list) {
+    const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const services = agent.services ? directory.toolsFor(agent.services) : undefined
@@ -21,6 +28,11 @@ export const agentTable = (given: readonly Agent[], workspace: string, environme
   }
   return table
 }
+
+const withFallbacks = (agent: Agent, fallbacks: readonly string[]): Agent => ({
+  ...agent,
+  profile: { ...agent.profile, fallbacks: fallbacksFor(fallbacks, agent.choice?.allowed) },
+})
 
 /** @throws RuntimeError not_found: a name that somebody mistyped, or a session that another app has begun */
 export const agentNamed = (agents: Services['agents'], name: string) => {

@@ -13,9 +13,11 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
   credentials: [(value) => isRecord(value) && Object.values(value).every(Array.isArray), 'lists of { id, type, value } by provider'],
   channels: [
-    (value) => Array.isArray(value) && value.every((channel) => isRecord(channel) && typeof channel.send === 'function'),
+    // What is wrong with which of them is said when they are taken in.
+    (value) => Array.isArray(value) && value.every(isRecord),
     'a list of channel adapters',
   ],
+  fallbacks: [(value) => Array.isArray(value) && value.every((ref) => typeof ref === 'string' && ref.includes('/')), 'a list of model references'],
   sendPolicy: [
     (value) => Array.isArray(value) && value.every((rule) => isRecord(rule) && (rule.action === 'allow' || rule.action === 'deny')),
     "a list of { action: 'deny', channel, chatType, keyPrefix }",

@@ -25,6 +25,7 @@ export const channelTable = (given: readonly Channel[]): Channels => {
 
 const positive = z.number().int().min(1)
 const ms = z.number().int().min(0).optional()
+const visible = { showOk: z.boolean().optional(), showAlerts: z.boolean().optional(), indicator: z.boolean().optional() }
 const Adapter = z.looseObject({
   id: z.string().min(1).max(200),
   markdown: z.boolean(),
@@ -36,8 +37,15 @@ const Adapter = z.looseObject({
   inboundDebounceMs: ms,
   repeatable: z.boolean().optional(),
   tagsWhenOff: z.boolean().optional(),
+  heartbeat: z
+    .looseObject(visible)
+    .extend({ accounts: z.record(z.string(), z.looseObject(visible)).optional() })
+    .optional(),
 })
 const hooks = ['replyTo', 'threadContext', 'mentioned', 'groupHint', 'heartbeatReady', 'typing', 'partial'] as const
+
+/** What is said of deliveries, and would be heard by nobody beside them. */
+const settingsOnly = Object.keys(Delivery.shape).filter((name) => !(hooks as readonly string[]).includes(name) && name !== 'tagsWhenOff')
 
 /** An adapter may come from JavaScript. @throws RuntimeError bad_request, naming what is wrong with which channel */
 const checkChannel = (channel: Channel): void => {
@@ -45,6 +53,7 @@ const checkChannel = (channel: Channel): void => {
   const wrong = error?.issues.map(({ path, message }) => `${path.join('.')}: ${message}`) ?? []
   for (const hook of ['send', ...hooks] as const)
     if (typeof channel[hook] !== 'function' && (hook === 'send' || channel[hook] !== undefined)) wrong.push(`${hook}: not a function`)
+  for (const name of settingsOnly) if (name in channel) wrong.push(`${name}: belongs into settings: { ${name} }`)
   if (wrong.length > 0)
     throw new RuntimeError('bad_request', `the channel '${String(channel.id).slice(0, 80)}' does not fit: ${wrong.join('; ')}`, {
       field: 'channels',

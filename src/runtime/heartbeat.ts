@@ -67,7 +67,8 @@ const look = async ({ services, workspace }: Parts, { agent: name, session }: He
   const target = heartbeat?.target ?? 'last'
   const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
   const channel = route && services.channels.get(route.channel)
-  const visibility = resolveVisibility([heartbeat?.visibility])
+  const ofAccount = route?.account === undefined ? undefined : channel?.heartbeat?.accounts?.[route.account]
+  const visibility = resolveVisibility([ofAccount, channel?.heartbeat, heartbeat?.visibility])
   const skip = skipReason({
     enabled: heartbeat !== undefined,
     now: at,

@@ -13,6 +13,7 @@ import { askChannel, type Channels, channelNamed } from './channel-table.ts'
 import { type OrderIntake, type Orders, ordersIn } from './orders-in.ts'
 
 type Message = Extract<SessionCommand, { type: 'message' }>
+type Incoming = Extract<SessionEvent, { type: 'message' }>
 
 export type Intake = OrderIntake & {
   channels: Channels
@@ -51,7 +52,7 @@ export const filled = (command: SessionCommand, intake: Intake): SessionEvent | 
 }
 
 const filledMessage = (
-  { model, queueMode, thinking, timeoutMs = 0, heartbeat, id = '', ...message }: Message,
+  { model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, id = '', ...message }: Message,
   intake: Intake,
 ): SessionEvent | Promise<SessionEvent> => {
   const wishes = {
@@ -68,11 +69,12 @@ const filledMessage = (
     id,
     at: intake.now,
     profile: { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...(heartbeat ? { heartbeat } : {}) },
-    ...groupHintOf(channel, origin, intake.environment.log),
+    ...(channel && origin ? saidBy(channel, origin, message.text, intake.environment.log) : {}),
     ...(channel && {
       delivery: resolveDelivery(asked(channel, intake.environment.log), {
         ...(origin && { origin }),
         ...(intake.agent.delivery && { agent: intake.agent.delivery }),
+        ...(streaming === undefined ? {} : { call: { streaming } }),
       }),
     }),
     ...(Object.keys(wishes).length === 0 ? {} : { wishes }),
@@ -84,13 +86,24 @@ const filledMessage = (
 }
 
 const groupHintMax = 2000
+const threadCharsMax = 4000
 const isText = (answer: unknown): answer is string => typeof answer === 'string'
+const isFlag = (answer: unknown): answer is boolean => typeof answer === 'boolean'
+const isThread = (answer: unknown): answer is Record<string, unknown> =>
+  typeof answer === 'object' && answer !== null && !Array.isArray(answer) && JSON.stringify(answer).length <= threadCharsMax
 const isMode = (answer: unknown): answer is ReplyToMode => ReplyToMode.safeParse(answer).success
 
-const groupHintOf = (channel: Channel | undefined, origin: Origin | undefined, log: Logger): { groupHint?: string } => {
-  if (channel?.groupHint === undefined || origin?.chatType !== 'group') return {}
-  const groupHint = askChannel(channel, 'groupHint', () => channel.groupHint?.(origin), isText, log)
-  return groupHint === undefined ? {} : { groupHint: groupHint.slice(0, groupHintMax).toWellFormed() }
+/** What the channel knows about a message: asked once, and in the journal with it. */
+const saidBy = (channel: Channel, origin: Origin, text: string, log: Logger): Pick<Incoming, 'origin' | 'groupHint' | 'thread'> => {
+  const group = origin.chatType === 'group'
+  const groupHint = group ? askChannel(channel, 'groupHint', () => channel.groupHint?.(origin), isText, log) : undefined
+  const mentioned = group ? askChannel(channel, 'mentioned', () => channel.mentioned?.(origin, text), isFlag, log) : undefined
+  const thread = askChannel(channel, 'threadContext', () => channel.threadContext?.(origin), isThread, log)
+  return {
+    ...(mentioned === undefined ? {} : { origin: { ...origin, mentioned } }),
+    ...(groupHint === undefined ? {} : { groupHint: groupHint.slice(0, groupHintMax).toWellFormed() }),
+    ...(thread === undefined ? {} : { thread: JSON.parse(JSON.stringify(thread)) as Record<string, unknown> }),
+  }
 }
 
 /** The same channel, whose answers can be used. */

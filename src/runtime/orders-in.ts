@@ -11,7 +11,7 @@ import { tokensText } from '../rules/numbers.ts'
 export type OrderIntake = {
   agent: Agent
   tools: Pick<Tools, 'describe'>
-  models: Pick<Models, 'defaultRef' | 'list' | 'get'>
+  models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
   history(): Promise<TranscriptMessage[]>
   /** The model that the session wants, where it wants another one. */
   wantedModel(): Promise<string | undefined>
@@ -29,7 +29,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   const [first] = parsed.directives
   if (first === undefined) return { text }
   if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
-  const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, catalogueOf(intake)) : parsed
+  const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, intake) : parsed
   const directives = begun.directives.map((directive) => resolved(directive, intake))
   const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
   if (known.length === directives.length) return { text: begun.text, directives: known }
@@ -37,10 +37,10 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
 }
 
 /** `/new opus hello` begins with another model. */
-const withModel = (text: string, directives: Directive[], catalogue: ModelCatalogue): { text: string; directives: Directive[] } => {
+const withModel = (text: string, directives: Directive[], intake: OrderIntake): { text: string; directives: Directive[] } => {
   const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
-  const choice = word === '' ? undefined : namedModel(word, catalogue)
-  return choice && 'ref' in choice ? { text: rest, directives: [...directives, { name: 'model', value: choice.ref }] } : { text, directives }
+  const choice = word === '' ? undefined : namedModel(word, catalogueOf(intake))
+  return choice && 'ref' in choice ? { text: rest, directives: [...directives, { name: 'model', value: word }] } : { text, directives }
 }
 
 const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
@@ -54,7 +54,7 @@ const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
 const resolved = (directive: Directive, intake: OrderIntake): Directive | Promise<Directive> => {
   switch (directive.name) {
     case 'model':
-      return directive.value === undefined ? directive : modelOf(directive.value, catalogueOf(intake))
+      return directive.value === undefined ? directive : modelOf(directive.value, intake)
     case 'think':
       return directive.value === 'xhigh'
         ? hasXhigh(intake).then((has): Directive => (has ? directive : { name: 'think', invalid: 'this model does not have xhigh' }))
@@ -68,12 +68,21 @@ const resolved = (directive: Directive, intake: OrderIntake): Directive | Promis
   }
 }
 
-const modelOf = (words: string, catalogue: ModelCatalogue): Directive => {
-  const choice = chooseModel(words, catalogue)
-  if ('ref' in choice) return { name: 'model', value: choice.ref }
+const modelOf = (words: string, intake: OrderIntake): Directive => {
+  const choice = chooseModel(words, catalogueOf(intake))
+  if ('ref' in choice) return withCredential(choice, intake)
   const near = choice.near.length === 0 ? '' : `; did you mean ${choice.near.join(', ')}?`
   const why = choice.refused === 'not_allowed' ? 'may not be chosen' : 'is not known'
   return { name: 'model', invalid: `'${words.slice(0, 80)}' ${why}${near}` }
+}
+
+/** Whoever names a credential wants that one and no other. */
+const withCredential = ({ ref, profile }: { ref: string; profile?: string }, { models }: OrderIntake): Directive => {
+  if (profile === undefined) return { name: 'model', value: ref }
+  const known = models.profiles?.(ref).map(({ id }) => id) ?? []
+  if (known.includes(profile)) return { name: 'model', value: ref, credential: profile }
+  const there = known.length === 0 ? 'it has none with a name' : `it has ${known.slice(0, 5).join(', ')}`
+  return { name: 'model', invalid: `${ref} has no credential '${profile.slice(0, 80)}'; ${there}` }
 }
 
 const hasXhigh = async ({ agent, models, wantedModel }: OrderIntake): Promise<boolean> => {

@@ -1,7 +1,7 @@
 /** One accepted message, followed to its outcome. */
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
-import type { SessionOutput } from '../contracts/session.ts'
+import type { SessionOutput, SkipReason } from '../contracts/session.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Said } from './outputs.ts'
@@ -15,8 +15,8 @@ const endings = new Set<string>(Object.values(endingOf))
 export class Run {
   /** The idempotency key of the message. */
   readonly id: string
-  /** What became of it at first. */
-  status: 'started' | 'steered' | 'queued' | 'collected' | 'duplicate' = 'queued'
+  /** What became of it at first; `answered` by the session itself. */
+  status: 'started' | 'steered' | 'queued' | 'collected' | 'answered' | SkipReason = 'queued'
   /** The turn that answers it; known once it has started. */
   runId: string
   /** Sequence of the commit that accepted it. */
@@ -43,13 +43,13 @@ export class Run {
 
   /** Takes what the session says; keeps what is about this message. */
   hear({ event, seq, elsewhere }: Said): void {
-    const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string; tooLarge?: boolean }
+    const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string; reason?: SkipReason; tooLarge?: boolean }
     if (said.type === 'transcript') return
     if (said.type === 'accepted' && said.id === this.id) {
       this.status = said.status as Run['status']
       if (said.runId) this.runId = said.runId
     }
-    if (said.type === 'skipped' && said.id === this.id) this.status = 'duplicate'
+    if (said.type === 'skipped' && said.id === this.id) this.status = said.reason ?? 'duplicate'
     if (said.type === 'started' && said.ids?.includes(this.id)) this.runId = said.runId ?? this.runId
     if (said.runId !== this.runId && !said.ids?.includes(this.id) && said.id !== this.id) return
     // What the bus says of an outcome is a sign of it and no more: what it is the journal knows, and there all of it stands.

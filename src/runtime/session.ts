@@ -1,11 +1,11 @@
 /** A session as its users hold it. */
 import type { Agent } from '../contracts/agent.ts'
-import { type errorBody, RuntimeError } from '../contracts/errors.ts'
+import { RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
 import { detached } from '../contracts/plain.ts'
 import type { Origin } from '../contracts/reply.ts'
-import { SessionCommand, type SessionEvent, type SessionRecord } from '../contracts/session.ts'
+import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
@@ -17,6 +17,7 @@ import { lookNowAndThen } from './looking.ts'
 import { parseInput } from './parse.ts'
 import { Run, type RunEvent } from './run.ts'
 import type { Services } from './services.ts'
+import { type SessionView, viewOf } from './session-view.ts'
 
 export type SendOptions = {
   /** A repeated one changes nothing and is answered as the first. */
@@ -26,26 +27,14 @@ export type SendOptions = {
   thinking?: ThinkingLevel | undefined
   /** ms that its turn may work; 0 and less mean the default. */
   timeoutMs?: number | undefined
+  /** Whether its answer goes to the channel in blocks while it is written; default: as agent and channel want it. */
+  streaming?: boolean | undefined
   /** Where it came from, and so where the answer goes. */
   origin?: Origin | undefined
   /** Key of the session that this one is a thread of. */
   parent?: string | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
   heartbeat?: boolean | undefined
-}
-
-/** What a session knows of itself, as `sessions.get` shows it. */
-export type SessionView = {
-  key: string
-  state: unknown
-  run: { runId: string; ids: string[]; model: string } | null
-  queued: string[]
-  approvals: Approval[]
-  messages: number
-  record: SessionRecord
-  seq: number
-  epoch: number
-  quarantine?: ReturnType<typeof errorBody>
 }
 
 export class Session {
@@ -265,21 +254,7 @@ export class Session {
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    const { snapshot, seq, epoch, quarantine } = await this.#services.directory.read(this.address)
-    if (!snapshot) throw new RuntimeError('not_found', `there is no session '${this.key}'`, { hint: 'send it a message and it is there' })
-    const { run, queue, approvals, transcriptLength, record } = snapshot.context as SessionContext
-    return {
-      key: this.key,
-      state: snapshot.value,
-      run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
-      queued: queue.map(({ id }) => id),
-      approvals,
-      messages: transcriptLength,
-      record,
-      seq,
-      epoch,
-      ...(quarantine ? { quarantine } : {}),
-    }
+    return viewOf(this.key, await this.#services.directory.read(this.address))
   }
 }
 

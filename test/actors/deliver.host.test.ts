@@ -61,7 +61,7 @@ test('[OC-04, OC-65] a host that takes over sends what had not arrived, and noth
   expect(turn.sends()).toEqual(['block: This is A.', 'block: This is B.', 'final: 3 tokens'])
   expect((await second.host.read(address)).snapshot).toMatchObject({
     value: 'closed',
-    output: { counts: { tool: 0, block: 2, final: 1 }, failed: 0, aborted: false, skipped: {} },
+    output: { counts: { tool: 0, block: 2, final: 1 }, failed: 0, lost: 0, aborted: false, skipped: {} },
   })
   expect(turn.live.filter(({ type }) => type === 'block')).toHaveLength(3)
   await clock.until(second.host.close())

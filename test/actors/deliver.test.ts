@@ -15,7 +15,7 @@ describe('streaming', () => {
     const output = await turn.finish([{ text: words(3000) }]).over()
 
     expect(turn.sends).toEqual([`final: ${words(3000)}`])
-    expect(output).toEqual({ counts: { tool: 0, block: 0, final: 1 }, failed: 0, aborted: false, skipped: {} })
+    expect(output).toEqual({ counts: { tool: 0, block: 0, final: 1 }, failed: 0, lost: 0, aborted: false, skipped: {} })
   })
 
   test('[OC-58] blocks go while the text grows, or when the message is over; too long they never get', async () => {
@@ -112,7 +112,7 @@ describe('streaming', () => {
 
     expect(turn.sends).toEqual(['block: This is A.', 'block: This is B.', 'final: This is A to D.'])
     expect(turn.channel.sends[1]?.outcome).toBe('aborted')
-    expect(output).toEqual({ counts: { tool: 0, block: 1, final: 1 }, failed: 1, aborted: true, skipped: { dropped: 2 } })
+    expect(output).toEqual({ counts: { tool: 0, block: 1, final: 1 }, failed: 1, lost: 0, aborted: true, skipped: { dropped: 2 } })
     expect(turn.logged).toHaveLength(1)
   })
 

@@ -18,6 +18,13 @@ test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through
   expect(results.flatMap(({ detail }) => (detail?.data?.kind === 'tool' ? [detail.data.output] : []))).toMatchObject([{ value: 391 }, { value: 400 }])
 })
 
+test('[OC-81, OC-98] who wants to hear of tools reads of them beside the answers', async () => {
+  const { stdout, stderr } = await statecast({ folder: aFolder(), input: '/verbose on\nwhat is 17*23?\n' }, 'chat')
+
+  expect(stdout).toContain('Tool messages: on.\n17*23 = 391\n')
+  expect(stderr).toContain('calculate')
+})
+
 test('[SHOW-OPENAI] with OPENAI_BASE_URL the same goes through that server, streamed, tool results included', async () => {
   const server = await startOpenAiServer()
   const env = { OPENAI_BASE_URL: server.url, OPENAI_MODEL: 'offline' }

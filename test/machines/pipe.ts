@@ -8,8 +8,8 @@ export const pipe = createMachine({
   initial: 'on',
   states: {
     on: { on: { flushed: 'off', lost: 'gone' } },
-    off: { type: 'final', output: { failed: 0, aborted: false } },
-    gone: { type: 'final', output: { failed: 1, aborted: false } },
+    off: { type: 'final', output: { failed: 0, lost: 0, aborted: false } },
+    gone: { type: 'final', output: { failed: 1, lost: 1, aborted: false } },
   },
   output: ({ event }) => (event as unknown as { output: unknown }).output,
 })

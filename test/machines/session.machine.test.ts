@@ -407,6 +407,14 @@ test('[OC-97] the orders of a stranger are skipped', () => {
   expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unauthorised' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
 })
 
+test('[OC-06] what a group says without us is skipped, unless all of it is for us', () => {
+  const unnamed = { ...message('a'), origin: { channel: 'test', to: 'room', chatType: 'group', mentioned: false } }
+  const walk = start().send(unnamed)
+  expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unmentioned' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
+
+  expect(start().send({ type: 'configure', toggles: { activation: 'always' }, at: 1 }).send(unnamed).context.run).not.toBeNull()
+})
+
 test('[OC-104] what the operator forbids is refused, unless the session wants it', () => {
   const denied = (id: string) => ({ ...message(id), denied: true })
   expect(refused(start().send(denied('a')))).toEqual(['forbidden'])

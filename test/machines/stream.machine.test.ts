@@ -15,7 +15,7 @@ const open = (input: object = { route, delivery: {} }) => {
   return stream.start({ session: 's', runId: 'r', ...input })
 }
 const finish = { type: 'stream.finish', leading: [], payloads: [{ text: 'all of it' }], trailing: [] }
-const finished = { type: 'stream.finished', counts: { tool: 0, block: 1, final: 1 }, failed: 1, aborted: false, skipped: { silent: 1 } }
+const finished = { type: 'stream.finished', counts: { tool: 0, block: 1, final: 1 }, failed: 1, lost: 0, aborted: false, skipped: { silent: 1 } }
 const sent = { type: 'block.sent', key: 'k1', kind: 'block' }
 const late = { type: 'block.failed', key: 'k2', kind: 'block', timedOut: true }
 const broken = { type: 'xstate.error.actor.deliver', error: new Error('gone') }
@@ -38,7 +38,7 @@ test('[OC-64] it ends when the effect has nothing left to do, and says what was 
   const walk = open().send(finish).send(finished)
 
   expect(walk.state).toBe('closed')
-  expect(walk.output).toEqual({ counts: { tool: 0, block: 1, final: 1 }, failed: 1, aborted: false, skipped: { silent: 1 } })
+  expect(walk.output).toEqual({ counts: { tool: 0, block: 1, final: 1 }, failed: 1, lost: 0, aborted: false, skipped: { silent: 1 } })
 })
 
 test('what arrived is counted, and the effect told that this is known', () => {
@@ -108,7 +108,7 @@ test('a turn whose answer goes to nobody but listeners delivers nothing, and end
   walk.send(finish)
 
   expect(walk.state).toBe('closed')
-  expect(walk.output).toEqual({ counts: { tool: 0, block: 0, final: 0 }, failed: 0, aborted: false, skipped: {} })
+  expect(walk.output).toEqual({ counts: { tool: 0, block: 0, final: 0 }, failed: 0, lost: 0, aborted: false, skipped: {} })
   expect(orders()).toEqual([])
 })
 

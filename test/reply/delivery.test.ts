@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
-import { expectNothingAlive, work, worker } from '../runtime/harness.ts'
+import { expectNothingAlive, type Story, work, worker } from '../runtime/harness.ts'
 import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, since, staged, tried, words } from './stage.ts'
 
 /** Each paragraph is a block, and goes without waiting for more. */
@@ -36,6 +36,18 @@ describe('streaming', () => {
     await asked(told, 'hi', by('a', { account: 'work' }))
 
     expect(arrived(told)).toEqual([`${kind}: Hello there.`])
+  })
+
+  test.each([
+    [true, false, 'block'],
+    [false, true, 'final'],
+  ])('[OC-58] whoever sends a message decides for its answer alone: %s', async (streaming, otherwise, kind) => {
+    await using told = await staged(() => ({ text: 'Hello there.' }), { delivery: { streaming: otherwise } })
+
+    await asked(told, 'hi', { ...by('a'), streaming })
+    await asked(told, 'hi', by('b'))
+
+    expect(arrived(told)).toEqual([`${kind}: Hello there.`, `${otherwise ? 'block' : 'final'}: Hello there.`])
   })
 
   test('[OC-58] blocks go as the text grows, or when the message is over; even then none is too long', async () => {
@@ -133,6 +145,31 @@ describe('streaming', () => {
 
     expect(tried(told).slice(0, 2)).toEqual(['block: This is A.', 'block: This is B.'])
     expect(logged(told, 'could not be sent')).toHaveLength(1)
+  })
+
+  test.each([
+    ['a final message that is refused', { streaming: false }, (told: Story) => told.channel.fail(1), 1],
+    ['one that takes too long', { streaming: false }, (told: Story) => told.channel.hang(1), 1],
+    ['a block that is refused, where the whole answer arrives after it', short, (told: Story) => told.channel.fail(1), undefined],
+  ] as const)('[OC-61, OC-01] the outcome says of what did not arrive: %s', async (_, delivery, trouble, undelivered) => {
+    await using told = await staged([{ text: 'This is A.' }], { delivery })
+    trouble(told)
+
+    const outcome = await asked(told, 'go', by('a'))
+
+    expect(outcome).toMatchObject({ type: 'final', outcome: 'replied', text: 'This is A.' })
+    expect(outcome.undelivered).toBe(undelivered)
+    expect((await told.main.outcome('a')).undelivered).toBe(undelivered)
+    await expectNothingAlive(told)
+  })
+
+  test('[OC-61] where its channel is gone after a restart nothing arrives, and the outcome says so', async () => {
+    await using told = await staged([{ text: 'Hello.', delayMs: 100 }])
+    await told.say('go', by('a'))
+    await told.crash()
+    await told.restart({ channels: [] })
+
+    expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'Hello.', undelivered: 1 })
   })
 
   test.each(lives)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (life) => {

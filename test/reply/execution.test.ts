@@ -46,6 +46,20 @@ describe('fallback', () => {
     await expectReplay(told)
   })
 
+  test.each([
+    ['an agent that lists none has those of the runtime', {}, 'other/b'],
+    ['an empty list is a list', { fallbacks: [] }, undefined],
+    ['those that its users may not choose are passed over', { choice: { allowed: ['other/c'] } }, 'other/c'],
+  ])('[OC-48] %s', async (_, definition, model) => {
+    await using told = await staged(() => ({ error: { status: 401 } }), {
+      models: { 'other/b': [{ text: 'b' }], 'other/c': [{ text: 'c' }] },
+      runtime: { fallbacks: ['other/b', 'other/c'] },
+      ...definition,
+    })
+
+    expect(await asked(told, 'hi', by('a'))).toMatchObject(model === undefined ? { type: 'error' } : { type: 'final', model })
+  })
+
   test('[OC-48, OC-50] whenever the process dies, the same model answers after the same attempts', async () => {
     for (let ms = 0; ms <= 3500; ms += 250) {
       await using told = await staged([{ error: { status: 429 }, delayMs: 1000 }], {
@@ -282,7 +296,6 @@ describe('credentials', () => {
     expect(await used(told, 'two')).toEqual(['B'])
   })
 
-  // `late` in model.actor.ts notes the failure, and `done`, when the partial answer is there right after it, notes a success.
   test('[OC-50] a run whose time is up makes it rest, too', async () => {
     await using told = await staged((request) => (newestText(request) === 'hang' ? { hang: true } : { text: 'hello' }), { runtime: two })
     await told.say('hang', { ...by('a'), timeoutMs: 1000 })
@@ -311,6 +324,35 @@ describe('credentials', () => {
     await told.clock.advance(1000)
 
     expect((await asked(told, 'hi', by('3'))).credential).toBe('B')
+  })
+
+  test('[OC-51, OC-100] who picks a credential gets that one: where it fails the next model answers, not the next credential', async () => {
+    await using told = await staged(moody(429), {
+      runtime: { credentials: { test: [key('A', 'key'), key('B', 'key')] } },
+      models: { 'other/b': () => ({ text: 'from elsewhere' }) },
+      fallbacks: ['other/b'],
+    })
+    const said = async (text: string, id: string) => (await asked(told, text, by(id))).text
+    expect(await said('/model model@nobody', '1')).toBe("Model: test/model has no credential 'nobody'; it has A, B. It stays test/model.")
+    expect(await said('/model test/model@B', '2')).toBe('Model: test/model (default) with the credential B alone.')
+
+    for (const id of ['3', '4']) expect((await asked(told, id, by(id))).credential).toBe('B')
+    expect(await asked(told, 'fail', by('5'))).toMatchObject({ text: 'from elsewhere', model: 'other/b', attempts: [{ credential: 'B' }] })
+    await asked(told, '/model default', by('6'))
+    expect((await asked(told, 'and now', by('7'))).credential).toBe('A')
+  })
+
+  test('[OC-48] what all of them have said is told with the credentials that said it', async () => {
+    await using told = await staged(() => ({ error: { status: 429 } }), {
+      runtime: { credentials: { test: [key('A', 'key')] } },
+      models: { 'other/b': [{ error: { status: 429 } }] },
+      fallbacks: ['other/b'],
+      modelAttemptMax: 1,
+    })
+
+    const { error } = (await asked(told, 'hi', by('a'))) as { error?: { message: string; data?: { attempts?: unknown } } }
+    expect(error?.message).toContain('test/model (A)')
+    expect(error?.data?.attempts).toMatchObject([{ model: 'test/model', credential: 'A' }, { model: 'other/b' }])
   })
 
   /** Who answers after B has taken the place of A, the history was shortened, and A can be used again. */

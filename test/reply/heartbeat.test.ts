@@ -357,6 +357,18 @@ describe('who hears of it', () => {
     expect(sent(told)).toEqual(['hello', expect.stringContaining('HEARTBEAT_OK')])
   })
 
+  test.each([
+    ['its channel', { heartbeat: { showAlerts: false } }, 0],
+    ['one of its accounts', { heartbeat: { showAlerts: false, accounts: { work: { showAlerts: true } } } }, 1],
+    ['another account', { heartbeat: { accounts: { home: { showAlerts: false } } } }, 1],
+  ])('[OC-107] what is seen of it is as the agent says, unless %s says otherwise', async (_, channel, count) => {
+    await using told = await watch([alert], { channel })
+    await asked(told, 'hi', by('a', { account: 'work' }))
+    await told.clock.advance(halfAnHour + 1000)
+
+    expect(sent(told).slice(1)).toHaveLength(count)
+  })
+
   test('[OC-107] an alert that did not arrive is no repetition when it comes again', async () => {
     await using told = await watch([alert])
     await asked(told, 'hi', by('a'))

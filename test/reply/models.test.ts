@@ -39,6 +39,24 @@ test('[OC-99] how hard to think: as the message says, else the session, else the
   expect(await thought('go', '4')).toBe('minimal')
 })
 
+test('[OC-97, OC-98, OC-99] what is to be as usual again is taken back, for one message or from then on', async () => {
+  const { asked, script } = listener()
+  await using told = await story(script, { thinking: 'minimal' })
+  const thought = async (text: string, id: string) => {
+    await ask(told, text, ann(id))
+    return asked.at(-1)?.settings.reasoning
+  }
+  await ask(told, '/think high /verbose full /reasoning on /elevated full', ann('1'))
+
+  expect(await thought('go /think default', '2')).toBe('minimal')
+  expect(await thought('go', '3')).toBe('high')
+  expect((await ask(told, '/think default /verbose default /reasoning default /elevated default', ann('4'))).text).toBe(
+    ['Thinking', 'Tool messages', 'Reasoning', 'Elevated'].map((what) => `${what}: default.`).join('\n'),
+  )
+  expect(await toggles(told)).toEqual({})
+  expect(await thought('go', '5')).toBe('minimal')
+})
+
 test.each([
   ['a model that can thinks a little', true, ['low']],
   // What cannot think need not be told so.

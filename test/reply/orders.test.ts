@@ -110,9 +110,9 @@ test('[OC-98] within a message nothing of it is kept, whatever is set', async ()
 })
 
 test.each([
-  ['/think', /^Thinking: as the model does\. Choose: off, minimal, low, medium, high, xhigh, adaptive\.$/],
-  ['/verbose', /^Tool messages: off\. Choose: off, on, full\.$/],
-  ['/reasoning', /^Reasoning: off\. Choose: off, on, stream\.$/],
+  ['/think', /^Thinking: as the model is set\. Choose: off, minimal, low, medium, high, xhigh, adaptive, default\.$/],
+  ['/verbose', /^Tool messages: off\. Choose: off, on, full, default\.$/],
+  ['/reasoning', /^Reasoning: off\. Choose: off, on, stream, default\.$/],
   ['/elevated', /^Elevated: off\. Choose: /],
   ['/model', /^Model: test\/model\.$/],
   ['/queue', /^Queue: steer, debounce 500 ms, cap .*, drop .*\. Choose: steer, followup, collect, steer-backlog, interrupt/],
@@ -124,8 +124,8 @@ test.each([
 })
 
 test.each([
-  ['/think very', /'very' is none of off, minimal, low, medium, high, xhigh, adaptive\. It stays as the model does\./],
-  ['/verbose loud', /'loud' is none of off, on, full\. It stays off\./],
+  ['/think very', /'very' is none of off, minimal, low, medium, high, xhigh, adaptive, default\. It stays as the model is set\./],
+  ['/verbose loud', /'loud' is none of off, on, full, default\. It stays off\./],
   ['/model nobody/knows', /'nobody\/knows' is not known.* It stays test\/model\./],
   ['/queue drop:some', /'drop:some' fits nothing/],
   ['/usage much', /'much' is none of off, tokens, full, cost/],

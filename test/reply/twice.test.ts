@@ -1,7 +1,7 @@
 /** A message that comes twice is taken once, and what is too much is refused, dropped, or left as a line. */
 import { expect, test } from 'vitest'
 import { expectEndedOnce, outcomes, story } from '../runtime/harness.ts'
-import { ann, ask, channels, eventsOf, listener, restarted, startOf, turns } from './support.ts'
+import { ann, ask, channels, eventsOf, listener, newest, restarted, startOf, turns } from './support.ts'
 
 const crashes = ['', ' over a crash']
 
@@ -162,6 +162,21 @@ test('[OC-26] three quick texts become one before the command that follows them'
       .map(({ id }) => id)
       .at(-1),
   ).toBe('4')
+})
+
+test('[OC-26] what two people write in one place within that time stays two messages', async () => {
+  const { asked, script } = listener()
+  await using told = await story(script, { queueMode: 'followup', runtime: { channels: channels({ id: 'test', inboundDebounceMs: 500 }) } })
+  for (const [id, sender] of [
+    ['1', 'bob'],
+    ['2', 'bob'],
+    ['3', 'eve'],
+  ] as const)
+    await told.say(id, ann(id, { chatType: 'group', sender }))
+  await told.quiet()
+
+  expect(turns(told)).toEqual(['1+2', '3'])
+  expect(asked.map(newest)).toEqual(['1\n2', '3'])
 })
 
 test('[OC-25] whoever sends one that came before learns that it is a duplicate', async () => {

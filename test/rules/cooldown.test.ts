@@ -126,10 +126,6 @@ describe('the order in which credentials are tried (OC-50, OC-51)', () => {
     expect(order(profiles, state, start - 1).at(-1)?.id).toBe('oauth-1')
     expect(restsUntil(state, 'oauth-1', start)).toBeUndefined()
   })
-
-  test('one that a person picked is the only one, resting or not', () => {
-    expect(ids(failed({}, 'key-1', 'auth', start), { locked: 'key-1', pinned: 'oauth-1' })).toEqual(['key-1'])
-  })
 })
 
 describe('a provider whose credentials all rest [OC-48]', () => {

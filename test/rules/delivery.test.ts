@@ -39,8 +39,8 @@ test('[OC-58] streaming is off, until the agent, the channel, the account or the
   expect(streams({ settings: { streaming: true } }, { agent: { streaming: false } })).toBe(true)
   expect(streams({ settings: { streaming: true }, accounts: { main: { streaming: false } } })).toBe(false)
   expect(streams({ accounts: { main: { streaming: true } } }, { call: { streaming: false } })).toBe(false)
-  expect(streams({ accounts: { main: { streaming: true } } }, { account: 'other' })).toBe(false)
-  expect(streams({}, { account: 'constructor' })).toBe(false)
+  expect(streams({ accounts: { main: { streaming: true } } }, { origin: { ...origin, account: 'other' } })).toBe(false)
+  expect(streams({}, { origin: { ...origin, account: 'constructor' } })).toBe(false)
 })
 
 test('[OC-59] no block may be longer than the channel takes, and none is worth waiting for that is', () => {
@@ -52,7 +52,7 @@ test('[OC-59] no block may be longer than the channel takes, and none is worth w
 
 test('[OC-60] what blocks are put together to: account, channel, agent, adapter, the size of a block', () => {
   const least = (change: Partial<Channel>, agent: Delivery = {}) =>
-    resolved(channel(change), { account: 'main', agent: { streaming: true, ...agent } }).coalesce.minChars
+    resolved(channel(change), { origin: { ...origin, account: 'main' }, agent: { streaming: true, ...agent } }).coalesce.minChars
 
   const blocks = { coalesce: { minChars: 1500 } }
   const settings = { coalesce: { minChars: 1300 } }

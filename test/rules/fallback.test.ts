@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../src/contracts/errors.ts'
 import { retryableModelError } from '../../src/contracts/model.ts'
-import { type Attempt, candidates, failoverReason, failureSummary, windowGuard } from '../../src/rules/fallback.ts'
+import type { Attempt } from '../../src/contracts/turn.ts'
+import { candidates, failoverReason, failureSummary, fallbacksFor, windowGuard } from '../../src/rules/fallback.ts'
 
 const error = (code: ErrorCode, message = code as string, data?: Record<string, unknown>): ErrorBody => ({
   code,
@@ -12,20 +13,17 @@ const error = (code: ErrorCode, message = code as string, data?: Record<string, 
 
 describe('the models to try [OC-48]', () => {
   test.each([
-    ['the one that was asked for, its fallbacks', { requested: 'a/1', fallbacks: ['b/1', 'c/1'], primary: 'p/1' }, ['a/1', 'b/1', 'c/1']],
-    ['without a list, the primary comes last', { requested: 'a/1', primary: 'p/1' }, ['a/1', 'p/1']],
-    ['an empty list is a list: nothing else is tried', { requested: 'a/1', fallbacks: [], primary: 'p/1' }, ['a/1']],
-    ['without a wish, the primary comes first', { fallbacks: ['b/1'], primary: 'p/1' }, ['p/1', 'b/1']],
-    ['each is tried once', { requested: 'p/1', fallbacks: ['b/1', 'p/1', 'b/1'], primary: 'p/1' }, ['p/1', 'b/1']],
-    ['the primary is not tried twice either', { requested: 'p/1', primary: 'p/1' }, ['p/1']],
-    [
-      'fallbacks that are not allowed are passed over',
-      { requested: 'a/1', fallbacks: ['b/1', 'c/1'], primary: 'p/1', allowed: ['c/1'] },
-      ['a/1', 'c/1'],
-    ],
-    ['what was asked for, and the primary, need no leave', { requested: 'a/1', primary: 'p/1', allowed: [] }, ['a/1', 'p/1']],
+    ['the one that was asked for, its fallbacks', { model: 'a/1', fallbacks: ['b/1', 'c/1'] }, ['a/1', 'b/1', 'c/1']],
+    ['the primary comes last', { model: 'a/1', primary: 'p/1' }, ['a/1', 'p/1']],
+    ['an empty list is a list: nothing else is tried', { model: 'a/1', fallbacks: [] }, ['a/1']],
+    ['each is tried once', { model: 'p/1', fallbacks: ['b/1', 'p/1', 'b/1'], primary: 'p/1' }, ['p/1', 'b/1']],
   ])('%s', (_, input, expected) => {
     expect(candidates(input)).toEqual(expected)
+  })
+
+  test('of those for all agents, those that the users of one may not choose are passed over', () => {
+    expect(fallbacksFor(['b/1', 'c/1'], ['c/1'])).toEqual(['c/1'])
+    expect(fallbacksFor(['b/1', 'c/1'], undefined)).toEqual(['b/1', 'c/1'])
   })
 })
 
@@ -71,7 +69,10 @@ describe('whether another one may do better [OC-49]', () => {
 })
 
 describe('what a run says in the end [OC-48]', () => {
-  const attempt = (model: string, code: ErrorCode, data?: Record<string, unknown>): Attempt => ({ model, error: error(code, `says ${code}`, data) })
+  const attempt = (model: string, code: ErrorCode, data?: Record<string, unknown>): Omit<Attempt, 'reason'> => ({
+    model,
+    error: error(code, `says ${code}`, data),
+  })
 
   test('of one attempt its own error', () => {
     const only = attempt('a/1', 'provider_auth')
@@ -81,7 +82,7 @@ describe('what a run says in the end [OC-48]', () => {
 
   test('of several one error that tells them all', () => {
     const summary = failureSummary([
-      { ...attempt('a/1', 'provider_auth', { status: 401, body: 'long' }), profile: 'work' },
+      { ...attempt('a/1', 'provider_auth', { status: 401, body: 'long' }), credential: 'work' },
       attempt('b/1', 'provider_billing'),
     ])
 
@@ -91,7 +92,7 @@ describe('what a run says in the end [OC-48]', () => {
       retryable: false,
     })
     expect(summary.data?.attempts).toEqual([
-      { model: 'a/1', profile: 'work', code: 'provider_auth', reason: 'auth', message: 'says provider_auth', status: 401 },
+      { model: 'a/1', credential: 'work', code: 'provider_auth', reason: 'auth', message: 'says provider_auth', status: 401 },
       { model: 'b/1', code: 'provider_billing', reason: 'billing', message: 'says provider_billing' },
     ])
   })
@@ -115,8 +116,8 @@ describe('what a run says in the end [OC-48]', () => {
 
   test('one model with two credentials is one model', () => {
     const summary = failureSummary([
-      { ...attempt('a/1', 'provider_auth'), profile: 'x' },
-      { ...attempt('a/1', 'provider_auth'), profile: 'y' },
+      { ...attempt('a/1', 'provider_auth'), credential: 'x' },
+      { ...attempt('a/1', 'provider_auth'), credential: 'y' },
     ])
 
     expect(summary.message).toBe('a/1 failed: a/1 (x): says provider_auth | a/1 (y): says provider_auth')

@@ -232,8 +232,10 @@ export class Delivering {
   }
 
   #report(failed: boolean): void {
-    const { counts, failed: lost, aborted, skipped } = this.#dispatcher
-    this.#parts.report({ type: 'stream.finished', counts, failed: lost, aborted: aborted || failed, skipped })
+    // What still waits is lost.
+    this.#dispatcher.stop()
+    const { counts, failed: sends, lost, aborted, skipped } = this.#dispatcher
+    this.#parts.report({ type: 'stream.finished', counts, failed: sends, lost, aborted: aborted || failed, skipped })
     this.stop()
   }
 }

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Channel, DeliveryOutput, FullDelivery, SendKind } from '../../contracts/channel.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
-import { errorBody } from '../../contracts/errors.ts'
+import { isRuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { Payload, Route, Tokens } from '../../contracts/reply.ts'
 import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from '../../machines/stream.machine.ts'
@@ -60,6 +60,8 @@ export class Dispatcher {
   readonly counts: SendCounts = { tool: 0, block: 0, final: 0 }
   readonly skipped: SkipCounts = {}
   failed = 0
+  /** Messages that did not arrive, blocks left out: what they say may have come with the rest. */
+  lost = 0
   /** Keys of the blocks that were delivered. */
   readonly sent: string[] = []
   /** No block was lost. */
@@ -125,6 +127,8 @@ export class Dispatcher {
   /** Nothing more is sent. What is being sent is told so. */
   stop(): void {
     this.#stop.abort()
+    this.lost += [this.#current, ...this.#waiting].filter((job) => job !== undefined && job.kind !== 'block').length
+    this.#current = undefined
     this.#waiting.length = 0
     for (const timer of this.#timers) this.#parts.clock.clearTimeout(timer)
     this.#timers.clear()
@@ -147,7 +151,7 @@ export class Dispatcher {
     const { kind } = job
     if (job.superseded) return
     if (kind === 'block' && this.aborted) return this.#lose('dropped')
-    if (!channel) return kind === 'block' ? this.#lose('no_channel') : this.skip('no_channel')
+    if (!channel) return this.#loseWithout(kind)
     const { payload, skip, stripped } = shaped(job.payload, this.#tokensFor(job))
     if (stripped) this.#noteStripped()
     if (!payload) return this.skip(skip)
@@ -200,6 +204,7 @@ export class Dispatcher {
     }
     this.failed++
     if (kind === 'block') this.complete = false
+    else this.lost++
     if (kind === 'block' && worst === 'late') this.aborted = true
     report({ type: 'block.failed', key, kind, timedOut: worst === 'late' })
   }
@@ -210,7 +215,7 @@ export class Dispatcher {
     const signal = AbortSignal.any([abort.signal, this.#stop.signal])
     const late = Promise.withResolvers<'late'>()
     const timer = delivery.sendTimeoutMs > 0 ? this.#later(() => late.resolve('late'), delivery.sendTimeoutMs) : undefined
-    const facts = { channel: channel.id, runId, kind }
+    const facts = { channel: channel.id, to: route.to, runId, kind, key }
     try {
       // In a function of its own, so that one that throws at once fails like others.
       const sending = (async () =>
@@ -226,7 +231,8 @@ export class Dispatcher {
       emit({ type: 'block', runId, kind, key, route, payload, ...(messageId === undefined ? {} : { messageId }) })
       return 'sent'
     } catch (error) {
-      if (!this.#stop.signal.aborted) log.warn({ ...facts, error: errorBody(error) }, 'a message could not be sent')
+      if (!this.#stop.signal.aborted)
+        log.warn({ ...facts, error: isRuntimeError(error) ? error.toJSON() : { message: messageOf(error) } }, 'a message could not be sent')
       return 'failed'
     } finally {
       this.#forget(timer)
@@ -260,6 +266,13 @@ export class Dispatcher {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1
   }
 
+  /** There is no such channel. */
+  #loseWithout(kind: SendKind): void {
+    if (kind === 'block') this.complete = false
+    else this.lost++
+    this.skip('no_channel')
+  }
+
   #lose(reason: SkipReason): void {
     this.complete = false
     this.skip(reason)
@@ -270,5 +283,8 @@ export class Dispatcher {
     this.#strippedLogged = true
   }
 }
+
+/** The channel's own words: it is no error of ours. */
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
 
 const blocksGivenUp = 'a block took too long to send: what is left goes when all is said'

@@ -1,0 +1,39 @@
+/** A session as it is shown to whoever asks after it. */
+import { type errorBody, RuntimeError } from '../contracts/errors.ts'
+import type { SessionRecord } from '../contracts/session.ts'
+import type { Approval } from '../contracts/turn.ts'
+import type { SessionContext } from '../machines/session.context.ts'
+import type { Directory } from './directory.ts'
+
+/** What a session knows of itself, as `sessions.get` shows it. */
+export type SessionView = {
+  key: string
+  state: unknown
+  run: { runId: string; ids: string[]; model: string } | null
+  queued: string[]
+  approvals: Approval[]
+  messages: number
+  record: SessionRecord
+  seq: number
+  epoch: number
+  quarantine?: ReturnType<typeof errorBody>
+}
+
+/** @param read what its actor says @throws RuntimeError not_found */
+export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>): SessionView => {
+  const { snapshot, seq, epoch, quarantine } = read
+  if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message and it is there' })
+  const { run, queue, approvals, transcriptLength, record } = snapshot.context as SessionContext
+  return {
+    key,
+    state: snapshot.value,
+    run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
+    queued: queue.map(({ id }) => id),
+    approvals,
+    messages: transcriptLength,
+    record,
+    seq,
+    epoch,
+    ...(quarantine ? { quarantine } : {}),
+  }
+}
