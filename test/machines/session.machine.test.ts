@@ -412,7 +412,11 @@ test('[OC-06] what a group says without us is skipped, unless all of it is for u
   const walk = start().send(unnamed)
   expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unmentioned' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
 
-  expect(start().send({ type: 'configure', toggles: { activation: 'always' }, at: 1 }).send(unnamed).context.run).not.toBeNull()
+  expect(
+    start()
+      .send({ type: 'configure', toggles: { activation: 'always' }, at: 1 })
+      .send(unnamed).context.run,
+  ).not.toBeNull()
 })
 
 test('[OC-104] what the operator forbids is refused, unless the session wants it', () => {
