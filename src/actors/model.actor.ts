@@ -13,6 +13,7 @@ import { conversation } from './conversation.ts'
 import { type Chosen, chooseCredential } from './credentials.ts'
 import type { Work } from './effect.ts'
 import type { TurnServices } from './turn.actor.ts'
+import { wholeCharacters } from './whole-characters.ts'
 
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
@@ -64,6 +65,7 @@ export const callModel =
     const at = environment.clock.now()
     const stop = new AbortController()
     const seen = { text: '', reasoning: '' }
+    const whole = { text: wholeCharacters(), reasoning: wholeCharacters() }
     const handedOver = Promise.withResolvers<ModelResponse>()
     let timer: unknown
     let credential: Chosen
@@ -111,8 +113,10 @@ export const callModel =
         },
         {
           signal: stop.signal,
-          onDelta: ({ kind, text }) => {
+          onDelta: ({ kind, text: piece }) => {
             if (over) return
+            const text = whole[kind](piece)
+            if (text === '') return
             seen[kind] += text
             emit({ type: 'delta', runId, attempt, index: index++, kind, text })
           },

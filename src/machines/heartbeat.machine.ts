@@ -165,6 +165,7 @@ export const heartbeatMachine = setup({
         input: ({ context, context: { agent, session, turns, look } }) => ({
           session,
           runId: `heartbeat-${agent}-${turns}`,
+          aside: 'heartbeat',
           ...(look?.route ? { route: look.route } : {}),
           delivery: { ...look?.delivery, tokens: tokensFor(context), typing: { mode: 'never' as const }, streaming: false },
         }),

@@ -127,7 +127,7 @@ export const sayings = (
   text: string,
 ): Saying[] => {
   if (!origin || !delivery || text === '') return []
-  return [{ type: 'say', input: { session, runId: `${id}:${what}`, delivery: silent(delivery), ...routed(origin) }, text }]
+  return [{ type: 'say', input: { session, runId: `${id}:${what}`, aside: what, delivery: silent(delivery), ...routed(origin) }, text }]
 }
 
 /** It is said at once: nobody is seen to type for it. */

@@ -74,7 +74,7 @@ export const sessionMachine = sessionSetup.createMachine({
         guard: 'isMuted',
         actions: { type: 'refuse', params: { code: 'forbidden', message: 'this session does not answer', hint: 'say /send on to change that' } },
       },
-      { actions: ['answerQuestions', { type: 'raiseAs', params: { type: 'admit' } }] },
+      { actions: { type: 'raiseAs', params: { type: 'admit' } } },
     ],
     debounced: { actions: 'settle' },
     say: { actions: 'deliver' },
@@ -92,17 +92,14 @@ export const sessionMachine = sessionSetup.createMachine({
       description: 'Nothing to do.',
       on: {
         admit: [
-          { guard: 'wantsFork', target: 'forking', actions: { type: 'acceptNext', params: { status: 'started' } } },
-          { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] },
+          { guard: 'wantsFork', target: 'forking', actions: ['answerQuestions', { type: 'acceptNext', params: { status: 'started' } }] },
+          { guard: 'wantsMore', target: 'debouncing', actions: ['answerQuestions', 'acceptLater', 'awaitMore'] },
           {
             guard: 'isStale',
             target: 'admission',
-            actions: [
-              { type: 'beginAnew', params: { reason: 'stale' } },
-              { type: 'acceptNext', params: { status: 'started' } },
-            ],
+            actions: ['answerQuestions', { type: 'beginAnew', params: { reason: 'stale' } }, { type: 'acceptNext', params: { status: 'started' } }],
           },
-          { target: 'admission', actions: { type: 'acceptNext', params: { status: 'started' } } },
+          { target: 'admission', actions: ['answerQuestions', { type: 'acceptNext', params: { status: 'started' } }] },
         ],
         anew: {
           target: 'admission',
@@ -154,7 +151,11 @@ export const sessionMachine = sessionSetup.createMachine({
       on: {
         debounced: { target: 'admission', actions: 'settle' },
         admit: [
-          { guard: 'wantsInterrupt', target: 'admission', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }] },
+          {
+            guard: 'wantsInterrupt',
+            target: 'admission',
+            actions: ['answerQuestions', 'dropQueue', { type: 'acceptNext', params: { status: 'queued' } }],
+          },
           ...acceptForLater,
         ],
         anew: beginAgain,
@@ -197,7 +198,11 @@ export const sessionMachine = sessionSetup.createMachine({
       },
       on: {
         admit: [
-          { guard: 'wantsInterrupt', target: '.stopping', actions: ['dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'] },
+          {
+            guard: 'wantsInterrupt',
+            target: '.stopping',
+            actions: ['answerQuestions', 'dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'stopTurn'],
+          },
           ...acceptForLater,
         ],
         stop: { target: '.stopping', actions: ['leaveOrder', 'answerStop', 'dropQueue', 'stopTurn'] },
@@ -222,8 +227,8 @@ export const sessionMachine = sessionSetup.createMachine({
           description: 'The turn works, or waits for a person.',
           on: {
             admit: [
-              { guard: 'wantsSteer', target: 'steering', actions: 'steerTurn' },
-              { guard: 'wantsBacklog', target: 'steering', actions: ['steerOnly', 'acceptLater', 'awaitMore'] },
+              { guard: 'wantsSteer', target: 'steering', actions: ['answerQuestions', 'steerTurn'] },
+              { guard: 'wantsBacklog', target: 'steering', actions: ['answerQuestions', 'steerOnly', 'acceptLater', 'awaitMore'] },
             ],
             'compaction.started': 'compacting',
             'turn.delivering': 'delivering',

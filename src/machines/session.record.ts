@@ -102,7 +102,8 @@ export const accounted = (
     ...rest,
     // After a compaction nothing is warm any more.
     ...(compactions > 0 || (credential ?? pinned) === undefined ? {} : { credential: (credential ?? pinned) as string }),
-    abortedLastRun: status === 'cancelled',
+    // Also where all was said, and the rest of it was on its way when somebody stopped it.
+    abortedLastRun: status === 'cancelled' || record.abortedLastRun,
     systemSent: record.systemSent || status === 'completed',
     needsIntro: record.needsIntro && status !== 'completed',
     compactions: record.compactions + compactions,

@@ -9,7 +9,7 @@ export const acceptForLater = [
       params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
     },
   },
-  { actions: ['acceptLater', 'awaitMore'] },
+  { actions: ['answerQuestions', 'acceptLater', 'awaitMore'] },
 ] as const
 
 /** What waits does not count any more: the conversation begins anew, with this message. */

@@ -163,8 +163,7 @@ export const sessionSetup = setup({
       for (const saying of sayings(context.key, message(event), 'report', text)) enqueue.raise(saying)
     }),
     answerStop: enqueueActions(({ context, event, enqueue }) => {
-      const record = touched(context.record, context.key, message(event))
-      enqueue.assign({ record: context.run ? { ...record, abortedLastRun: true } : record })
+      enqueue.assign({ record: touched(context.record, context.key, message(event)) })
       const text = stoppedText(context, message(event).text)
       for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
       for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
@@ -212,7 +211,10 @@ export const sessionSetup = setup({
       enqueue.assign(endTurn(context, output))
       enqueue.emit({ type: 'transcript', ended: [outcomeOf(output)] })
     }),
-    stopTurn: sendTo('turn', { type: 'cancel' }),
+    stopTurn: enqueueActions(({ context: { record }, enqueue }) => {
+      enqueue.sendTo('turn', { type: 'cancel' })
+      enqueue.assign({ record: { ...record, abortedLastRun: true } })
+    }),
     /** All that wait, or the one that is named. */
     dropQueue: enqueueActions(({ context, event, enqueue }) => {
       const { change, outputs } = drop(context, event.type === 'cancel' ? event.runId : undefined)

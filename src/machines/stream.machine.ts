@@ -34,8 +34,11 @@ export type DeliverReport =
 /** What the effect is told: orders, and what had arrived already, for one that had to begin anew. */
 export type DeliverOrder = StreamOrder | ({ type: 'known' } & Delivered) | { type: 'broken' }
 
-/** @property route without one the answer goes to nobody but those who listen to the session, and nothing has to be delivered */
-export type StreamInput = { session: string; runId: string; route?: Route; delivery?: Delivery; messageId?: string }
+/**
+ * @property route without one the answer goes to nobody but those who listen to the session, and nothing has to be delivered
+ * @property aside what is said beside the turns, such as `notice`
+ */
+export type StreamInput = { session: string; runId: string; aside?: string; route?: Route; delivery?: Delivery; messageId?: string }
 export type DeliverInput = StreamInput & { route: Route; delivery: Delivery }
 
 /**
@@ -85,9 +88,10 @@ export const streamMachine = setup({
   },
   delays: { patience: 5_000 },
   actions: {
-    begin: enqueueActions(({ context: { session, runId, route, delivery = {}, messageId }, enqueue }) => {
+    begin: enqueueActions(({ context: { session, runId, aside, route, delivery = {}, messageId }, enqueue }) => {
       if (!route) return
-      const input = { session, runId, route, delivery, ...(messageId === undefined ? {} : { messageId }) }
+      const said = { ...(aside === undefined ? {} : { aside }), ...(messageId === undefined ? {} : { messageId }) }
+      const input = { session, runId, route, delivery, ...said }
       enqueue.spawnChild('deliver', { id: 'deliver', input })
       enqueue.assign({ live: true })
     }),

@@ -53,7 +53,7 @@ export const shaped = (answer: LoopOutput, told: Told): Shaped => {
 
 /** A text in which nothing could be meant for us: most are. */
 const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
-  !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
+  text.trim() !== '' && !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
 
 const spoken = (
   { texts }: LoopOutput,

@@ -20,7 +20,12 @@ export const isNothingBut = (text: string, token: string): boolean => !hasWords(
 const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text)
 /** Whether a token would be part of a longer word; an underscore alone may be markup. */
 const continues = (after: string): boolean => /^_*[\p{L}\p{N}]/u.test(after)
-const continued = (before: string): boolean => /[\p{L}\p{N}]_*$/u.test(before)
+/** Looked at from its end, however long it is. */
+const continued = (before: string): boolean => {
+  let end = before.length
+  while (before[end - 1] === '_') end--
+  return /[\p{L}\p{N}]$/u.test(before.slice(Math.max(0, end - 2), end))
+}
 
 /**
  * The payload without tokens, outside of a heartbeat; none where nothing is left of it. Of a silent one only its media are left.

@@ -74,7 +74,9 @@ export const askChannel = <Answer>(
 ): Answer | undefined => {
   try {
     const answer = ask()
-    if (answer === undefined || fits(answer)) return answer
+    if (answer === undefined || (!(answer instanceof Promise) && fits(answer))) return answer
+    // A promise, perhaps: what it comes to is waited for by nobody.
+    Promise.resolve(answer).catch(() => undefined)
     log.warn({ channel: channel.id, hook }, 'a channel answers something that cannot be used')
   } catch (error) {
     log.warn({ channel: channel.id, hook, error: errorBody(error) }, 'a channel fails when it is asked')

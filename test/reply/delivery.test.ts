@@ -1,9 +1,9 @@
 /** How an answer gets to a channel: in blocks or at once, in order, once, and all of it before its outcome is told. */
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
-import { tool } from '../../src/index.ts'
+import { type Channel, tool } from '../../src/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
-import { expectNothingAlive, type Story, work, worker } from '../runtime/harness.ts'
+import { expectNothingAlive, type Story, story, work, worker } from '../runtime/harness.ts'
 import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, since, staged, tried, words } from './stage.ts'
 
 /** Each paragraph is a block, and goes without waiting for more. */
@@ -170,6 +170,68 @@ describe('streaming', () => {
     await told.restart({ channels: [] })
 
     expect(await ended(told, 'a')).toMatchObject({ type: 'final', text: 'Hello.', undelivered: 1 })
+  })
+
+  test.each([
+    ['half a character', ['\ud83d ', words(2000)]],
+    ['a character that comes in two halves', ['\ud83d', '\ude00 ', words(2000)]],
+    ['half a character at the end', [words(2000), ' \ud83d']],
+  ])('[OC-61] %s makes nothing be said twice', async (_, chunks) => {
+    await using told = await staged([{ chunks, deltaDelayMs: 1 }], { delivery: { streaming: true } })
+
+    const { text } = await asked(told, 'go', by('a'))
+
+    expect(told.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(text.replace(/\s+/g, ' '))
+  })
+
+  test('[OC-61] what an attempt said that failed is not said again by the next, whatever white space stands between', async () => {
+    let attempt = 0
+    const script = (): ScriptedResponse =>
+      attempt++ === 0
+        ? { text: words(3000), chunkSize: 20, error: { status: 503 } }
+        : { text: `${words(3000).replaceAll(' ', '\n')}${'\n'.repeat(20_000)}and more`, chunkSize: 20 }
+    await using told = await staged(script, { delivery: { streaming: true } })
+
+    await asked(told, 'go', by('a'))
+
+    expect(told.channel.texts.join(' ').replace(/\s+/g, ' ')).toBe(`${words(3000)} and more`)
+  })
+
+  test('[OC-61] what the session says about a message and what is answered to another never share a key', async () => {
+    await using told = await staged(() => ({ text: 'the answer' }), { delivery: {} })
+    for (const id of ['a', 'a:report', 'a:answer', 'a/report']) await asked(told, `${id} /status`, by(id))
+
+    const keys = told.channel.sends.map(({ key }) => key)
+    expect(keys).toHaveLength(8)
+    expect(new Set(keys).size).toBe(8)
+  })
+
+  test('[OC-38, OC-103] who stops an answer while it is delivered is told so by the next one', async () => {
+    await using told = await staged(
+      ({ messages }) => ({ text: messages.length > 1 ? `I was told: ${JSON.stringify(messages.at(-1))}` : words(3000) }),
+      { delivery: { streaming: true, pacing: { minMs: 1000, maxMs: 1000 } } },
+    )
+    await told.say('go', by('a'))
+    await told.clock.advance(500)
+    expect((await told.main.view()).state).toEqual({ running: 'delivering' })
+    await told.say('/stop', by('b'))
+
+    expect(await ended(told, 'a')).toMatchObject({ outcome: 'replied', undelivered: 1 })
+    expect((await told.main.view()).record.abortedLastRun).toBe(true)
+    expect((await asked(told, 'go on', by('c'))).text).toContain('your last answer was stopped')
+  })
+
+  test.each([
+    [12, '12'],
+    [10n, undefined],
+    [{}, undefined],
+  ])('[OC-06] whatever an adapter says that a message is called (%s), it arrived', async (given, messageId) => {
+    const answers = { send: () => given } as unknown as Partial<Channel>
+    const plain: Channel = { id: 'test', markdown: true, textMax: 4000, ...answers, send: answers.send as Channel['send'] }
+    await using told = await story([{ text: 'Hello.' }], { runtime: { channels: [plain] } })
+    await asked(told, 'hi', by('a'))
+
+    expect(eventsOf(told, 'block')).toMatchObject([messageId === undefined ? { kind: 'final' } : { kind: 'final', messageId }])
   })
 
   test.each(lives)('[OC-61] a process that dies while a block is on its way: it may come again, but under its key%s', async (life) => {

@@ -47,6 +47,15 @@ test('[OC-06] a channel knows how people name us there', async () => {
   expect(turns(told)).toEqual(['2', '3'])
 })
 
+test('[OC-06] a channel that promises an answer where it is to give one is none the worse for breaking it', async () => {
+  const broken = () => Promise.reject(new Error('no')) as never
+  await using told = await story(listener().script, {
+    runtime: { channels: channels({ id: 'test', replyTo: broken, groupHint: broken, mentioned: broken, threadContext: broken }) },
+  })
+
+  expect((await ask(told, 'hello', group('1'))).outcome).toBe('replied')
+})
+
 test.each([
   ['what it says', () => ({ room: 7, topics: ['roses'] }), { room: 7, topics: ['roses'] }],
   ['nothing where it says nothing', () => undefined, undefined],

@@ -25,7 +25,7 @@ const payloadsOf = async (answer: ScriptedResponse, streaming: boolean, options:
 const textsOf = async (...args: Parameters<typeof payloadsOf>) => (await payloadsOf(...args)).payloads.map(({ text }) => text)
 
 describe.each(ways)('%s', (_, streaming) => {
-  test.each(['', '  \n\n ', '[[reply_to_current]]', '<think>only thoughts</think>'])('[OC-74] of %j nothing is sent', async (text) => {
+  test.each(['', '   ', '  \n\n ', '[[reply_to_current]]', '<think>only thoughts</think>'])('[OC-74] of %j nothing is sent', async (text) => {
     expect(await payloadsOf({ text }, streaming)).toMatchObject({ outcome: 'silent', payloads: [] })
   })
 

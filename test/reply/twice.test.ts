@@ -48,6 +48,18 @@ test('[OC-16] new: with a cap of two, the third and fourth are refused, and make
   expect(outcomes(told.events('main'))).toEqual({ a: 'final', 1: 'final', 2: 'final' })
 })
 
+test('[OC-16, OC-102] what is asked in a message that is refused is not answered, and once when it comes again', async () => {
+  await using told = await story(listener().script, { queueMode: 'followup', queueCap: 1, queueDrop: 'new' })
+  await told.say('go', ann('a'))
+  await told.say('1', ann('1'))
+  await expect(told.say('two /whoami', ann('2'))).rejects.toMatchObject({ code: 'overloaded' })
+  expect(eventsOf(told, 'notice')).toEqual([])
+  await told.quiet()
+  await ask(told, 'two /whoami', ann('2'))
+
+  expect(eventsOf(told, 'notice')).toMatchObject([{ id: '2', text: 'You are ann on test.' }])
+})
+
 test('[OC-16] what was refused may come again: its channel and its sender mean it', async () => {
   await using told = await story(listener().script, { queueMode: 'followup', queueCap: 1, queueDrop: 'new' })
   await told.say('go', ann('a'))

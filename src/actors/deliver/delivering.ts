@@ -65,7 +65,8 @@ export class Delivering {
     const delivery = this.#delivery
     this.#typing = showTyping({ channel, route, runId, typing: delivery.typing, clock, log, emit })
     this.#draft = showDraft({ channel, route, delivery })
-    const name = `${escapeToken(session)}/${runId}`
+    // People choose the ids of their messages: none may be that of another one with something behind it.
+    const name = [escapeToken(session), encodeURIComponent(runId), ...(input.aside === undefined ? [] : [input.aside])].join('/')
     const working = (busy: boolean) => this.#typing.tell(busy ? 'dispatcher.busy' : 'dispatcher.idle')
     this.#dispatcher = new Dispatcher({ channel, route, delivery, messageId, runId, name, clock, random, log, report, emit, working })
     this.#blocks = delivery.streaming ? new Blocks(delivery, clock, (payload) => this.#sendBlock(payload)) : undefined

@@ -127,7 +127,9 @@ export class Dispatcher {
   /** Nothing more is sent. What is being sent is told so. */
   stop(): void {
     this.#stop.abort()
-    this.lost += [this.#current, ...this.#waiting].filter((job) => job !== undefined && job.kind !== 'block').length
+    const left = [this.#current, ...this.#waiting].filter((job) => job !== undefined)
+    // All blocks that are left are the rest of one answer.
+    this.lost += left.filter(({ kind }) => kind !== 'block').length + (left.some(({ kind }) => kind === 'block') ? 1 : 0)
     this.#current = undefined
     this.#waiting.length = 0
     for (const timer of this.#timers) this.#parts.clock.clearTimeout(timer)
@@ -227,7 +229,7 @@ export class Dispatcher {
         log.warn({ ...facts, sendTimeoutMs: delivery.sendTimeoutMs }, kind === 'block' ? blocksGivenUp : 'a message took too long to send')
         return 'late'
       }
-      const { messageId } = result
+      const messageId = nameOf(result.messageId)
       emit({ type: 'block', runId, kind, key, route, payload, ...(messageId === undefined ? {} : { messageId }) })
       return 'sent'
     } catch (error) {
@@ -283,6 +285,11 @@ export class Dispatcher {
     this.#strippedLogged = true
   }
 }
+
+/** What an adapter answers may be anything; a name is a text or a number. */
+const nameOf = (given: unknown): string | undefined =>
+  typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, messageIdMax).toWellFormed() : undefined
+const messageIdMax = 200
 
 /** The channel's own words: it is no error of ours. */
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)

@@ -12,6 +12,7 @@ export class Unsaid {
   #expected: Said[] = []
   /** Text that so far is the beginning of the block that is expected, or the white space behind one. */
   #held = ''
+  #agreed = noneYet
   /** A block was found once more, and nothing that is new has come behind it. */
   #joint = false
 
@@ -23,6 +24,7 @@ export class Unsaid {
   expect(said: Said[]): void {
     this.#expected = [...said, ...this.#expected]
     this.#held = ''
+    this.#agreed = noneYet
     this.#joint = false
   }
 
@@ -30,17 +32,24 @@ export class Unsaid {
   push(text: string): string {
     this.#held += text
     for (let next = this.#expected[0]; next !== undefined; next = this.#expected[0]) {
-      const end = agreement(this.#held, next.text)
-      if (end === 'open') return ''
-      if (end === 'none') this.#expected = []
+      const found = compare(this.#held, next.text, this.#agreed)
+      if (typeof found === 'object') {
+        this.#agreed = found
+        return ''
+      }
+      this.#agreed = noneYet
+      if (found === 'none') this.#expected = []
       else {
         this.#expected.shift()
         this.#again(next)
-        this.#held = this.#held.slice(end)
+        this.#held = this.#held.slice(found)
         this.#joint = true
       }
     }
-    if (this.#joint && this.#held.trim() === '') return ''
+    if (this.#joint && this.#held.trim() === '') {
+      this.#held = breakSoFar(this.#held)
+      return ''
+    }
     const unsaid = this.#joint ? this.#held.replace(whereBlocksMeet, '') : this.#held
     this.#joint = false
     this.#held = ''
@@ -50,6 +59,7 @@ export class Unsaid {
   /** The message is over. @returns what was held back and is new after all */
   end(): string {
     const unsaid = this.#joint ? this.#held.trimStart() : this.#held
+    this.#agreed = noneYet
     this.#joint = false
     this.#held = ''
     return unsaid
@@ -58,16 +68,22 @@ export class Unsaid {
 
 /** What a break between two blocks takes away: whole line ends, so that what is indented stays so, or else the spaces between two words. */
 const whereBlocksMeet = /^(?:[^\S\n]*\n)+|^[^\S\n]+/
+/** The same before there is anything behind it: of many line ends one says as much. */
+const breakSoFar = (space: string): string => (space.includes('\n') ? space.slice(space.lastIndexOf('\n')) : space)
+const isSpace = (text: string, at: number): boolean => text.charAt(at).trim() === ''
 
-/** Where in a text another one is over with which it begins; `open` if it is too short to tell. */
-const agreement = (text: string, other: string): number | 'open' | 'none' => {
-  let at = 0
-  for (const mark of other) {
-    if (mark.trim() === '') continue
-    while (at < text.length && /\s/.test(text.charAt(at))) at++
-    if (at >= text.length) return 'open'
-    if (!text.startsWith(mark, at)) return 'none'
-    at += mark.length
+/** How far a text has been found to begin with another one: place in both. */
+type Agreed = { at: number; said: number }
+const noneYet: Agreed = { at: 0, said: 0 }
+
+/** Goes on comparing where it had stopped. @returns where the text is over that was expected, `none` where they differ, or how far they agree */
+const compare = (text: string, expected: string, { at, said }: Agreed): number | 'none' | Agreed => {
+  for (; said < expected.length; said++) {
+    if (isSpace(expected, said)) continue
+    while (at < text.length && isSpace(text, at)) at++
+    if (at >= text.length) return { at, said }
+    if (text[at] !== expected[said]) return 'none'
+    at++
   }
   return at
 }
