@@ -1,5 +1,6 @@
 /** Who gets to read what: answers, and what the session says by itself, go to where they were asked for, once. */
 import { expect, test } from 'vitest'
+import type { Run } from '../../src/index.ts'
 import { expectNothingAlive, outcomes, type Story, story } from '../runtime/harness.ts'
 import { ann, ask, channels, eventsOf, listener, payloads, restarted, turns } from './support.ts'
 
@@ -155,7 +156,8 @@ test('[OC-54, OC-55] that the time was up arrives, too', async () => {
 test('[OC-23] six sessions in a lane for four: never more than four run at once, and all are answered', async () => {
   await using told = await story(listener(undefined, 3000).script, { lane: 'main', runtime: { lanes: { main: 4 } } })
   const keys = ['1', '2', '3', '4', '5', '6']
-  const runs = await Promise.all(keys.map((key) => told.session(key).send('go')))
+  const runs: Run[] = []
+  for (const key of keys) runs.push(await told.clock.until(told.session(key).send('go')))
   const started = () => keys.filter((key) => told.events(key).some(({ type }) => type === 'delta' || type === 'final'))
   await told.clock.advance(2500)
 

@@ -1,12 +1,8 @@
 /** Every story about replies once more, with a process that dies at one of its first commits and comes back. */
-import { createHash } from 'node:crypto'
 import { type Undying, undying } from '../../support/undying.ts'
-import { because, type Exceptions, retell } from './retold.ts'
+import { because, type Exceptions, numberOf, retell } from './retold.ts'
 
 const commitsMax = 8
-/** Some number that is always the same for the same text. */
-const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32BE()
-
 /** What such a story expects and a crash may change; that it comes to a good end all the same is looked at by sweep.test.ts, at every commit. */
 const exceptions: Exceptions = [
   ...because('what was on its way is tried again, so it is counted twice', [

@@ -1,4 +1,5 @@
 /** All stories of a folder once more, told in another way: what they expect has to come true there as well. */
+import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import { type Telling, tellLike } from '../../support/telling.ts'
@@ -13,6 +14,9 @@ const folder = new URL('../', import.meta.url)
 const apart = /^(?:sweep|same-trace\.nats)\.test\.ts$/
 export const stories = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !apart.test(name))
 
+/** Some number that is always the same for the same text. */
+export const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32BE()
+
 /** So that two processes share the work. */
 export const aboutAnswers = /^(?:delivered|delivery|execution|heartbeat|lanes|shaping|typing|usage)\./
 
@@ -21,11 +25,13 @@ type Way = {
   name: string
   files?: readonly string[]
   exceptions?: Exceptions
+  /** Which of the stories are told; default: all. */
+  wanted?: (test: string) => boolean
   /** @param test the whole name of the story that begins */
   how: (test: string) => Telling
 }
 
-export const retell = ({ name, files = stories, exceptions = [], how }: Way): void => {
+export const retell = ({ name, files = stories, exceptions = [], wanted = () => true, how }: Way): void => {
   describe.each(files)(`${name}: %s`, async (file) => {
     let test = ''
     let takeBack: () => void = () => undefined
@@ -37,6 +43,7 @@ export const retell = ({ name, files = stories, exceptions = [], how }: Way): vo
       test = task.name
       const exception = exceptions.find(([part]) => test.includes(part))
       if (exception) skip(exception[1])
+      if (!wanted(test)) skip('another time')
     })
     await import(/* @vite-ignore */ `${new URL(file, folder).pathname}?${encodeURIComponent(name)}`)
   })
