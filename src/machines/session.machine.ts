@@ -11,12 +11,12 @@ import { sessionSetup } from './session.setup.ts'
  *
  * | state             | on      | guard          | next              | does                                                    |
  * | ----------------- | ------- | -------------- | ----------------- | ------------------------------------------------------- |
- * | (all)             | message | isRepeated, isIgnored |            | skips it                                                |
+ * | (all)             | message | isRepeated, isIgnored, isUnmentioned | | skips it                                             |
  * | (all)             | message | saysStop, saysReset, saysCompact | | raises `stop`, `anew`, `shorten`                        |
  * | (all)             | message | isLateOrder    |                   | begins anew first: the conversation has gone stale      |
  * | (all)             | message | isOrder        |                   | carries it out and answers, without a model             |
  * | (all)             | message | isMuted        |                   | refuses it: forbidden                                   |
- * | (all)             | message |                |                   | raises `admit`, answers questions in it                 |
+ * | (all)             | message |                |                   | raises `admit`; who accepts it answers questions in it  |
  * | awaiting-input    | admit   | wantsFork      | forking           | accepts it, the first of a thread                       |
  * | forking           | parent done, error |     | admission         | takes over what its parent said, if that can be read    |
  * | awaiting-input    | admit   | wantsMore      | debouncing        | accepts it, and waits for those that belong to it       |
