@@ -221,6 +221,19 @@ describe('streaming', () => {
     expect((await asked(told, 'go on', by('c'))).text).toContain('your last answer was stopped')
   })
 
+  test('[OC-61] whatever an adapter throws, it is a message that did not arrive', async () => {
+    const thrown = new Proxy(new Error('hidden'), {
+      get: () => {
+        throw new Error('not even its message')
+      },
+    })
+    await using told = await staged([{ text: 'Hello.' }])
+    told.channel.fail(1, thrown)
+
+    expect(await asked(told, 'hi', by('a'))).toMatchObject({ outcome: 'replied', undelivered: 1 })
+    expect(logged(told, 'could not be sent')).toHaveLength(1)
+  })
+
   test.each([
     [12, '12'],
     [10n, undefined],

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import type { Channel, DeliveryOutput, FullDelivery, SendKind } from '../../contracts/channel.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
-import { isRuntimeError } from '../../contracts/errors.ts'
+import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { Payload, Route, Tokens } from '../../contracts/reply.ts'
 import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from '../../machines/stream.machine.ts'
@@ -233,8 +233,7 @@ export class Dispatcher {
       emit({ type: 'block', runId, kind, key, route, payload, ...(messageId === undefined ? {} : { messageId }) })
       return 'sent'
     } catch (error) {
-      if (!this.#stop.signal.aborted)
-        log.warn({ ...facts, error: isRuntimeError(error) ? error.toJSON() : { message: messageOf(error) } }, 'a message could not be sent')
+      if (!this.#stop.signal.aborted) log.warn({ ...facts, error: saidBy(error) }, 'a message could not be sent')
       return 'failed'
     } finally {
       this.#forget(timer)
@@ -291,7 +290,10 @@ const nameOf = (given: unknown): string | undefined =>
   typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, messageIdMax).toWellFormed() : undefined
 const messageIdMax = 200
 
-/** The channel's own words: it is no error of ours. */
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error)).slice(0, 1000)
+/** The channel's own words, where it is no error of ours. */
+const saidBy = (error: unknown): Partial<ErrorBody> => {
+  const body = errorBody(error)
+  return body.code === 'internal' ? { message: body.message } : body
+}
 
 const blocksGivenUp = 'a block took too long to send: what is left goes when all is said'
