@@ -145,7 +145,7 @@ export interface Channel {
   typing?(route: Route, options: { signal: AbortSignal }): void | Promise<void>
   /** Shows what is being written, all of it so far; for channels that can change a message again. */
   partial?(text: string, options: { route: Route; kind: 'text' | 'reasoning'; signal: AbortSignal }): void | Promise<void>
-  /** @returns the message as the channel names it, if it does @throws whatever keeps it from being sent: the next one is tried all the same */
+  /** @returns the message as the channel names it, if it does @throws whatever keeps it from being sent: the next message is tried all the same, unless it is a further part of this one */
   send(payload: Payload, options: SendOptions): string | undefined | Promise<string | undefined>
 }
 

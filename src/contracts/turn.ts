@@ -82,7 +82,7 @@ export type TurnOutput = {
   outcome: TurnResult
   /** Ids of all messages that this turn answered, steering included. */
   ids: string[]
-  /** So many messages of the answer did not arrive: the channel did not take them. */
+  /** So many messages of the answer did not arrive: the channel did not take them, or not all parts of them. */
   undelivered?: number
   /** The newest answer of the model; with `partial`, as much of it as there was when somebody stopped it, or its provider cut it off. */
   text: string

@@ -52,7 +52,7 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
     case 'usage':
       return usage(directive, record, now.usage)
     case 'model':
-      return model(directive, message, now.model)
+      return model(directive, message, now)
     case 'queue':
       return queue(directive, now, invalid)
     case 'status':
@@ -100,16 +100,19 @@ const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record
   return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
 }
 
-const model = ({ value, credential, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, current: string): Done => {
+const model = ({ value, credential, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, now: Message['profile']): Done => {
+  const current = `${now.model}${withCredential(now.credential)}`
   if (invalid !== undefined) return { line: `Model: ${invalid}. It stays ${current}.` }
-  if (value === undefined) return { line: `Model: ${current}${current === profile.model ? '' : ` (default: ${profile.model})`}.` }
+  if (value === undefined) return { line: `Model: ${current}${now.model === profile.model ? '' : ` (default: ${profile.model})`}.` }
   const usual = value === profile.model
   return {
-    line: `Model: ${value}${usual ? ' (default)' : ''}${credential === undefined ? '' : ` with the credential ${credential} alone`}.`,
+    line: `Model: ${value}${usual ? ' (default)' : ''}${withCredential(credential)}.`,
     changes: { model: usual ? null : value, credential: credential ?? null },
     tell: `the model is now ${value}`,
   }
 }
+
+const withCredential = (credential: string | undefined): string => (credential === undefined ? '' : ` with the credential ${credential} alone`)
 
 const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['profile'], invalid: string | undefined): Done => {
   const told = (): string =>
@@ -148,7 +151,7 @@ const statusText = (message: Message, { key, record, run, order, queue: waiting,
     tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'
   return [
     `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${order ? 'compacting' : run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
-    `Model ${profile.model}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
+    `Model ${profile.model}${withCredential(profile.credential)}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
     `Queue ${profile.queueMode}${profile.debounceMs === undefined ? '' : `, debounce ${profile.debounceMs} ms`}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
     ...(spent.turns === 0 ? [] : [costText(record)]),
   ].join('\n')

@@ -336,6 +336,8 @@ describe('credentials', () => {
     expect(await said('/model model@nobody', '1')).toBe("Model: test/model has no credential 'nobody'; it has A, B. It stays test/model.")
     expect(await said('/model test/model@B', '2')).toBe('Model: test/model (default) with the credential B alone.')
 
+    expect(await said('/model', 'm')).toBe('Model: test/model with the credential B alone.')
+    expect(await said('/status', 's')).toContain('Model test/model with the credential B alone,')
     for (const id of ['3', '4']) expect((await asked(told, id, by(id))).credential).toBe('B')
     expect(await asked(told, 'fail', by('5'))).toMatchObject({ text: 'from elsewhere', model: 'other/b', attempts: [{ credential: 'B' }] })
     await asked(told, '/model default', by('6'))
