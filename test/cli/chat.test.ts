@@ -3,6 +3,7 @@ import { once } from 'node:events'
 import { existsSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { startAnthropicServer } from '../support/anthropic-server.ts'
 import { startOpenAiServer } from '../support/openai-server.ts'
 import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 
@@ -16,6 +17,49 @@ test('[SHOW-CHAT] two questions through a pipe are answered, one a line, through
   expect(stdout).toBe('17*23 = 391\n391 + 9 = 400\n')
   const results = trace.lines.map((line) => JSON.parse(line) as { detail?: { data?: { kind?: string; output?: unknown } } })
   expect(results.flatMap(({ detail }) => (detail?.data?.kind === 'tool' ? [detail.data.output] : []))).toMatchObject([{ value: 391 }, { value: 400 }])
+})
+
+/** An agent with a model that has one of another provider behind it. */
+const appWithFallback = (folder: string): string => {
+  const file = join(folder, 'statecast.config.ts')
+  const source = JSON.stringify(join(import.meta.dirname, '../../src/index.ts'))
+  writeFileSync(
+    file,
+    `import { agent, defineApp } from ${source}\nexport default defineApp({ agents: [agent({ name: 'main', model: 'openai/busy', fallbacks: ['anthropic/calm'] })] })\n`,
+  )
+  return file
+}
+
+test('[OC-48, OC-49] a provider that answers 429: the next model answers, and who reads along is told', async () => {
+  const busy = await startOpenAiServer({ faults: [{ kind: 'status', status: 429 }] })
+  const calm = await startAnthropicServer({ script: [{ text: 'from elsewhere' }] })
+  const folder = aFolder()
+  const env = { OPENAI_BASE_URL: busy.url, OPENAI_API_KEY: 'test', ANTHROPIC_BASE_URL: calm.url, ANTHROPIC_API_KEY: 'test' }
+
+  const { code, stdout, stderr } = await statecast({ folder, input: 'hello\n', env }, 'chat', '--app', appWithFallback(folder))
+  await Promise.all([busy.close(), calm.close()])
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'from elsewhere\n' })
+  expect(stderr).toMatch(/openai\/busy.*anthropic\/calm/s)
+})
+
+test('[OC-34] a transcript that its provider does not take any more: the conversation begins anew, says why, and goes on', async () => {
+  const damaged = { message: 'tool_use ids were found without tool_result blocks immediately after' }
+  const server = await startOpenAiServer({
+    script: ({ messages }) => ({ text: `${messages.length} messages` }),
+    faults: [undefined, { kind: 'status', status: 400, error: damaged }],
+  })
+  const folder = aFolder()
+  const env = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: 'test' }
+
+  const { stdout, stderr } = await statecast({ folder, input: 'one\ntwo\nthree\n', env }, 'chat', '--app', appWithFallback(folder))
+  await server.close()
+
+  expect(`${stdout}${stderr}`).toMatch(/record of tool calls in this conversation was damaged.*try again/)
+  const answers = stdout.split('\n').filter((line) => line.endsWith(' messages'))
+  // The third one stands in a conversation of its own.
+  expect(answers).toHaveLength(2)
+  expect(answers[1]).toBe(answers[0])
 })
 
 test('[OC-81, OC-98] who wants to hear of tools reads of them beside the answers', async () => {
