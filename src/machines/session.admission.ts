@@ -1,7 +1,7 @@
 /** What a message asks for, before it is decided what becomes of it: pure functions over the event and what the session keeps. */
 
 import type { Delivery } from '../contracts/channel.ts'
-import { queueMax } from '../contracts/profile.ts'
+import { type Profile, queueMax } from '../contracts/profile.ts'
 import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../contracts/session.ts'
 import type { Toggles } from '../contracts/settings.ts'
 import { debounceMsMax } from '../contracts/settings.ts'
@@ -82,11 +82,16 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
 /** It hides what stands below it. */
 const usual = <Value>(value: Value | Unset): Value | undefined => (value === 'default' ? undefined : value)
 
-/** The message as it waits for its turn: with the settings that hold for it, whatever is changed meanwhile. */
-export const admitted = (message: Message, { toggles }: SessionRecord): AcceptedMessage => {
-  const { id, text, at, origin, delivery, groupHint, thread, wishes } = message
+/** The settings that hold for a message: what it asks for, else what its session keeps, else what its agent says. */
+export const settingsOf = (message: Message, { toggles }: SessionRecord): Profile => {
   const directives = directivesOf(message)
-  const profile = profileFor(message.profile, toggles, wishes, directives.length === 0 ? undefined : wishesOf(directives))
+  return profileFor(message.profile, toggles, message.wishes, directives.length === 0 ? undefined : wishesOf(directives))
+}
+
+/** The message as it waits for its turn, whatever is changed meanwhile. */
+export const admitted = (message: Message, record: SessionRecord): AcceptedMessage => {
+  const { id, text, at, origin, delivery, groupHint, thread } = message
+  const profile = settingsOf(message, record)
   return {
     id,
     profile,

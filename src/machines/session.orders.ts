@@ -7,7 +7,7 @@ import type { Directive } from '../rules/directives.ts'
 import { moneyText, tokensText } from '../rules/numbers.ts'
 import { summaryLine } from '../rules/queue.ts'
 import { nextUsageMode } from '../rules/thinking.ts'
-import { admitted, directivesOf, type Message, wishesOf } from './session.admission.ts'
+import { directivesOf, type Message, settingsOf, wishesOf } from './session.admission.ts'
 import type { SessionContext } from './session.context.ts'
 import { configured, profileFor } from './session.record.ts'
 
@@ -145,7 +145,7 @@ const whoText = ({ origin }: Message): string =>
     : 'You write to this session directly.'
 
 const statusText = (message: Message, { key, record, run, order, queue: waiting, transcriptLength }: SessionContext): string => {
-  const { profile } = admitted(message, record)
+  const profile = settingsOf(message, record)
   const { tokens, spent } = record
   const used =
     tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'

@@ -21,6 +21,7 @@ import {
   saidOf,
   sayings,
   saysFirst,
+  settingsOf,
   wishesOf,
 } from './session.admission.ts'
 import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext, summaryUsage } from './session.context.ts'
@@ -40,7 +41,14 @@ type Event = SessionEvent | Raised | TurnReport | Saying | { type: 'debounced' }
 const debounceMs = 500
 
 const message = (event: Event): Message => event as unknown as Message
-const modeOf = (event: Event, { record }: SessionContext) => admitted(message(event), record).profile.queueMode
+const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
+
+type Enqueue = { raise: (event: Saying) => void; emit: (event: SessionOutput) => void }
+/** The session itself answers a message. */
+const reply = (enqueue: Enqueue, context: SessionContext, to: Message, text: string): void => {
+  for (const saying of sayings(context.key, to, 'answer', text)) enqueue.raise(saying)
+  for (const said of [acceptance(to.id), ...saidOf(answeredBy(to, context, text))]) enqueue.emit(said)
+}
 
 export const sessionSetup = setup({
   types: {
@@ -76,11 +84,10 @@ export const sessionSetup = setup({
     isStale: ({ context, event }) => isStale(message(event), context.record),
     hasQueue: ({ context }) => context.queue.length > 0,
     isReady: ({ context }) => context.queue.length > 0 && context.settled,
-    queueFull: ({ context, event }) => isFull(context, admitted(message(event), context.record).profile),
+    queueFull: ({ context, event }) => isFull(context, settingsOf(message(event), context.record)),
     /** A turn that has taken in its fill leaves the rest to the next one. */
     wantsSteer: ({ context, event }) => modeOf(event, context) === 'steer' && (context.run?.ids.length ?? queueMax) < queueMax,
-    wantsBacklog: ({ context, event }) =>
-      modeOf(event, context) === 'steer-backlog' && !isFull(context, admitted(message(event), context.record).profile),
+    wantsBacklog: ({ context, event }) => modeOf(event, context) === 'steer-backlog' && !isFull(context, settingsOf(message(event), context.record)),
     wantsInterrupt: ({ context, event }) => modeOf(event, context) === 'interrupt',
     /** The conversation itself cannot be used any more. */
     isBroken: (_, { output }: { output: TurnOutput }) => output.outcome === 'reset',
@@ -119,7 +126,7 @@ export const sessionSetup = setup({
     }),
     /** Each message that has to wait begins the pause anew. */
     awaitMore: enqueueActions(({ context, event, enqueue }) => {
-      const { profile } = admitted(message(event), context.record)
+      const profile = settingsOf(message(event), context.record)
       enqueue.cancel('debounce')
       const delay = context.run ? (profile.debounceMs ?? debounceMs) : (message(event).gatherMs ?? profile.debounceMs ?? debounceMs)
       enqueue.assign({ settled: delay === 0 })
@@ -142,8 +149,7 @@ export const sessionSetup = setup({
     /** The session itself says something in return. */
     answer: enqueueActions(({ context, event, enqueue }, { text }: { text: string }) => {
       enqueue.assign({ record: touched(context.record, context.key, message(event)) })
-      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
-      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+      reply(enqueue, context, message(event), text)
     }),
     obey: enqueueActions(({ context, event, enqueue }) => {
       // What was said before goes first.
@@ -152,8 +158,7 @@ export const sessionSetup = setup({
       const record = touched(withToggles(context.record, toggles), context.key, message(event))
       enqueue.assign({ record: note === undefined ? record : noted(record, message(event).at, note) })
       if (context.run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
-      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
-      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+      reply(enqueue, context, message(event), text)
     }),
     /** Of a message that also says something to the model. */
     answerQuestions: enqueueActions(({ context, event, enqueue }) => {
@@ -165,8 +170,7 @@ export const sessionSetup = setup({
     answerStop: enqueueActions(({ context, event, enqueue }) => {
       enqueue.assign({ record: touched(context.record, context.key, message(event)) })
       const text = stoppedText(context, message(event).text)
-      for (const saying of sayings(context.key, message(event), 'answer', text)) enqueue.raise(saying)
-      for (const said of [acceptance(message(event).id), ...saidOf(answeredBy(message(event), context, text))]) enqueue.emit(said)
+      reply(enqueue, context, message(event), text)
     }),
     announceNew: enqueueActions(({ context, event, enqueue }) => {
       const { model, credential } = wishesOf(directivesOf(message(event)))

@@ -1,15 +1,14 @@
 /** A NATS server as the store of a test runtime: virtual time stands still for as long as something is on its way there or back. */
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Transport } from '../../src/contracts/transport.ts'
 import type { TestStore } from '../../src/testing/index.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
+import { wipe } from './nats.ts'
 
 /** ms of real time after which what is still on its way is held by the test itself. */
 const patienceMs = 1_000
 /** Turns of the event loop without anything new, twice, after which nothing will come of what was said. */
 const quietTurns = 12
-const nextTurn = () => new Promise<void>((resolve) => void setImmediate(resolve))
 
 /** @property pending when each of those that wait for an answer was asked */
 type Traffic = { pending: Set<{ since: number }>; count: number }
@@ -92,11 +91,6 @@ export const natsStore = (url: string, prefix: string, { alone }: { alone: boole
         quiet = seen === traffic.count && !isBusy(traffic) ? quiet + 1 : 0
       }
     },
-    async wipe() {
-      const nc = await connect({ servers: url })
-      const { streams } = await jetstreamManager(nc)
-      for await (const { config } of streams.list()) if (config.name.includes(prefix.toUpperCase())) await streams.delete(config.name)
-      await nc.close()
-    },
+    wipe: () => wipe(url, prefix.toUpperCase()),
   }
 }

@@ -9,6 +9,8 @@ import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { afterAll, beforeAll } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { dieWithUs } from './guard.ts'
@@ -208,6 +210,14 @@ const portsOf = async (child: ChildProcess, file: string, log: () => string): Pr
 }
 
 const portIn = (url = ''): number => Number(new URL(url).port)
+
+/** Takes streams away from a server, with all that is in them. @param part of their names; default: all */
+export const wipe = async (url: string, part = ''): Promise<void> => {
+  const nc = await connect({ servers: url })
+  const { streams } = await jetstreamManager(nc)
+  for await (const { config } of streams.list()) if (config.name.includes(part)) await streams.delete(config.name)
+  await nc.close()
+}
 
 /** One for all tests of a file. To be called at its top; the server is there when they run. */
 export const natsForAll = (options: NatsOptions = {}): Pick<Nats, 'url' | 'port' | 'restart' | 'freeze' | 'thaw'> => {

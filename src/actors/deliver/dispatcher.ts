@@ -152,8 +152,8 @@ export class Dispatcher {
     const { channel } = this.#parts
     const { kind } = job
     if (job.superseded) return
-    if (kind === 'block' && this.aborted) return this.#lose('dropped')
-    if (!channel) return this.#loseWithout(kind)
+    if (kind === 'block' && this.aborted) return this.#lose(kind, 'dropped')
+    if (!channel) return this.#lose(kind, 'no_channel')
     const { payload, skip, stripped } = shaped(job.payload, this.#tokensFor(job))
     if (stripped) this.#noteStripped()
     if (!payload) return this.skip(skip)
@@ -205,8 +205,7 @@ export class Dispatcher {
       return report({ type: 'block.sent', key, kind })
     }
     this.failed++
-    if (kind === 'block') this.complete = false
-    else this.lost++
+    this.#miss(kind)
     if (kind === 'block' && worst === 'late') this.aborted = true
     report({ type: 'block.failed', key, kind, timedOut: worst === 'late' })
   }
@@ -267,15 +266,15 @@ export class Dispatcher {
     this.skipped[reason] = (this.skipped[reason] ?? 0) + 1
   }
 
-  /** There is no such channel. */
-  #loseWithout(kind: SendKind): void {
+  /** A block that did not arrive leaves a gap in the answer, which then comes as a whole. */
+  #miss(kind: SendKind): void {
     if (kind === 'block') this.complete = false
     else this.lost++
-    this.skip('no_channel')
   }
 
-  #lose(reason: SkipReason): void {
-    this.complete = false
+  /** It is not even tried. */
+  #lose(kind: SendKind, reason: SkipReason): void {
+    this.#miss(kind)
     this.skip(reason)
   }
 

@@ -1,5 +1,6 @@
 /** Stories told in memory and then on a NATS server: each has to come true there too, and to leave the same trace, but for ids and times. */
 import { expect, test } from 'vitest'
+import { partitionCount } from '../../../src/contracts/placement.ts'
 import { formatAddress } from '../../../src/contracts/subjects.ts'
 import { type TestRuntime, virtualClock } from '../../../src/testing/index.ts'
 import { natsForAll } from '../../support/nats.ts'
@@ -11,7 +12,6 @@ import { because, type Exceptions, numberOf, retell } from './retold.ts'
 const longMs = 2 * 60_000
 /** Of a node: its word, and looks at those of others. */
 const timersOfNode = 4
-const partitions = 64
 
 /** What one story came to: how long it took, and what its actors took in, one by one. */
 type Told = { ms: number; trace: Record<string, string[]> }
@@ -77,7 +77,7 @@ export const retellOnNats = (given: readonly string[]): void => {
       const prefix = `story${++count}x`
       const store = natsStore(server.url, prefix, { alone })
       const seated = async (kit: TestRuntime) => {
-        while (!alone && kit.runtime.nodes()[0]?.partitions !== partitions) await kit.clock.settle()
+        while (!alone && kit.runtime.nodes()[0]?.partitions !== partitionCount) await kit.clock.settle()
       }
       return {
         options: { store, prefix },
