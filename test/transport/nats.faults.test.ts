@@ -13,7 +13,7 @@ import { openWakes } from '../../src/transport/nats/wakes.ts'
 import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { aHastyClock, anEnvironment, aSession, awake, bytesOf, systemClock, textOf } from './harness.ts'
+import { aHastyClock, anEnvironment, aSession, aSignal, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
 const server = natsForAll()
 
@@ -134,6 +134,32 @@ test('a dead letter that does not fit into a message with its reason is kept all
     timeout: 10_000,
   })
   await nc.close()
+})
+
+test('what a node held that vanished comes before what was put later', { timeout: 30_000 }, async () => {
+  const { proxy, transport: vanishing, prefix } = await behindProxy()
+  const subject = `${prefix}.in.session.s`
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const reached = aSignal()
+  vanishing.inbox.consume(`${prefix}.in.>`, async () => {
+    reached.give()
+    await new Promise(() => undefined)
+  })
+  await transport.inbox.put(subject, '1', bytesOf('one'))
+  await transport.inbox.put(subject, '2', bytesOf('two'))
+  await reached.promise
+  proxy.cut()
+  await transport.inbox.put(subject, '3', bytesOf('three'))
+  await transport.inbox.put(`${prefix}.in.session.other`, '4', bytesOf('four'))
+
+  const heard: string[] = []
+  transport.inbox.consume(`${prefix}.in.>`, (delivery) => {
+    heard.push(delivery.id)
+    return delivery.ack()
+  })
+
+  await vi.waitFor(() => expect(heard).toHaveLength(4), { timeout: 20_000 })
+  expect(heard).toEqual(['4', '1', '2', '3'])
 })
 
 test('messages without an id are told apart, also when their stream was made anew', { timeout: 30_000 }, async () => {

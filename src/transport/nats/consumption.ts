@@ -1,4 +1,4 @@
-/** One durable consumer of the inbox: the server delivers in the order of the stream, and whose turn it is the queue says, as in every backend. */
+/** One durable consumer of the inbox: the server delivers, {@link inOrder} puts it in the order of the stream, and whose turn it is the queue says, as in every backend. */
 import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream'
 import type { Environment } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -6,6 +6,7 @@ import type { Delivery } from '../../contracts/transport.ts'
 import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { deadLetterHeaders, idOf } from './dead-letters.ts'
+import { inOrder } from './in-order.ts'
 import { type Link, pulling } from './link.ts'
 import { keepListening } from './listening.ts'
 import type { Names } from './names.ts'
@@ -84,14 +85,10 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
     }, signOfLifeMs)
   }
 
-  const take = (message: JsMsg): void => {
-    // What comes again though we hold it was not lost: our sign of life was.
-    const again = held.has(message.seq)
-    held.set(message.seq, message)
-    if (again) return
-    signLater()
+  const offer = (row: number): void => {
+    const message = heldAt(row)
     queue.offer({
-      row: message.seq,
+      row,
       subject: names.publishedAs(message.subject),
       id: idOf(message),
       attempts: message.info.deliveryCount - 1,
@@ -99,6 +96,23 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
       readyAt: 0,
       leftOver: false,
     })
+  }
+  const order = inOrder({
+    link,
+    stream: names.streams.inbox,
+    environment,
+    doubtMs: 3 * ackWaitMs,
+    patienceMs: 4 * ackWaitMs,
+    isHeld: (row) => held.has(row),
+    offer,
+  })
+
+  const take = (message: JsMsg): void => {
+    // What comes again though we hold it was not lost: our sign of life was.
+    const again = held.has(message.seq)
+    held.set(message.seq, message)
+    signLater()
+    order.took(message, again)
   }
 
   const listen = async (): Promise<ConsumerMessages> => {
@@ -109,13 +123,14 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
       .replaceAll('>', 'all')
       .replaceAll('*', 'any')
       .replace(/[^A-Za-z0-9_-]/g, '-')}`
-    await link.jsm.consumers.add(streams.inbox, {
+    const before = await link.jsm.consumers.add(streams.inbox, {
       durable_name: name,
       ack_policy: AckPolicy.Explicit,
       ack_wait: ackWaitMs * nanos,
       max_ack_pending: heldMax,
       filter_subject: filter,
     })
+    if (before.num_ack_pending > 0) order.doubt()
     const consumer = await link.js.consumers.get(streams.inbox, name)
     return consumer.consume({ callback: take, max_messages: 256, ...(partition === undefined ? pulling : pullingPartition) })
   }
@@ -125,6 +140,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
 
   const end = async (handlers: () => Promise<void>): Promise<void> => {
     await listening.stop()
+    order.stop()
     await handlers()
     clock.clearTimeout(sign)
     // To whoever is next, at once and in their order.

@@ -1,0 +1,91 @@
+/**
+ * Messages of one subject in the order of the stream, also where the server delivers them in another: what a node held that vanished, or what got lost
+ * with a link, comes again only when the server has missed its acknowledgement for a while, and what was put later would be there first.
+ *
+ * As long as deliveries follow each other without a gap nothing can be missing, and nothing is asked. Otherwise the stream is, for a while.
+ */
+import type { JsMsg } from '@nats-io/jetstream'
+import { type Environment, type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
+import type { Link } from './link.ts'
+
+const askAgainMs = 100
+
+export type InOrderParts = {
+  link: Pick<Link, 'next'>
+  stream: string
+  environment: Pick<Environment, 'clock' | 'log'>
+  /** How long something lost may take to come again. */
+  doubtMs: number
+  /** How long a message waits for one before it that does not come. */
+  patienceMs: number
+  /** By its place in the stream. */
+  isHeld: (seq: number) => boolean
+  offer: (seq: number) => void
+}
+
+/** Held back, by its place in the stream. */
+type Early = { seq: number; since: Instant }
+
+export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld, offer }: InOrderParts) => {
+  const { clock, log } = environment
+  const lines = new Map<string, Early[]>()
+  let last: number | undefined
+  let doubted: Instant | undefined
+  let stopped = false
+
+  const doubt = (): void => {
+    doubted = instantOf(clock)
+  }
+
+  /** Whether all before it have come, or are done. */
+  const isNext = async (subject: string, seq: number): Promise<boolean> => {
+    for (let from = 1; ; ) {
+      const found = await link.next(stream, subject, from)
+      if (found === undefined || found.seq >= seq) return true
+      if (!isHeld(found.seq)) return false
+      from = found.seq + 1
+    }
+  }
+
+  const follow = async (subject: string, line: Early[]): Promise<void> => {
+    for (let first = line[0]; first !== undefined && !stopped; first = line[0]) {
+      const { seq, since } = first
+      // A server that does not answer delivers nothing either: there is time.
+      const next = await isNext(subject, seq).catch(() => false)
+      if (stopped) return
+      const patient = isWithin(clock, since, patienceMs)
+      if (!next && patient) await pause(clock, askAgainMs)
+      if (!next && !patient) log.warn({ subject, seq }, 'a message is delivered though one before it did not come again')
+      // One that was waited for may have come while it was asked.
+      if (next || !patient) for (const { seq: due } of line.splice(0, 1 + line.findIndex((one) => one.seq === seq))) offer(due)
+    }
+    lines.delete(subject)
+  }
+
+  const holdBack = (subject: string, seq: number, line: Early[] = []): void => {
+    const behind = line.findIndex((one) => one.seq > seq)
+    line.splice(behind < 0 ? line.length : behind, 0, { seq, since: instantOf(clock) })
+    if (lines.has(subject)) return
+    lines.set(subject, line)
+    void follow(subject, line)
+  }
+
+  return {
+    /** Something was delivered and not acknowledged, by whomever. */
+    doubt,
+    /** @param again whether it is held already */
+    took({ seq, subject, info }: JsMsg, again: boolean): void {
+      if (last !== undefined && info.deliverySequence !== last + 1) doubt()
+      last = info.deliverySequence
+      if (again) return
+      const line = lines.get(subject)
+      const sure = doubted === undefined || !isWithin(clock, doubted, doubtMs)
+      if (line === undefined && sure) offer(seq)
+      else holdBack(subject, seq, line)
+    },
+    /** What is held back is offered no more. */
+    stop(): void {
+      stopped = true
+    },
+  }
+}
