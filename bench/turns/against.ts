@@ -3,12 +3,23 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Channel } from '../../src/index.ts'
 import type { AgainstInput, AgainstOutput } from '../against.ts'
 import { serve } from '../child.ts'
 
 const sessions = 50
 
-serve<AgainstInput>(async ({ root, where, turns }): Promise<AgainstOutput> => {
+/** Takes what it is given at once. */
+const people: Channel = {
+  id: 'people',
+  repeatable: true,
+  settings: { streaming: true },
+  send: () => Promise.resolve(undefined),
+  typing: () => Promise.resolve(),
+}
+let asked = 0
+
+serve<AgainstInput>(async ({ root, where, turns, channel }): Promise<AgainstOutput> => {
   // Both trees have these names.
   const { createRuntime, agent } = (await import(pathToFileURL(join(root, 'src/index.ts')).href)) as typeof import('../../src/index.ts')
   const folder = mkdtempSync(join(tmpdir(), 'statecast-against-turns-'))
@@ -16,8 +27,13 @@ serve<AgainstInput>(async ({ root, where, turns }): Promise<AgainstOutput> => {
     transport: where === 'memory' ? 'memory:' : `embedded:${folder}`,
     agents: [agent({ name: 'main', model: 'test/m', instructions: 'x', tools: [] })],
     models: { 'test/m': () => ({ text: 'hello there', usage: { inputTokens: 10, outputTokens: 5 } }) },
+    ...(channel ? { channels: [people] } : {}),
   })
-  const turn = async (place: number) => (await runtime.session(`s${place % sessions}`).send(`hello ${place}`)).result()
+  const turn = async (place: number) => {
+    const who = `s${place % sessions}`
+    const options = channel ? { origin: { channel: 'people', to: who, messageId: `m${asked++}` } } : {}
+    return (await runtime.session(who).send(`hello ${place}`, options)).result()
+  }
   for (let place = 0; place < turns / 4; place++) await turn(place)
   const began = performance.now()
   for (let place = 0; place < turns; place++) await turn(place)

@@ -3,7 +3,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { WaitingApproval } from '../runtime/peek.ts'
 import { withSession } from './address.ts'
 import { printAnswer } from './answer.ts'
-import { approvalNeeded, approveCommand, callName, shortText, toolCard } from './cards.ts'
+import { approvalNeeded, approveCommand, callName, progressText, shortText } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
 import type { Place } from './hint.ts'
@@ -83,7 +83,8 @@ const untilAnswered = async (
   return printAnswer(conversation, {
     json,
     hear: (event) => {
-      if (event.type === 'tool' && event.phase !== 'requested' && !json) note(dim(toolCard(event)))
+      const progress = event.type === 'tool' && event.phase === 'requested' ? undefined : progressText(event)
+      if (progress !== undefined && !json) note(dim(progress))
       if (event.type === 'approval' && event.callId !== callId) others.set(event.callId, { sessionKey, ...event })
       if (event.type === 'decided') others.delete(event.callId)
       if (event.type === 'tool' && event.callId === callId && event.phase !== 'requested' && event.phase !== 'progress') settled = true

@@ -16,7 +16,7 @@ export const shortText = (value: unknown, max = widthMax): string => {
 }
 
 /** `⚙ calculate {"expression":"17*23"}`, then `✓ calculate {"value":391}`. */
-export const toolCard = ({ name, phase, input, output, message }: ToolEvent): string => {
+const toolCard = ({ name, phase, input, output, message }: ToolEvent): string => {
   switch (phase) {
     case 'requested':
       return `  ⚙ ${printable(name)} ${shortText(input)}`
@@ -48,8 +48,22 @@ export const approvalNeeded = (sessionKey: string, approval: Approval, place: Pl
     data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })
 
+/** What happens while an answer is not there yet: a tool at work, a pause before the next try, another model that is asked. */
+export const progressText = (event: RunEvent): string | undefined => {
+  switch (event.type) {
+    case 'tool':
+      return toolCard(event)
+    case 'retry':
+      return `  (${printable(event.error.message)}; trying again in ${Math.ceil(event.delayMs / 1000)} s)`
+    case 'fallback':
+      return `  (${fallbackText(event)})`
+    default:
+      return undefined
+  }
+}
+
 /** Which model could not answer, why, and which one is asked instead. */
-export const fallbackText = ({ attempts, model }: Extract<RunEvent, { type: 'fallback' }>): string => {
+const fallbackText = ({ attempts, model }: Extract<RunEvent, { type: 'fallback' }>): string => {
   const { model: failed = '', reason = '' } = attempts.at(-1) ?? {}
   return `${printable(failed)} cannot answer (${printable(reason)}); asking ${printable(model)}`
 }

@@ -1,13 +1,19 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 import { textMax } from '../contracts/session.ts'
+import type { RunEvent } from '../runtime/run.ts'
 import { Blocks } from './blocks.ts'
-import { approvalNeeded, fallbackText, toolCard } from './cards.ts'
+import { approvalNeeded, progressText } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { onInterrupt } from './interrupt.ts'
 import { linesOf } from './lines.ts'
 import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from './output.ts'
 import { say } from './say.ts'
+
+const tellProgress = (event: RunEvent): void => {
+  const text = progressText(event)
+  if (text !== undefined) note(dim(text))
+}
 
 export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
   const { session, agent, model, json = false } = options
@@ -36,8 +42,7 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
         if (json) printJson(event)
         else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
         else if (event.type === 'block' && event.kind === 'tool') note(dim(printable(event.payload.text ?? '', 'lines')))
-        else if (event.type === 'fallback') note(dim(fallbackText(event)))
-        else if (event.type === 'tool' && hasColour(process.stderr)) note(dim(toolCard(event)))
+        else if (event.type !== 'tool' || hasColour(process.stderr)) tellProgress(event)
         if (event.type === 'approval') {
           reportError(approvalNeeded(session, event, options), { json })
           return false

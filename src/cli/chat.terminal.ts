@@ -4,7 +4,7 @@ import type { Approval } from '../contracts/turn.ts'
 import { abortWord, parseDirectives } from '../rules/directives.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session-view.ts'
-import { approvalQuestion, fallbackText, toolCard } from './cards.ts'
+import { approvalQuestion, progressText } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from './output.ts'
@@ -99,7 +99,9 @@ class Talk {
         if (event.kind === 'text') this.#stream(event.attempt, event.text)
         break
       case 'tool':
-        screen.line(this.#dim(toolCard(event)))
+      case 'retry':
+      case 'fallback':
+        screen.line(this.#dim(progressText(event) ?? ''))
         break
       case 'approval':
         this.#ask(event)
@@ -107,14 +109,8 @@ class Talk {
       case 'decided':
         this.#forget(event.callId)
         break
-      case 'retry':
-        screen.line(this.#dim(`  (${printable(event.error.message)}; trying again in ${Math.ceil(event.delayMs / 1000)} s)`))
-        break
       case 'compacted':
         screen.line(this.#dim('  (older history was summarised)'))
-        break
-      case 'fallback':
-        screen.line(this.#dim(`  (${fallbackText(event)})`))
         break
       case 'notice':
         screen.line(printable(event.text, 'lines'))

@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'
-import { approvalNeeded, toolCard } from './cards.ts'
+import { approvalNeeded, progressText } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
 import type { Options } from './main.ts'
@@ -34,7 +34,8 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
     return await printAnswer(conversation, {
       json,
       hear: (event) => {
-        if (event.type === 'tool' && !json) note(dim(toolCard(event)))
+        const progress = progressText(event)
+        if (progress !== undefined && !json) note(dim(progress))
         if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options)
         return false
       },

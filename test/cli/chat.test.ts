@@ -43,6 +43,18 @@ test('[OC-48, OC-49] a provider that answers 429: the next model answers, and wh
   expect(stderr).toMatch(/openai\/busy.*anthropic\/calm/s)
 })
 
+test('a provider that is out of order for a moment: who reads along is told that it is tried again', async () => {
+  const server = await startOpenAiServer({ script: [{ text: 'here again' }], faults: [{ kind: 'status', status: 503 }] })
+  const folder = aFolder()
+  const env = { OPENAI_BASE_URL: server.url, OPENAI_API_KEY: 'test', OPENAI_MODEL: 'offline' }
+
+  const { code, stdout, stderr } = await statecast({ folder, input: 'hello\n', env }, 'chat')
+  await server.close()
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: 'here again\n' })
+  expect(stderr).toMatch(/trying again in \d+ s/)
+})
+
 test('[OC-34] a transcript that its provider does not take any more: the conversation begins anew, says why, and goes on', async () => {
   const damaged = { message: 'tool_use ids were found without tool_result blocks immediately after' }
   const server = await startOpenAiServer({
