@@ -12,6 +12,8 @@ const sessions = 50
 /** Takes what it is given at once. */
 const people: Channel = {
   id: 'people',
+  markdown: true,
+  textMax: 4000,
   repeatable: true,
   settings: { streaming: true },
   send: () => Promise.resolve(undefined),

@@ -53,32 +53,60 @@ const dayBegunAt = (atHour: number, at: number, timeZone?: string): number => {
 
 export type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
 
-/** Whether there is such a time zone, for the border at which settings come in. */
-export const isTimeZone = (name: string): boolean => {
+/** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
+const clocks = new Map<string, Intl.DateTimeFormat | undefined>()
+/** More than there are time zones; whoever asks for others asks for names that he made up. */
+const clocksMax = 1_000
+
+const clockOf = (timeZone: string): Intl.DateTimeFormat | undefined => {
+  if (!clocks.has(timeZone)) {
+    if (clocks.size >= clocksMax) clocks.clear()
+    clocks.set(timeZone, newClock(timeZone))
+  }
+  return clocks.get(timeZone)
+}
+
+const newClock = (timeZone: string): Intl.DateTimeFormat | undefined => {
   try {
-    new Intl.DateTimeFormat('en-US', { timeZone: name })
-    return true
+    return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
   } catch {
-    return false
+    return undefined
   }
 }
+
+/** Whether there is such a time zone, for the border at which settings come in. */
+export const isTimeZone = (name: string): boolean => clockOf(name) !== undefined
 
 /** The last moment that a date can name. */
 const latestMs = 8.64e15
 
 /** What a clock on the wall shows. A guard of a statechart may ask, so nothing makes it throw: an unknown time zone is UTC. */
 export const wallTime = (at: number, timeZone = 'UTC'): WallTime => {
-  const format = new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
-    timeZone: isTimeZone(timeZone) ? timeZone : 'UTC',
-    hourCycle: 'h23',
-    year: 'numeric',
-    month: 'numeric',
-    day: 'numeric',
-    hour: 'numeric',
-    minute: 'numeric',
-    second: 'numeric',
-  })
-  const parts = new Map(format.formatToParts(Math.min(latestMs, Math.max(-latestMs, at))).map(({ type, value }) => [type, Number(value)]))
+  const moment = Math.min(latestMs, Math.max(-latestMs, at))
+  const clock = timeZone === 'UTC' ? undefined : clockOf(timeZone)
+  return clock === undefined ? utcTime(new Date(moment)) : timeOn(clock, moment)
+}
+
+const timeOn = (clock: Intl.DateTimeFormat, moment: number): WallTime => {
+  const parts = new Map(clock.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
   const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0
   return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute'), second: part('second') }
 }
+
+const utcTime = (moment: Date): WallTime => ({
+  year: moment.getUTCFullYear(),
+  month: moment.getUTCMonth() + 1,
+  day: moment.getUTCDate(),
+  hour: moment.getUTCHours(),
+  minute: moment.getUTCMinutes(),
+  second: moment.getUTCSeconds(),
+})

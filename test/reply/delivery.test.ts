@@ -600,7 +600,6 @@ test('[OC-04] whoever follows a turn that is stopped hears that nobody types any
   expect(eventsOf(told, 'typing').map(({ active }) => active)).toEqual([true, false])
 })
 
-// `give` in src/testing/channel.ts stays on the signal after the send has ended, and the end of the turn aborts that.
 test('[OC-06] what arrived late has arrived, also when its turn is over', async () => {
   await using told = await staged([{ text: 'Hello.' }])
   told.channel.delay(1000)

@@ -2,13 +2,13 @@
 import { createHash } from 'node:crypto'
 import type { Channel, DeliveryOutput, FullDelivery, SendKind } from '../../contracts/channel.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
-import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { Payload, Route, Tokens } from '../../contracts/reply.ts'
 import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from '../../machines/stream.machine.ts'
 import { payloadKey } from '../../rules/blocks.ts'
 import { newThreading, type Threading, thread } from '../../rules/threading.ts'
 import { isNothingBut } from '../../rules/tokens.ts'
+import { messageNameOf, saidBy } from './adapter-words.ts'
 import { channelTexts, shaped } from './shape.ts'
 import type { Said } from './unsaid.ts'
 
@@ -52,7 +52,9 @@ export class Dispatcher {
   /** Blocks of the message that is being written which went out. */
   #saying: Said[] = []
   #timers = new Set<unknown>()
-  #stop = new AbortController()
+  #stopped = false
+  /** Ends what the channel is being given. */
+  #sending: AbortController | undefined
   #settled: PromiseWithResolvers<void> | undefined
   #blockSent = false
   #strippedLogged = false
@@ -86,7 +88,7 @@ export class Dispatcher {
   }
 
   add(job: Job): void {
-    if (this.#stop.signal.aborted) return
+    if (this.#stopped) return
     this.#waiting.push({ ...job, message: this.#message })
     if (this.#settled) return
     this.#settled = Promise.withResolvers()
@@ -126,7 +128,8 @@ export class Dispatcher {
 
   /** Nothing more is sent. What is being sent is told so. */
   stop(): void {
-    this.#stop.abort()
+    this.#stopped = true
+    this.#sending?.abort()
     const left = [this.#current, ...this.#waiting].filter((job) => job !== undefined)
     // All blocks that are left are the rest of one answer.
     this.lost += left.filter(({ kind }) => kind !== 'block').length + (left.some(({ kind }) => kind === 'block') ? 1 : 0)
@@ -141,7 +144,7 @@ export class Dispatcher {
       this.#current = job
       await this.#deliver(job)
       this.#current = undefined
-      if (this.#stop.signal.aborted) return
+      if (this.#stopped) return
     }
     this.#settled?.resolve()
     this.#settled = undefined
@@ -162,7 +165,7 @@ export class Dispatcher {
     if (this.#known.has(`${kind} ${key}`)) return kind === 'block' ? this.again({ key, text: payload.text ?? '' }) : undefined
     if (kind === 'block') {
       await this.#pace()
-      if (job.superseded || this.#stop.signal.aborted) return
+      if (job.superseded || this.#stopped) return
       this.#seen.add(key)
       if (job.message === this.#message) this.#saying.push({ key, text: payload.text ?? '' })
       this.#blockSent = true
@@ -193,7 +196,7 @@ export class Dispatcher {
     let worst: 'sent' | 'failed' | 'late' = 'sent'
     for (const [place, part] of channelTexts(payload, channel.textMax, this.#parts.delivery.replyTo).entries()) {
       const result = await this.#send(channel, part, kind, place === 0 ? id : `${id}.${place}`)
-      if (this.#stop.signal.aborted) return
+      if (this.#stopped) return
       if (result === 'sent') continue
       // Without it the rest makes no sense.
       worst = result
@@ -213,28 +216,30 @@ export class Dispatcher {
   async #send(channel: Channel, payload: Payload, kind: SendKind, key: string): Promise<'sent' | 'failed' | 'late'> {
     const { delivery, emit, log, route, runId } = this.#parts
     const abort = new AbortController()
-    const signal = AbortSignal.any([abort.signal, this.#stop.signal])
+    this.#sending = abort
     const late = Promise.withResolvers<'late'>()
     const timer = delivery.sendTimeoutMs > 0 ? this.#later(() => late.resolve('late'), delivery.sendTimeoutMs) : undefined
-    const facts = { channel: channel.id, to: route.to, runId, kind, key }
+    const about = { runId, channel: channel.id }
+    const facts = { ...about, to: route.to, kind, key }
     try {
       // In a function of its own, so that one that throws at once fails like others.
       const sending = (async () =>
-        channel.send(payload, { route, kind, key, signal, emit: (event) => emit({ type: 'channel', runId, channel: channel.id, event }) }))()
+        channel.send(payload, { route, kind, key, signal: abort.signal, emit: (event) => emit({ type: 'channel', ...about, event }) }))()
       const result = await Promise.race([sending.then((messageId) => ({ messageId })), late.promise])
-      if (this.#stop.signal.aborted) return 'failed'
+      if (this.#stopped) return 'failed'
       if (result === 'late') {
         abort.abort()
         log.warn({ ...facts, sendTimeoutMs: delivery.sendTimeoutMs }, kind === 'block' ? blocksGivenUp : 'a message took too long to send')
         return 'late'
       }
-      const messageId = nameOf(result.messageId)
+      const messageId = messageNameOf(result.messageId)
       emit({ type: 'block', runId, kind, key, route, payload, ...(messageId === undefined ? {} : { messageId }) })
       return 'sent'
     } catch (error) {
-      if (!this.#stop.signal.aborted) log.warn({ ...facts, error: saidBy(error) }, 'a message could not be sent')
+      if (!this.#stopped) log.warn({ ...facts, error: saidBy(error) }, 'a message could not be sent')
       return 'failed'
     } finally {
+      this.#sending = undefined
       this.#forget(timer)
     }
   }
@@ -282,17 +287,6 @@ export class Dispatcher {
     if (!this.#strippedLogged) this.#parts.log.info({ runId: this.#parts.runId }, 'a heartbeat token was taken off an answer')
     this.#strippedLogged = true
   }
-}
-
-/** What an adapter answers may be anything; a name is a text or a number. */
-const nameOf = (given: unknown): string | undefined =>
-  typeof given === 'string' || typeof given === 'number' ? String(given).slice(0, messageIdMax).toWellFormed() : undefined
-const messageIdMax = 200
-
-/** The channel's own words, where it is no error of ours. */
-const saidBy = (error: unknown): Partial<ErrorBody> => {
-  const body = errorBody(error)
-  return body.code === 'internal' ? { message: body.message } : body
 }
 
 const blocksGivenUp = 'a block took too long to send: what is left goes when all is said'

@@ -46,12 +46,16 @@ export const showTyping = ({ channel, route, runId, typing, clock, log, emit }: 
     void give()
   })
   machine.on('stopped', () => emit({ type: 'typing', runId, route, active: false }))
-  machine.subscribe({ complete: () => abort.abort() })
+  /** An abort that nobody hears is dear all the same: it makes an error. */
+  const end = (): void => {
+    if (giving) abort.abort()
+  }
+  machine.subscribe({ complete: end })
   machine.start()
   return {
     tell: (type) => machine.send({ type }),
     stop: () => {
-      abort.abort()
+      end()
       machine.stop()
     },
   }
