@@ -1,4 +1,5 @@
 /** What the suite cannot show: a server that ends in the middle, a link that is cut, an answer that is lost, a stream that is gone. */
+import { setTimeout as sleep } from 'node:timers/promises'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
@@ -6,6 +7,7 @@ import { appendCommit } from '../../src/actors/append.ts'
 import type { Journal, Transport } from '../../src/contracts/transport.ts'
 import { natsBlobs } from '../../src/transport/nats/blobs.ts'
 import { natsJournal } from '../../src/transport/nats/journal.ts'
+import { clearLeftovers } from '../../src/transport/nats/leftovers.ts'
 import { type Link, openLink } from '../../src/transport/nats/link.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
@@ -13,7 +15,7 @@ import { openWakes } from '../../src/transport/nats/wakes.ts'
 import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
-import { aHastyClock, anEnvironment, aSession, aSignal, awake, bytesOf, systemClock, textOf } from './harness.ts'
+import { aHastyClock, aManualClock, anEnvironment, aSession, aSignal, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
 const server = natsForAll()
 
@@ -160,6 +162,46 @@ test('what a node held that vanished comes before what was put later', { timeout
 
   await vi.waitFor(() => expect(heard).toHaveLength(4), { timeout: 20_000 })
   expect(heard).toEqual(['4', '1', '2', '3'])
+})
+
+/** The state of a server that was killed in the moment in which it made the consumer: it counts what is done, and keeps it. */
+const counting = (link: Link, done: { upTo: number; underWay: number }): Link => ({
+  ...link,
+  jsm: new Proxy(link.jsm, {
+    get: (jsm, part) =>
+      part === 'consumers'
+        ? { info: () => Promise.resolve({ ack_floor: { stream_seq: done.upTo }, num_ack_pending: done.underWay }) }
+        : Reflect.get(jsm, part),
+  }),
+})
+
+test('what is done and still in the inbox is taken out; what is not done stays', { timeout: 30_000 }, async () => {
+  const prefix = `fault-${++count}`
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const nc = await connect({ servers: server.url })
+  const link = await openLink(nc)
+  kept(link)
+  const names = namesOf(prefix)
+  const stream = names.streams.inbox
+  for (const id of ['1', '2', '3', '4']) await transport.inbox.put(`${prefix}.in.session.s`, id, bytesOf(id))
+  const clock = aManualClock()
+  const environment = anEnvironment({ clock })
+  const looks = async (done: Parameters<typeof counting>[1], holdsAny = false): Promise<number> => {
+    const consuming = { name: 'in-any-all', filter: names.inbox(`${prefix}.in.>`), holdsAny: () => holdsAny }
+    const clearing = clearLeftovers({ link: counting(link, done), stream, environment }, () => [consuming])
+    for (let look = 0; look < 3; look++) {
+      clock.advance(3_000)
+      await sleep(200)
+    }
+    clearing.stop()
+    return (await link.jsm.streams.info(stream)).state.messages
+  }
+
+  expect(await looks({ upTo: 2, underWay: 1 })).toBe(4)
+  expect(await looks({ upTo: 2, underWay: 0 }, true)).toBe(4)
+  expect(await looks({ upTo: 0, underWay: 0 })).toBe(4)
+  expect(await looks({ upTo: 2, underWay: 0 })).toBe(2)
+  expect(environment.lines).toMatchObject([{ level: 'warn', fields: { messages: 2 } }])
 })
 
 test('messages without an id are told apart, also when their stream was made anew', { timeout: 30_000 }, async () => {

@@ -7,6 +7,7 @@ import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { deadLetterHeaders, idOf } from './dead-letters.ts'
 import { inOrder } from './in-order.ts'
+import type { Consuming } from './leftovers.ts'
 import { type Link, pulling } from './link.ts'
 import { keepListening } from './listening.ts'
 import type { Names } from './names.ts'
@@ -30,7 +31,7 @@ export type ConsumptionParts = {
   partition: number | undefined
 }
 
-export type Consumption = {
+export type Consumption = Consuming & {
   /** Lets handlers end what they have begun, and gives the rest to whoever is next. */
   stop(): Promise<void>
   /** Whoever is still at work can settle nothing any more. */
@@ -40,6 +41,12 @@ export type Consumption = {
 export const consumption = (parts: ConsumptionParts, handler: (delivery: Delivery) => Promise<void>): Consumption => {
   const { link, names, content, environment, pattern, partition } = parts
   const { clock } = environment
+  const filter = names.inbox(pattern, partition)
+  const name = `in-${filter
+    .slice(names.prefix.length + '.inbox.'.length)
+    .replaceAll('>', 'all')
+    .replaceAll('*', 'any')
+    .replace(/[^A-Za-z0-9_-]/g, '-')}`
   const held = new Map<number, JsMsg>()
   let sign: unknown
 
@@ -104,6 +111,10 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
     doubtMs: 3 * ackWaitMs,
     patienceMs: 4 * ackWaitMs,
     isHeld: (row) => held.has(row),
+    isDone: async (row) => {
+      const { ack_floor, delivered, num_ack_pending } = await link.jsm.consumers.info(names.streams.inbox, name)
+      return row <= (num_ack_pending === 0 ? delivered : ack_floor).stream_seq
+    },
     offer,
   })
 
@@ -117,12 +128,6 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
 
   const listen = async (): Promise<ConsumerMessages> => {
     const { streams } = names
-    const filter = names.inbox(pattern, partition)
-    const name = `in-${filter
-      .slice(names.prefix.length + '.inbox.'.length)
-      .replaceAll('>', 'all')
-      .replaceAll('*', 'any')
-      .replace(/[^A-Za-z0-9_-]/g, '-')}`
     const before = await link.jsm.consumers.add(streams.inbox, {
       durable_name: name,
       ack_policy: AckPolicy.Explicit,
@@ -136,7 +141,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   }
 
   const stopQueue = queue.consume(pattern, handler, queue)
-  const listening = keepListening(`consuming ${names.inbox(pattern, partition)}`, listen, environment, () => link.nc.isClosed())
+  const listening = keepListening(`consuming ${filter}`, listen, environment, () => link.nc.isClosed())
 
   const end = async (handlers: () => Promise<void>): Promise<void> => {
     await listening.stop()
@@ -153,6 +158,9 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   }
   let ended: Promise<void> | undefined
   return {
+    name,
+    filter,
+    holdsAny: () => held.size > 0,
     stop: () => (ended ??= end(stopQueue)),
     abandon: () => (ended ??= end(async () => queue.abandon(queue, true))),
   }

@@ -20,13 +20,15 @@ export type InOrderParts = {
   patienceMs: number
   /** By its place in the stream. */
   isHeld: (seq: number) => boolean
+  /** Whether the server will not deliver it again, though it may still be in the stream: one that was killed may forget that it has taken it out. */
+  isDone: (seq: number) => Promise<boolean>
   offer: (seq: number) => void
 }
 
 /** Held back, by its place in the stream. */
 type Early = { seq: number; since: Instant }
 
-export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld, offer }: InOrderParts) => {
+export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld, isDone, offer }: InOrderParts) => {
   const { clock, log } = environment
   const lines = new Map<string, Early[]>()
   let last: number | undefined
@@ -42,7 +44,7 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
     for (let from = 1; ; ) {
       const found = await link.next(stream, subject, from)
       if (found === undefined || found.seq >= seq) return true
-      if (!isHeld(found.seq)) return false
+      if (!isHeld(found.seq) && !(await isDone(found.seq))) return false
       from = found.seq + 1
     }
   }

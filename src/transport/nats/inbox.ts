@@ -7,6 +7,7 @@ import { checkPattern, checkSubject } from '../subject.ts'
 import { type Consumption, consumption } from './consumption.ts'
 import { deadLettersOf, idHeader } from './dead-letters.ts'
 import { fromNats } from './errors.ts'
+import { clearLeftovers } from './leftovers.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
 import { contentMax, payloads } from './payload.ts'
@@ -21,6 +22,7 @@ export const natsInbox = (
   const content = payloads(link, blobs)
   /** By partition; undefined takes all. */
   const consuming = new Map<number | undefined, Consumption>()
+  let leftovers: ReturnType<typeof clearLeftovers> | undefined
 
   return {
     async put(subject, id, data) {
@@ -47,6 +49,7 @@ export const natsInbox = (
         throw new RuntimeError('conflict', 'this inbox has a consumer', { hint: 'stop it first; one consumer takes all subjects by a wildcard' })
       const mine = consumption({ link, names, content, environment, pattern, partition }, handler)
       consuming.set(partition, mine)
+      leftovers ??= clearLeftovers({ link, stream: names.streams.inbox, environment }, () => consuming.values())
       return async () => {
         await mine.stop()
         if (consuming.get(partition) === mine) consuming.delete(partition)
@@ -54,6 +57,7 @@ export const natsInbox = (
     },
     deadLetters: deadLettersOf(link, names, content),
     async stop() {
+      leftovers?.stop()
       // Whoever is still at work can settle nothing any more; another consumer gets it.
       await Promise.all([...consuming.values()].map((one) => one.abandon()))
       consuming.clear()
