@@ -164,6 +164,23 @@ test('what a node held that vanished comes before what was put later', { timeout
   expect(heard).toEqual(['4', '1', '2', '3'])
 })
 
+test('a change that is lost with the link on its way to a watcher is told all the same, also when nothing else changes', {
+  timeout: 30_000,
+}, async () => {
+  const { proxy, transport, prefix } = await behindProxy()
+  const other = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const heard: string[] = []
+  transport.registry.watch('seat/', ({ key, value }) => void heard.push(`${key} ${value}`))
+  await other.registry.put('seat/1', 'taken')
+  await vi.waitFor(() => expect(heard).toEqual(['seat/1 taken']))
+
+  const lost = proxy.dropResponsesOnce(/_REGISTRY\.seat/)
+  await other.registry.put('seat/1', 'free')
+  await lost
+
+  await vi.waitFor(() => expect(heard).toEqual(['seat/1 taken', 'seat/1 free']))
+})
+
 /** The state of a server that was killed in the moment in which it made the consumer: it counts what is done, and keeps it. */
 const counting = (link: Link, done: { upTo: number; underWay: number }): Link => ({
   ...link,

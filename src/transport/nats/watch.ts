@@ -18,10 +18,13 @@ export const watchStream = async (
   const { promise: ready, resolve } = Promise.withResolvers<void>()
   const there = await jsm.streams.info(stream)
   if (there.state.messages === 0) resolve()
+  /** How many of what the present consumer was given have come. */
+  let arrived = 0
   const consumer = await js.consumers.get(stream, { filter_subjects: filter, deliver_policy: DeliverPolicy.LastPerSubject })
   const messages = await consumer.consume({
     ...pulling,
     callback: (message) => {
+      arrived = message.info.deliverySequence
       try {
         tell(message)
       } catch (error) {
@@ -30,6 +33,18 @@ export const watchStream = async (
       if (message.info.pending === 0 || message.seq >= there.state.last_seq) resolve()
     },
   })
+  /**
+   * What is lost with a link the client misses only by the number of the next message, and there may be none for long. The server counts in its
+   * heartbeats; a consumer that is gone is made anew by the client, behind the last message that has come.
+   */
+  const heed = async (): Promise<void> => {
+    let { name } = await consumer.info(true)
+    for await (const status of messages.status())
+      if (status.type === 'reset') arrived = 0
+      else if (status.type === 'ordered_consumer_recreated') name = status.name
+      else if (status.type === 'heartbeat' && status.lastConsumerSequence > arrived) await jsm.consumers.delete(stream, name).catch(() => undefined)
+  }
+  void heed()
   return {
     ready,
     stop: async () => {

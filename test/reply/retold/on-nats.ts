@@ -10,8 +10,8 @@ import { because, type Exceptions, numberOf, retell } from './retold.ts'
 
 /** ms of virtual time after which a story is told by a lone process: a node says every second that it is there, and each time is a trip to the server. */
 const longMs = 2 * 60_000
-/** Of a node: its word, and looks at those of others. */
-const timersOfNode = 4
+/** Of a node: its word, looks at those of others, and one through the inbox. */
+const timersOfNode = 5
 
 /** What one story came to: how long it took, and what its actors took in, one by one. */
 type Told = { ms: number; trace: Record<string, string[]> }
@@ -82,7 +82,7 @@ export const retellOnNats = (given: readonly string[]): void => {
       return {
         options: { store, prefix },
         outside: () => store.outside(),
-        timersAtRest: alone ? 1 : timersOfNode,
+        timersAtRest: alone ? 2 : timersOfNode,
         begin: async (kit) => {
           await seated(kit)
           const restart: TestRuntime['restart'] = async (changes) => {
