@@ -181,14 +181,11 @@ test('a change that is lost with the link on its way to a watcher is told all th
   await vi.waitFor(() => expect(heard).toEqual(['seat/1 taken', 'seat/1 free']))
 })
 
-/** The state of a server that was killed in the moment in which it made the consumer: it counts what is done, and keeps it. */
-const counting = (link: Link, done: { upTo: number; underWay: number }): Link => ({
+/** A server that counts what is done, and keeps it. */
+const counting = (link: Link, upTo: number): Link => ({
   ...link,
   jsm: new Proxy(link.jsm, {
-    get: (jsm, part) =>
-      part === 'consumers'
-        ? { info: () => Promise.resolve({ ack_floor: { stream_seq: done.upTo }, num_ack_pending: done.underWay }) }
-        : Reflect.get(jsm, part),
+    get: (jsm, part) => (part === 'consumers' ? { info: () => Promise.resolve({ ack_floor: { stream_seq: upTo } }) } : Reflect.get(jsm, part)),
   }),
 })
 
@@ -203,9 +200,9 @@ test('what is done and still in the inbox is taken out; what is not done stays',
   for (const id of ['1', '2', '3', '4']) await transport.inbox.put(`${prefix}.in.session.s`, id, bytesOf(id))
   const clock = aManualClock()
   const environment = anEnvironment({ clock })
-  const looks = async (done: Parameters<typeof counting>[1], holdsAny = false): Promise<number> => {
-    const consuming = { name: 'in-any-all', filter: names.inbox(`${prefix}.in.>`), holdsAny: () => holdsAny }
-    const clearing = clearLeftovers({ link: counting(link, done), stream, environment }, () => [consuming])
+  const looks = async (done: { upTo: number }, held = Infinity): Promise<number> => {
+    const consuming = { name: 'in-any-all', filter: names.inbox(`${prefix}.in.>`), holds: (upTo: number) => held <= upTo }
+    const clearing = clearLeftovers({ link: counting(link, done.upTo), stream, environment }, () => [consuming])
     for (let look = 0; look < 3; look++) {
       clock.advance(3_000)
       await sleep(200)
@@ -214,11 +211,62 @@ test('what is done and still in the inbox is taken out; what is not done stays',
     return (await link.jsm.streams.info(stream)).state.messages
   }
 
-  expect(await looks({ upTo: 2, underWay: 1 })).toBe(4)
-  expect(await looks({ upTo: 2, underWay: 0 }, true)).toBe(4)
-  expect(await looks({ upTo: 0, underWay: 0 })).toBe(4)
-  expect(await looks({ upTo: 2, underWay: 0 })).toBe(2)
+  expect(await looks({ upTo: 2 }, 2)).toBe(4)
+  expect(await looks({ upTo: 0 })).toBe(4)
+  expect(await looks({ upTo: 5 })).toBe(4)
+  expect(await looks({ upTo: 2 }, 3)).toBe(2)
   expect(environment.lines).toMatchObject([{ level: 'warn', fields: { messages: 2 } }])
+})
+
+test('a consumer that is made while messages come: what it has done leaves the inbox', { timeout: 40_000 }, async () => {
+  const prefix = `fault-${++count}`
+  const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const nc = await connect({ servers: server.url })
+  const { streams } = await jetstreamManager(nc)
+  let done = 0
+  const puts = Array.from({ length: 400 }, (_, place) => transport.inbox.put(`${prefix}.in.session.s${place % 20}`, `${place}`, bytesOf('x')))
+  transport.inbox.consume(`${prefix}.in.>`, (delivery) => {
+    done += 1
+    return delivery.ack()
+  })
+  await Promise.all(puts)
+
+  await vi.waitFor(() => expect(done).toBe(400))
+  await vi.waitFor(async () => expect((await streams.info(namesOf(prefix).streams.inbox)).state.messages).toBe(0), { timeout: 15_000 })
+  await nc.close()
+})
+
+/** One who consumes behind a link that loses what it is told to, and one who puts. */
+const aLossyConsumer = async () => {
+  const { proxy, transport, prefix } = await behindProxy()
+  const other = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
+  const heard: string[] = []
+  transport.inbox.consume(`${prefix}.in.>`, (delivery) => {
+    heard.push(delivery.id)
+    return delivery.ack()
+  })
+  await sleep(500)
+  return { proxy, heard, put: (id: string) => other.inbox.put(`${prefix}.in.session.s`, id, bytesOf(id)) }
+}
+
+test('the first message of all is lost on its way: it is handled first all the same', { timeout: 30_000 }, async () => {
+  const { proxy, heard, put } = await aLossyConsumer()
+  const lost = proxy.dropResponsesOnce(/inbox\.\d+\.session\.s /, { keep: true })
+  await put('1')
+  await lost
+  await put('2')
+
+  await vi.waitFor(() => expect(heard).toEqual(['1', '2']))
+})
+
+test('an acknowledgement whose answer is lost is asked for once more, and the next message follows', { timeout: 30_000 }, async () => {
+  const { proxy, heard, put } = await aLossyConsumer()
+  const lost = proxy.dropResponsesOnce(/^MSG _INBOX\.\S+ \d+ 0\r\n/, { keep: true })
+  await put('1')
+  await lost
+  await put('2')
+
+  await vi.waitFor(() => expect(heard).toEqual(['1', '1', '2']), { timeout: 15_000 })
 })
 
 test('messages without an id are told apart, also when their stream was made anew', { timeout: 30_000 }, async () => {

@@ -5,6 +5,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Delivery } from '../../contracts/transport.ts'
 import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
+import { requestMs } from './asking.ts'
 import { deadLetterHeaders, idOf } from './dead-letters.ts'
 import { inOrder } from './in-order.ts'
 import type { Consuming } from './leftovers.ts'
@@ -19,8 +20,12 @@ const signOfLifeMs = ackWaitMs / 3
 /** Messages that one consumer holds, delivered or waiting for their subject's turn. */
 const heldMax = 2_048
 const nanos = 1_000_000
+const acknowledged = '+ACK'
 /** A node has 64 of these, and each asks again and again. */
 const pullingPartition = { expires: 6_000, idle_heartbeat: 1_500 } as const
+
+/** Where the server wants them; the client's types do not show it. */
+const acknowledgementsOf = (message: JsMsg): string => (message as JsMsg & { reply: string }).reply
 
 export type ConsumptionParts = {
   link: Link
@@ -59,8 +64,8 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   const store: InboxStore = {
     put: () => Promise.reject(new TypeError('the server delivers what is put')),
     async done(row) {
-      // Asked back, since a message whose acknowledgement is lost comes again.
-      if (!(await heldAt(row).ackAck())) throw new RuntimeError('log_unavailable', 'an acknowledgement did not reach the server', { retryable: true })
+      // Asked back, since a message whose acknowledgement is lost comes again. The client's own `ackAck` can be asked once only, and signs of life end with it.
+      await link.nc.request(acknowledgementsOf(heldAt(row)), acknowledged, { timeout: requestMs })
       held.delete(row)
     },
     async postpone(row) {
@@ -135,7 +140,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
       max_ack_pending: heldMax,
       filter_subject: filter,
     })
-    if (before.num_ack_pending > 0) order.doubt()
+    order.begin(before.delivered.consumer_seq, before.num_ack_pending)
     const consumer = await link.js.consumers.get(streams.inbox, name)
     return consumer.consume({ callback: take, max_messages: 256, ...(partition === undefined ? pulling : pullingPartition) })
   }
@@ -160,7 +165,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   return {
     name,
     filter,
-    holdsAny: () => held.size > 0,
+    holds: (upTo) => [...held.keys()].some((row) => row <= upTo),
     stop: () => (ended ??= end(stopQueue)),
     abandon: () => (ended ??= end(async () => queue.abandon(queue, true))),
   }

@@ -39,23 +39,24 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
     doubted = instantOf(clock)
   }
 
-  /** Whether all before it have come, or are done. */
-  const isNext = async (subject: string, seq: number): Promise<boolean> => {
-    for (let from = 1; ; ) {
-      const found = await link.next(stream, subject, from)
-      if (found === undefined || found.seq >= seq) return true
-      if (!isHeld(found.seq) && !(await isDone(found.seq))) return false
-      from = found.seq + 1
-    }
-  }
-
   const follow = async (subject: string, line: Early[]): Promise<void> => {
+    /** All before this place have come, or are done. */
+    let from = 1
+    const isNext = async (seq: number): Promise<boolean> => {
+      for (;;) {
+        const found = await link.next(stream, subject, from)
+        if (found === undefined || found.seq >= seq) return true
+        if (!isHeld(found.seq) && !(await isDone(found.seq))) return false
+        from = found.seq + 1
+      }
+    }
     for (let first = line[0]; first !== undefined && !stopped; first = line[0]) {
-      const { seq, since } = first
-      // A server that does not answer delivers nothing either: there is time.
-      const next = await isNext(subject, seq).catch(() => false)
+      const { seq } = first
+      const next = await isNext(seq).catch(() => undefined)
       if (stopped) return
-      const patient = isWithin(clock, since, patienceMs)
+      // A server that does not answer delivers nothing either: only the time in which it can counts.
+      if (next === undefined) for (const one of line) one.since = instantOf(clock)
+      const patient = isWithin(clock, first.since, patienceMs)
       if (!next && patient) await pause(clock, askAgainMs)
       if (!next && !patient) log.warn({ subject, seq }, 'a message is delivered though one before it did not come again')
       // One that was waited for may have come while it was asked.
@@ -73,11 +74,14 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
   }
 
   return {
-    /** Something was delivered and not acknowledged, by whomever. */
-    doubt,
+    /** @param delivered how many the consumer had delivered before @param unsettled how many of them nobody has acknowledged */
+    begin(delivered: number, unsettled: number): void {
+      last ??= delivered
+      if (unsettled > 0) doubt()
+    },
     /** @param again whether it is held already */
     took({ seq, subject, info }: JsMsg, again: boolean): void {
-      if (last !== undefined && info.deliverySequence !== last + 1) doubt()
+      if (info.deliverySequence !== (last ?? 0) + 1) doubt()
       last = info.deliverySequence
       if (again) return
       const line = lines.get(subject)

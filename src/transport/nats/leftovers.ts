@@ -1,6 +1,6 @@
 /**
- * Takes out of the inbox what is done and still there. A server that was killed while it made a consumer may count what is acknowledged and never take
- * it out of the stream (nats-server 2.15.1): nobody is given it again, and in the end the inbox is full of it.
+ * Takes out of the inbox what is done and still there. A server that makes a consumer while messages come, or that is killed then, may count what is
+ * acknowledged and not take it out of the stream (nats-server 2.15.1): nobody is given it again, and in the end the inbox is full of it.
  */
 import type { Environment } from '../../contracts/environment.ts'
 import { fromNats } from './errors.ts'
@@ -9,7 +9,7 @@ import type { Link } from './link.ts'
 const lookMs = 3_000
 
 /** Whoever takes messages of one filter. */
-export type Consuming = { name: string; filter: string; holdsAny(): boolean }
+export type Consuming = { name: string; filter: string; holds(upTo: number): boolean }
 
 export const clearLeftovers = (
   {
@@ -20,14 +20,14 @@ export const clearLeftovers = (
   consuming: () => Iterable<Consuming>,
 ): { stop(): void } => {
   /** @returns how many there were */
-  const clear = async ({ name, filter, holdsAny }: Consuming): Promise<number> => {
-    if (holdsAny()) return 0
-    const { ack_floor, num_ack_pending } = await link.jsm.consumers.info(stream, name)
-    // Only where nothing is under way: whatever is may come again.
-    if (num_ack_pending > 0) return 0
-    const first = await link.next(stream, filter, 1)
-    if (first === undefined || first.seq > ack_floor.stream_seq) return 0
-    return (await link.jsm.streams.purge(stream, { filter, seq: ack_floor.stream_seq + 1 })).purged
+  const clear = async ({ name, filter, holds }: Consuming, last: number): Promise<number> => {
+    const { ack_floor } = await link.jsm.consumers.info(stream, name)
+    const upTo = ack_floor.stream_seq
+    // A stream that has lost its end gives the same places away again.
+    if (upTo > last || holds(upTo)) return 0
+    const found = await link.next(stream, filter, 1)
+    if (found === undefined || found.seq > upTo) return 0
+    return (await link.jsm.streams.purge(stream, { filter, seq: upTo + 1 })).purged
   }
 
   let first = 0
@@ -37,7 +37,7 @@ export const clearLeftovers = (
     const still = state.messages > 0 && state.first_seq === first
     first = state.first_seq
     let cleared = 0
-    if (still) for (const one of consuming()) cleared += await clear(one)
+    if (still) for (const one of consuming()) cleared += await clear(one, state.last_seq)
     if (cleared > 0) log.warn({ stream, messages: cleared }, 'messages that were done stood in the inbox still, and were taken out')
   }
 
