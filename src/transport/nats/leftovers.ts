@@ -20,13 +20,14 @@ export const clearLeftovers = (
   consuming: () => Iterable<Consuming>,
 ): { stop(): void } => {
   /** @returns how many there were */
-  const clear = async ({ name, filter, holds }: Consuming, last: number): Promise<number> => {
+  const clear = async ({ name, filter, holds }: Consuming): Promise<number> => {
     const { ack_floor } = await link.jsm.consumers.info(stream, name)
     const upTo = ack_floor.stream_seq
-    // A stream that has lost its end gives the same places away again.
-    if (upTo > last || holds(upTo)) return 0
     const found = await link.next(stream, filter, 1)
-    if (found === undefined || found.seq > upTo) return 0
+    if (found === undefined || found.seq > upTo || holds(upTo)) return 0
+    // A stream that has lost its end gives the same places away again. Asked last: while messages come, what is done is soon behind an older end.
+    const { state } = await link.jsm.streams.info(stream)
+    if (upTo > state.last_seq) return 0
     return (await link.jsm.streams.purge(stream, { filter, seq: upTo + 1 })).purged
   }
 
@@ -37,7 +38,7 @@ export const clearLeftovers = (
     const still = state.messages > 0 && state.first_seq === first
     first = state.first_seq
     let cleared = 0
-    if (still) for (const one of consuming()) cleared += await clear(one, state.last_seq)
+    if (still) for (const one of consuming()) cleared += await clear(one)
     if (cleared > 0) log.warn({ stream, messages: cleared }, 'messages that were done stood in the inbox still, and were taken out')
   }
 
