@@ -34,7 +34,7 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
         try {
-          const parts = await stream({ ...callOptions(request), abortSignal: production.signal })
+          const parts = await stream({ ...callOptions(request, model.provider), abortSignal: production.signal })
           return await readParts(parts, production, ref.slice(0, ref.indexOf('/')), hintsNow)
         } catch (thrown) {
           throw classify(thrown, { now: clock.now(), secrets, hints: hintsNow })

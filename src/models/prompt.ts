@@ -7,9 +7,9 @@ type UserTurn = Extract<LanguageModelV4Message, { role: 'user' }>
 type AssistantTurn = Extract<LanguageModelV4Message, { role: 'assistant' }>
 type ToolTurn = Extract<LanguageModelV4Message, { role: 'tool' }>
 
-/** The options of one call, without its signal. */
-export const callOptions = ({ instructions, messages, tools, settings }: ModelRequest): LanguageModelV4CallOptions => ({
-  prompt: promptOf(instructions, messages),
+/** @param provider as its model names itself, such as `anthropic.messages`: some rules are of one provider alone */
+export const callOptions = ({ instructions, messages, tools, settings }: ModelRequest, provider: string | undefined): LanguageModelV4CallOptions => ({
+  prompt: promptOf(instructions, messages, provider),
   ...(tools.length === 0
     ? {}
     : {
@@ -24,55 +24,88 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
 /**
  * Turns of users and of tools that follow each other are merged: some providers refuse two of a role in a row. Every tool call gets its
  * result right behind it, because all providers refuse a call without one; a stopped turn may have left one behind. Results without their
- * call are left out.
+ * call are left out. No text is blank, and none that an answer would go on from ends in white space: Anthropic refuses the whole request
+ * for either, and with it all later turns of the conversation.
  */
-export const promptOf = (instructions: string, messages: readonly Message[]): LanguageModelV4Message[] => {
-  const prompt: LanguageModelV4Message[] = instructions === '' ? [] : [{ role: 'system', content: instructions }]
+export const promptOf = (instructions: string, messages: readonly Message[], provider?: string): LanguageModelV4Message[] => {
+  const prompt: LanguageModelV4Message[] = isBlank(instructions) ? [] : [{ role: 'system', content: instructions }]
+  const idOf = callIds(provider)
   messages.forEach((message, index) => {
-    if (message.role === 'user') addUser(prompt, [message.before ?? '', message.text].filter((part) => part !== '').join('\n\n'))
+    if (message.role === 'user') addUser(prompt, [message.before ?? '', message.text].filter((part) => !isBlank(part)).join('\n\n'))
     if (message.role === 'summary') addUser(prompt, `Summary of the conversation so far (earlier messages were removed):\n\n${message.text}`)
     if (message.role !== 'assistant') return
-    addAssistant(prompt, message)
-    if (message.calls.length > 0) addResults(prompt, message, messages, index + 1)
+    const calls = message.calls.map((call): SentCall => ({ ...call, sentId: idOf(call.callId), sentName: toolName(call.name) }))
+    addAssistant(prompt, message.text, calls)
+    if (calls.length > 0) addResults(prompt, calls, messages, index + 1)
   })
+  trimLast(prompt)
   return prompt
 }
 
+type SentCall = AssistantMessage['calls'][number] & { sentId: string; sentName: string }
+
+/** Nothing that anybody could read: white space, and characters that are none to be seen. */
+const isBlank = (text: string): boolean => !/[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(text)
+
+/** A model may ask for a tool by a name that no tool can have; what it wrote is refused by all providers when it is sent back. */
+const toolName = (name: string): string => name.slice(0, 64).replace(/[^A-Za-z0-9_-]/g, '_') || 'unnamed'
+
+/**
+ * Ids as their server made them, but for Anthropic, which refuses characters that others use, and the same id twice: a conversation that
+ * another model began must not end there.
+ */
+const callIds = (provider = ''): ((callId: string) => string) => {
+  if (!provider.includes('anthropic')) return (callId) => callId
+  const used = new Set<string>()
+  return (callId) => {
+    const wanted = callId.replace(/[^A-Za-z0-9_-]/g, '_') || 'call'
+    let unique = wanted
+    for (let suffix = 2; used.has(unique); suffix++) unique = `${wanted}-${suffix}`
+    used.add(unique)
+    return unique
+  }
+}
+
 /** Looks up to the next answer only: servers that number their calls anew reuse ids later in the conversation. */
-const addResults = (prompt: LanguageModelV4Message[], { calls }: AssistantMessage, messages: readonly Message[], from: number): void => {
+const addResults = (prompt: LanguageModelV4Message[], calls: readonly SentCall[], messages: readonly Message[], from: number): void => {
   const results = new Map<string, ToolMessage>()
   for (let index = from; index < messages.length; index++) {
     const message = messages[index]
     if (message?.role === 'assistant') break
     if (message?.role === 'tool') results.set(message.callId, message)
   }
-  const content = calls.map(({ callId, name }): ToolTurn['content'][number] => {
+  const content = calls.map(({ callId, sentId, sentName }): ToolTurn['content'][number] => {
     const result = results.get(callId)
     const output: LanguageModelV4ToolResultOutput =
       result === undefined ? { type: 'error-text', value: 'no result: the call was stopped' } : outputOf(result)
-    return { type: 'tool-result', toolCallId: callId, toolName: name, output }
+    return { type: 'tool-result', toolCallId: sentId, toolName: sentName, output }
   })
   prompt.push({ role: 'tool', content })
 }
 
 const addUser = (prompt: LanguageModelV4Message[], text: string): void => {
-  // Some providers refuse a text that is empty.
-  const part: UserTurn['content'][number] = { type: 'text', text: text === '' ? '(empty message)' : text }
+  const part: UserTurn['content'][number] = { type: 'text', text: isBlank(text) ? '(empty message)' : text }
   const last = prompt.at(-1)
   if (last?.role === 'user') last.content.push(part)
   else prompt.push({ role: 'user', content: [part] })
 }
 
 // Reasoning is not sent back: providers want it signed, and the signature is not kept.
-const addAssistant = (prompt: LanguageModelV4Message[], { text, calls }: AssistantMessage): void => {
+const addAssistant = (prompt: LanguageModelV4Message[], text: string, calls: readonly SentCall[]): void => {
   const content: AssistantTurn['content'] = []
-  if (text !== '') content.push({ type: 'text', text })
-  for (const { callId, name, input } of calls) content.push({ type: 'tool-call', toolCallId: callId, toolName: name, input: objectOf(input) })
+  if (!isBlank(text)) content.push({ type: 'text', text })
+  for (const { sentId, sentName, input } of calls) content.push({ type: 'tool-call', toolCallId: sentId, toolName: sentName, input: objectOf(input) })
   const last = prompt.at(-1)
   // A turn that was stopped before its first word says nothing.
   if (content.length === 0) return
   if (last?.role === 'assistant') last.content.push(...content)
   else prompt.push({ role: 'assistant', content })
+}
+
+const trimLast = (prompt: readonly LanguageModelV4Message[]): void => {
+  const last = prompt.at(-1)
+  const part = last?.role === 'assistant' ? last.content.at(-1) : undefined
+  if (part?.type === 'text') part.text = part.text.trimEnd()
 }
 
 /** Providers accept only objects as the input of a call; what the model wrote instead is shown to it under a name. */
@@ -81,6 +114,8 @@ const objectOf = (input: unknown): JSONObject =>
 
 const outputOf = ({ output, isError }: ToolMessage): LanguageModelV4ToolResultOutput => {
   const value = (output ?? null) as JSONValue
-  if (typeof value === 'string') return { type: isError ? 'error-text' : 'text', value }
-  return { type: isError ? 'error-json' : 'json', value }
+  if (typeof value !== 'string') return { type: isError ? 'error-json' : 'json', value }
+  // An error that says nothing is refused, and so is text of nothing but white space.
+  const text = isBlank(value) ? '(empty result)' : value
+  return { type: isError ? 'error-text' : 'text', value: text }
 }

@@ -195,6 +195,48 @@ describe('anthropic', () => {
   })
 })
 
+describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/local'])('%s takes a conversation with', (ref) => {
+  const script = Array.from({ length: 3 }, () => ({ text: 'fine' }))
+  const opened = () => (ref.startsWith('anthropic/') ? anthropic(script) : openAi({ script }, ref))
+  const called = (text: string, output: unknown = 4, isError = false) => [
+    user('2+2?'),
+    assistant(text, [{ callId: 'c1', name: 'add', input: {} }]),
+    result('c1', 'add', output, isError),
+  ]
+
+  test.each<[string, Partial<Parameters<typeof aRequest>[0]>]>([
+    ['a user who wrote white space', { messages: [user('   '), assistant('yes?'), user('hello')] }],
+    ['nothing but white space', { messages: [user(' \n\t')] }],
+    ['a user who wrote characters that nobody sees', { messages: [user('\u200b\u2028\ufeff')] }],
+    ['a note of white space before a message', { messages: [{ role: 'user', id: 'u', text: 'hello', before: ' \n' }] }],
+    ['a model that wrote line ends before a call', { messages: called('\n\n') }],
+    ['a model that answered with white space', { messages: [user('hello'), assistant(' \n'), user('well?')] }],
+    ['an answer at its end that ends in white space', { messages: [user('hello'), assistant('so \n')] }],
+    ['a tool that returned nothing', { messages: called('', '') }],
+    ['a tool that returned white space', { messages: called('', ' \n') }],
+    ['a tool whose error says nothing', { messages: called('', '', true) }],
+    ['instructions of white space', { instructions: ' \n' }],
+  ])('%s', async (_, request) => {
+    const { model } = await opened()
+
+    expect(await start(model, aRequest(request)).response).toMatchObject({ text: 'fine' })
+  })
+
+  test.each(['', 'read the file', 'a'.repeat(65), 'größe'])('a call of a tool named "%s", which no tool can be', async (name) => {
+    const { model } = await opened()
+    const messages = [user('go'), assistant('', [{ callId: 'c1', name, input: {} }]), result('c1', name, { code: 'tool_unknown' }, true)]
+
+    expect(await start(model, aRequest({ messages })).response).toMatchObject({ text: 'fine' })
+  })
+
+  test('calls whose ids another server made: with other characters, and the same again', async () => {
+    const { model } = await opened()
+    const call = [assistant('', [{ callId: 'functions.add:0', name: 'add', input: {} }]), result('functions.add:0', 'add', 1)]
+
+    expect(await start(model, aRequest({ messages: [user('go'), ...call, user('again'), ...call] })).response).toMatchObject({ text: 'fine' })
+  })
+})
+
 test('a server that is not there is unavailable', async () => {
   const { server, model } = await openAi({})
   await server.close()

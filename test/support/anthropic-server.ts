@@ -28,6 +28,8 @@ export const startAnthropicServer = async ({
     const body = JSON.parse(await textOf(incoming)) as MessagesRequest
     const fault = faults[requests.length]
     requests.push({ body, headers: incoming.headers })
+    const refusal = refusalOf(body)
+    if (refusal !== undefined) return sendJson(outgoing, 400, { type: 'error', error: { type: 'invalid_request_error', message: refusal } })
     if (fault?.kind === 'status') return sendJson(outgoing, fault.status, { type: 'error', error: fault.error ?? {} }, fault.headers)
     const place = body.messages.filter(({ role }) => role === 'assistant').length
     sendStream(outgoing, body, script[place] ?? {}, fault)
@@ -45,6 +47,44 @@ export const startAnthropicServer = async ({
     },
   }
 }
+
+/** What the real one says to a request that breaks its rules about texts, names and ids. */
+const refusalOf = ({ system = [], messages }: MessagesRequest): string | undefined => {
+  const blank = 'text content blocks must contain non-whitespace text'
+  if ([system].flat().some((part) => isBlank(typeof part === 'string' ? part : part.text))) return `system: ${blank}`
+  if (messages.length === 0) return 'messages: at least one message is required'
+  if (messages[0]?.role !== 'user') return 'messages: first message must use the "user" role'
+  const ids = new Set<unknown>()
+  for (const [place, { role, content }] of messages.entries()) {
+    const isLast = place === messages.length - 1
+    if (content.length === 0) return `messages.${place}: all messages must have non-empty content`
+    if (role === messages[place - 1]?.role) return 'messages: roles must alternate'
+    for (const [index, part] of content.entries()) {
+      const where = `messages.${place}.content.${index}`
+      if (part.type === 'text') {
+        if (isBlank(part.text)) return `messages: ${blank}`
+        if (isLast && role === 'assistant' && /\s$/.test(String(part.text)))
+          return 'messages: final assistant content cannot end with trailing whitespace'
+      }
+      if (part.type === 'tool_use') {
+        if (!/^[a-zA-Z0-9_-]+$/.test(String(part.id))) return `${where}.tool_use.id: String should match pattern '^[a-zA-Z0-9_-]+$'`
+        if (!/^[a-zA-Z0-9_-]{1,200}$/.test(String(part.name))) return `${where}.tool_use.name: String should match pattern '^[a-zA-Z0-9_-]{1,200}$'`
+        if (ids.has(part.id)) return 'messages: `tool_use` ids must be unique'
+        ids.add(part.id)
+        const results = messages[place + 1]?.content.filter(({ type }) => type === 'tool_result') ?? []
+        if (!results.some((result) => result.tool_use_id === part.id)) return `${where}: \`tool_use\` ids were found without \`tool_result\` blocks`
+      }
+      if (part.type === 'tool_result') {
+        const texts = typeof part.content === 'string' ? [part.content] : []
+        if (part.is_error === true && texts.includes('')) return `${where}.tool_result: content cannot be empty if \`is_error\` is true`
+        if (texts.some((text) => text !== '' && isBlank(text))) return `${where}.tool_result: ${blank}`
+      }
+    }
+  }
+  return undefined
+}
+
+const isBlank = (text: unknown): boolean => typeof text !== 'string' || text.trim() === ''
 
 const sendStream = (outgoing: ServerResponse, { model }: MessagesRequest, response: ScriptedResponse, fault: Fault | undefined): void => {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' })

@@ -64,6 +64,8 @@ export const startOpenAiServer = async ({
     const body = JSON.parse(await textOf(incoming)) as ChatRequest
     const fault = faults[requests.length]
     requests.push({ body, headers: incoming.headers })
+    const refusal = refusalOf(body)
+    if (refusal !== undefined) return sendJson(outgoing, 400, { error: { message: refusal, type: 'invalid_request_error' } })
     if (fault?.kind === 'status') return sendFault(outgoing, fault)
     if (fault?.kind === 'reset' && fault.midway !== true) return void incoming.socket.destroy()
     if (fault?.kind === 'hang' && fault.midway !== true) return
@@ -93,6 +95,20 @@ export const startOpenAiServer = async ({
       return new Promise((resolve) => server.close(() => resolve()))
     },
   }
+}
+
+/** What the strictest of those that speak this format say to a request that breaks their rules about texts and names. */
+const refusalOf = ({ messages }: ChatRequest): string | undefined => {
+  for (const [place, { role, content, tool_calls = [] }] of messages.entries()) {
+    const parts = typeof content === 'string' ? [content] : (content ?? []).map(({ text = '' }) => text)
+    const mayBeEmpty = role === 'tool' || (role === 'assistant' && tool_calls.length > 0)
+    if ((parts.length === 0 && !mayBeEmpty) || parts.some((part) => part.trim() === '' && !(part === '' && mayBeEmpty)))
+      return `messages[${place}].content: must not be empty`
+    for (const { function: called } of tool_calls)
+      if (!/^[a-zA-Z0-9_-]{1,64}$/.test(called.name))
+        return `messages[${place}].tool_calls.function.name: string does not match pattern '^[a-zA-Z0-9_-]{1,64}$'`
+  }
+  return undefined
 }
 
 export const textOf = async (incoming: IncomingMessage): Promise<string> => {
