@@ -23,12 +23,12 @@ export default defineConfig({
     pool: 'forks',
     // Much of the time is waiting for servers and processes; on a machine of two cores the default is one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
-    // Real processes start, die and recover in some tests; none should need more than this.
-    testTimeout: 20_000,
-    hookTimeout: 20_000,
-    teardownTimeout: 5_000,
+    // Only there to end what hangs: real processes start, die and recover in some tests, on machines that have other work.
+    testTimeout: 180_000,
+    hookTimeout: 180_000,
+    teardownTimeout: 30_000,
     // The same for expect.poll as test/setup.ts has for vi.waitFor.
-    expect: { poll: { timeout: 10_000, interval: 50 } },
+    expect: { poll: { timeout: 60_000, interval: 50 } },
     setupFiles: ['test/setup.ts'],
     restoreMocks: true,
   },

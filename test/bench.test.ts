@@ -12,7 +12,7 @@ import { apart, questions } from '../bench/questions.ts'
 
 const root = join(import.meta.dirname, '..')
 /** Machines with few cores run other tests meanwhile. */
-const patienceMs = 60_000
+const patienceMs = 180_000
 
 const run = (...args: string[]) => promisify(execFile)(process.execPath, args, { cwd: root, env: { ...process.env, BENCH_QUICK: '1' } })
 

@@ -16,8 +16,6 @@ import { natsFetchMs, startCluster } from './support/nats.ts'
 import { startProgram } from './support/processes.ts'
 import { filesUnder, repository, textOf } from './tidy/sources.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-
 type Service = {
   image: string
   build?: string
@@ -122,7 +120,7 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
       expect(shares.reduce((sum, share) => sum + share, 0)).toBe(64)
       return shares
     },
-    { timeout: 60_000, interval: 200 },
+    { interval: 200 },
   )
   const forecast = (days: number): Promise<void> =>
     vi.waitFor(
@@ -130,7 +128,7 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
         const sent = await statecast({ folder: aFolder() }, 'send', 'main', `weather_forecast {"city":"Bonn","days":${days}}`, '--url', url)
         expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining(`day ${days}: `) })
       },
-      { timeout: 60_000, interval: 500 },
+      { interval: 500 },
     )
   await forecast(1)
 

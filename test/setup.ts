@@ -1,7 +1,7 @@
 /** Where a test waits for a fact it may take its time: two test files share a machine of two cores, with servers and processes of their own. */
 import { vi } from 'vitest'
 
-const patience = { timeout: 10_000, interval: 50 }
+const patience = { timeout: 60_000, interval: 50 }
 const { waitFor } = vi
 
 vi.waitFor = (fact, options = {}) => waitFor(fact, typeof options === 'number' ? { ...patience, timeout: options } : { ...patience, ...options })

@@ -49,25 +49,21 @@ const aNode = async (): Promise<Runtime> => {
 const idsOf = (runtime: Runtime, kind: string): string[] =>
   Array.from({ length: 100 }, (_, n) => `${kind}-${n}`).filter((id) => runtime.services.host.mayHave({ kind, id }))
 
-test('a state that does not fit into a message is refused as too large, to whoever reads it from elsewhere', { timeout: 60_000 }, async () => {
+test('a state that does not fit into a message is refused as too large, to whoever reads it from elsewhere', async () => {
   const [here, there] = [await aNode(), await aNode()]
-  await vi.waitFor(() => expect([...here.nodes(), ...there.nodes()].map(({ partitions }) => partitions > 16)).toEqual([true, true, true, true]), {
-    timeout: 15_000,
-  })
+  await vi.waitFor(() => expect([...here.nodes(), ...there.nodes()].map(({ partitions }) => partitions > 16)).toEqual([true, true, true, true]))
   const [child] = idsOf(there, 'vast')
   const [id] = idsOf(here, 'parent')
   const refusal = { code: 'too_large', hint: expect.stringContaining('context') }
 
   await here.actor('parent', id!, { child }).send({ type: 'begin' })
 
-  await vi.waitFor(async () => expect(await here.actor('parent', id!).snapshot()).toMatchObject({ value: 'over', context: { outcome: refusal } }), {
-    timeout: 10_000,
-  })
+  await vi.waitFor(async () => expect(await here.actor('parent', id!).snapshot()).toMatchObject({ value: 'over', context: { outcome: refusal } }))
   await expect(here.actor('vast', child!).snapshot()).rejects.toMatchObject(refusal)
   expect((await there.actor('vast', child!).snapshot()).value).toBe('open')
 })
 
-test('an event that does not fit into a message is refused as too large', { timeout: 60_000 }, async () => {
+test('an event that does not fit into a message is refused as too large', async () => {
   const [here, there] = running as [Runtime, Runtime]
   const [child] = idsOf(there, 'vast')
 

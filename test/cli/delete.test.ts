@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 
-test('a conversation is deleted without a node, and its name is free again', { timeout: 30_000 }, async () => {
+test('a conversation is deleted without a node, and its name is free again', async () => {
   const how = { folder: aFolder() }
   await statecast(how, 'send', 'main', 'hello', '--app', testApp)
   await statecast(how, 'send', 'other', 'hello', '--app', testApp)
@@ -19,7 +19,7 @@ test('a conversation is deleted without a node, and its name is free again', { t
   expect(await statecast(how, 'delete', 'other', '--json', '--app', testApp)).toMatchObject({ code: 0, stdout: '{"deleted":"other"}\n' })
 })
 
-test('on a node it is refused while a turn runs, and nothing is lost', { timeout: 30_000 }, async () => {
+test('on a node it is refused while a turn runs, and nothing is lost', async () => {
   const how = { folder: aFolder() }
   await aNode(how, '--app', testApp)
   const sending = start(how, 'send', 'main', 'wait go')

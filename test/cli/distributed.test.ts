@@ -15,8 +15,6 @@ import { natsForAll } from '../support/nats.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { aFolder, aNode, type Node, statecast, stopped } from './run.ts'
 
-vi.setConfig({ testTimeout: 120_000 })
-const patiently = { timeout: 60_000, interval: 50 }
 const file = (path: string): string => fileURLToPath(new URL(path, import.meta.url))
 const app = file('fixtures/shared.ts')
 
@@ -60,14 +58,14 @@ const shared = async (...nodes: Node[]): Promise<string[]> => {
       expect(rows.map(({ id, partitions }: { id: string; partitions: number }) => ({ id, partitions }))).toEqual(expect.arrayContaining(wanted))
       expect(rows).toHaveLength(names.length)
     }
-  }, patiently)
+  })
   return names
 }
 const keyOn = (name: string, names: string[], hint = 's'): string =>
   Array.from({ length: 100 }, (_, n) => `${hint}${n}`).find((id) => rendezvous(partitionOf({ kind: 'session', id }), names) === name)!
 
 const knows = async (tool: string, ...nodes: Node[]): Promise<void> => {
-  for (const node of nodes) await vi.waitFor(async () => expect(JSON.stringify(await rpc(node, 'tools.list'))).toContain(tool), patiently)
+  for (const node of nodes) await vi.waitFor(async () => expect(JSON.stringify(await rpc(node, 'tools.list'))).toContain(tool))
 }
 const startPython = async (...nodes: Node[]): Promise<Program> => {
   const python = startProgram('python3', file('../../examples/services/weather.py'), server.url)
@@ -89,7 +87,7 @@ const listenRaw = async (pattern: string): Promise<() => Heard[]> => {
   })
   await once(socket, 'connect')
   socket.write(`CONNECT {"verbose":false}\r\nSUB ${pattern} 1\r\nPING\r\n`)
-  await vi.waitFor(() => expect(text).toContain('PONG\r\n'), patiently)
+  await vi.waitFor(() => expect(text).toContain('PONG\r\n'))
   return () => [...text.matchAll(/MSG \S+ 1 \d+\r\n(\{.*\})\r\n/g)].map(([, json = '']) => JSON.parse(json))
 }
 
@@ -101,7 +99,7 @@ test('a turn through node A, its session on node B, its tool in Python: a bare s
   const heard = await listenRaw(`statecast.out.session.${key}.>`)
 
   await rpc(a, 'chat.send', { sessionKey: key, message: 'weather_forecast {"city":"Bonn","days":2}', idempotencyKey: 'm1' })
-  await vi.waitFor(() => expect(heard().some(({ type }) => type === 'final')).toBe(true), patiently)
+  await vi.waitFor(() => expect(heard().some(({ type }) => type === 'final')).toBe(true))
 
   const final = heard().find(({ type }) => type === 'final')!
   expect(final).toMatchObject({ ids: ['m1'], status: 'completed', toolCalls: 1, text: expect.stringContaining('day 2: ') })
@@ -127,7 +125,7 @@ test('when the node that has the session is killed in the middle of the tool, th
   const key = keyOn(names[1]!, names, 'k')
   const heard = await listenRaw(`statecast.out.session.${key}.>`)
   await rpc(a, 'chat.send', { sessionKey: key, message: 'weather_forecast {"city":"Bonn","days":40}', idempotencyKey: 'm1' })
-  await vi.waitFor(() => expect(heard().some(({ phase }) => phase === 'progress')).toBe(true), patiently)
+  await vi.waitFor(() => expect(heard().some(({ phase }) => phase === 'progress')).toBe(true))
 
   b.process.kill('SIGKILL')
 
@@ -136,11 +134,11 @@ test('when the node that has the session is killed in the middle of the tool, th
     toolCalls: 1,
     text: expect.stringContaining('day 40: '),
   })
-  await vi.waitFor(() => expect(heard().filter(({ type }) => type === 'final')).toHaveLength(1), patiently)
+  await vi.waitFor(() => expect(heard().filter(({ type }) => type === 'final')).toHaveLength(1))
   await vi.waitFor(async () => {
     const { lines } = await statecast({ folder: aFolder() }, 'nodes', '--url', server.url, '--json')
     expect(lines.map((line) => JSON.parse(line).id)).toEqual([names[0]])
-  }, patiently)
+  })
 })
 
 test('clients of the agent protocol find both nodes, and whoever of them is asked answers, also for a session on the other one', async () => {
@@ -193,7 +191,7 @@ test.runIf(process.env.STATECAST_GO)(
     const heard = await listenRaw(`statecast.out.session.${key}.>`)
 
     await rpc(a, 'chat.send', { sessionKey: key, message: 'roman_numeral {"number":1987}' })
-    await vi.waitFor(() => expect(heard().some(({ type }) => type === 'final')).toBe(true), patiently)
+    await vi.waitFor(() => expect(heard().some(({ type }) => type === 'final')).toBe(true))
 
     expect(heard().find(({ type }) => type === 'final')).toMatchObject({ toolCalls: 1, text: expect.stringContaining('MCMLXXXVII') })
     expect(heard().flatMap(({ type, phase }) => (type === 'tool' ? [phase] : []))).toEqual(['requested', 'completed'])

@@ -40,9 +40,6 @@ const run = (url: string, ...args: string[]) => statecast({ folder: aFolder(), e
 
 test.each([['send', 'main', 'hello'], ['sessions'], ['doctor', '--offline']])(
   '%s ends although the server accepts and says nothing',
-  {
-    timeout: 30_000,
-  },
   async (...args) => {
     const { code, stdout, stderr } = await run(await aListener(), ...args)
 
@@ -52,7 +49,7 @@ test.each([['send', 'main', 'hello'], ['sessions'], ['doctor', '--offline']])(
   },
 )
 
-test('a connection to a server that fell silent ends all the same', { timeout: 30_000 }, async () => {
+test('a connection to a server that fell silent ends all the same', async () => {
   const server = await aServer()
   const proxy = await startTcpProxy({ to: server.port, split: splitNats })
   onTestFinished(() => proxy.close())
@@ -79,7 +76,7 @@ const aPretender = async (said: object): Promise<string> => {
   return `nats://127.0.0.1:${(listener.address() as { port: number }).port}`
 }
 
-test('a server that is too old is refused with the version that is needed', { timeout: 30_000 }, async () => {
+test('a server that is too old is refused with the version that is needed', async () => {
   const url = await aPretender({ version: '2.10.29' })
 
   const looked = await run(url, 'doctor', '--offline')
@@ -89,7 +86,7 @@ test('a server that is too old is refused with the version that is needed', { ti
   expect(up).toMatchObject({ code: 1, stderr: expect.stringMatching(/2\.10\.29, at least 2\.11 is needed.*\[unsupported\]\nhint: install/) })
 })
 
-test('a server without JetStream is refused with how to turn it on', { timeout: 30_000 }, async () => {
+test('a server without JetStream is refused with how to turn it on', async () => {
   const { url } = await aServer({ jetStream: false })
 
   const looked = await run(url, 'doctor', '--offline')
@@ -99,7 +96,7 @@ test('a server without JetStream is refused with how to turn it on', { timeout: 
   expect(sent).toMatchObject({ code: 1, stderr: expect.stringMatching(/without JetStream.*\[unsupported\]\nhint: .*-js/) })
 })
 
-test('wrong credentials are unauthorised, exit code 3, and no password is repeated', { timeout: 30_000 }, async () => {
+test('wrong credentials are unauthorised, exit code 3, and no password is repeated', async () => {
   const { url } = await aServer({ users: [{ user: 'ann', password: 'right-one' }] })
   const wrong = url.replace('//', '//ann:wrong-one@')
 
@@ -121,7 +118,7 @@ test('an address with a broken escape is wrong usage, and its password is not re
   expect(stderr).not.toContain('secret')
 })
 
-test('doctor of an empty server makes nothing; after a first turn it finds streams, room and clocks in order', { timeout: 60_000 }, async () => {
+test('doctor of an empty server makes nothing; after a first turn it finds streams, room and clocks in order', async () => {
   const { url } = await aServer()
   const how = { folder: aFolder(), env: { STATECAST_URL: url } }
 
@@ -155,7 +152,7 @@ test('doctor of an empty server makes nothing; after a first turn it finds strea
   expect(after.stdout).toContain('sync_interval: always')
 })
 
-test('doctor names what is wrong with streams and what a user may not do', { timeout: 60_000 }, async () => {
+test('doctor names what is wrong with streams and what a user may not do', async () => {
   process.env.STATECAST_VIEWER_PASSWORD = 'pw'
   onTestFinished(() => void delete process.env.STATECAST_VIEWER_PASSWORD)
   const { url } = await aServer()
@@ -194,7 +191,7 @@ test('permissions are printed for nats-server, for one role or all, under any pr
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('[bad_request]') })
 })
 
-test('to a user who may ask nodes and not be one, doctor says what it may not look at, and finds nothing broken', { timeout: 60_000 }, async () => {
+test('to a user who may ask nodes and not be one, doctor says what it may not look at, and finds nothing broken', async () => {
   for (const name of ['STATECAST_NODE_PASSWORD', 'STATECAST_GATEWAY_PASSWORD']) {
     process.env[name] = 'pw'
     onTestFinished(() => void delete process.env[name])
@@ -216,7 +213,7 @@ test('to a user who may ask nodes and not be one, doctor says what it may not lo
   expect(looked.stdout).toContain('ok    partitions: 64 of 64 are held')
 })
 
-test('doctor warns of partitions that nobody holds, and says what to start', { timeout: 60_000 }, async () => {
+test('doctor warns of partitions that nobody holds, and says what to start', async () => {
   const { url } = await aServer()
   const node = await aNode({ folder: aFolder() }, '--url', url, '--roles', 'gateway,turn,tool')
 

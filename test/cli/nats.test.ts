@@ -8,7 +8,7 @@ import { aFolder, aNode, start, statecast, stopped, testApp, untilFile } from '.
 
 const server = natsForAll()
 
-test('commands find the node by the address of its NATS', { timeout: 60_000 }, async () => {
+test('commands find the node by the address of its NATS', async () => {
   const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
   const node = await aNode(how, '--app', testApp)
 
@@ -23,14 +23,14 @@ test('commands find the node by the address of its NATS', { timeout: 60_000 }, a
   expect((await node.ended).code).toBe(0)
 })
 
-test('without a node a command talks to the session itself', { timeout: 60_000 }, async () => {
+test('without a node a command talks to the session itself', async () => {
   const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
 
   expect(await statecast(how, 'send', 'alone', 'hello', '--app', testApp)).toMatchObject({ code: 0, stdout: 'echo hello\n' })
   expect(await statecast(how, 'history', 'alone', '--app', testApp)).toMatchObject({ code: 0, stdout: expect.stringContaining('echo hello') })
 })
 
-test('what is no event is passed over quietly, whoever says it where events are said', { timeout: 60_000 }, async () => {
+test('what is no event is passed over quietly, whoever says it where events are said', async () => {
   const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
   await aNode(how, '--app', testApp)
   const nc = await connect({ servers: server.url })

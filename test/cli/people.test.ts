@@ -109,7 +109,7 @@ test('with --wait approve follows the turn on a node to its answer', async () =>
 test('a call that is asked about again after a crash is not approved by the name of its first attempt', async () => {
   const folder = await killedDuring('once c', 'c.started')
   await aNode({ folder }, '--app', testApp)
-  await expect.poll(async () => (await statecast({ folder }, 'approvals')).stdout, { timeout: 10_000 }).toContain('nobody knows whether')
+  await expect.poll(async () => (await statecast({ folder }, 'approvals')).stdout).toContain('nobody knows whether')
   const words = offered((await statecast({ folder }, 'approvals')).stdout)
   expect(words[2]).toMatch(/:1:1#2$/)
 
@@ -172,7 +172,7 @@ test('whoever speaks up during the story is answered at the end of the chapter',
   const folder = aFolder()
   await aNode({ folder })
   const story = start({ folder }, 'send', 'main', 'tell me a long story')
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout, { timeout: 10_000 }).toContain('calling.streaming')
+  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('calling.streaming')
 
   const steered = await statecast({ folder }, 'send', 'main', 'what is 6*7?')
 

@@ -11,7 +11,7 @@ test('an actor that kept failing is named with the command that revives it, and 
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout, { timeout: 20_000 }).toContain('set aside')
+  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('set aside')
 
   const doctor = await statecast({ folder }, 'doctor', '--offline')
   const trace = await statecast({ folder }, 'trace', 'letter/l')
@@ -27,7 +27,7 @@ test('an actor that kept failing is named with the command that revives it, and 
   expect(again.stdout).toBe('{"actor":"letter/l","revived":false}\n')
   expect(actors.stdout).toMatch(/^letter\/l +sent /m)
   expect(nobody).toMatchObject({ code: 4, stderr: expect.stringContaining('statecast actors --kind letter') })
-}, 40_000)
+})
 
 test('one that is still being restarted is waited for, and what is said is what was done', async () => {
   const folder = aFolder()
@@ -39,13 +39,13 @@ test('one that is still being restarted is waited for, and what is said is what 
 
   expect(revived).toMatchObject({ code: 0, stdout: 'letter/l is in service again\n' })
   expect(trace.stdout).toMatch(/quarantined[\s\S]* revived/)
-}, 40_000)
+})
 
 test('without a node too; a conversation is named by its key', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout, { timeout: 20_000 }).toContain('set aside')
+  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('set aside')
   await stopped(node)
   writeFileSync(join(folder, 'mail.up'), '')
   await statecast({ folder }, 'send', 'main', '1+1')
@@ -58,4 +58,4 @@ test('without a node too; a conversation is named by its key', async () => {
   expect((await statecast({ folder }, 'actors', '--app', app)).stdout).toMatch(/^letter\/l +sent /m)
   expect(fine).toMatchObject({ code: 0, stdout: 'session/main was not set aside: nothing to do\n' })
   expect(unregistered).toMatchObject({ code: 4, stderr: expect.stringMatching(/hint: register it .*statecast\.config\.ts.*--app/) })
-}, 40_000)
+})

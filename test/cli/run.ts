@@ -48,15 +48,17 @@ export const start = ({ folder, input = '', env = {}, keepStdinOpen = false }: H
   // Somebody may have enough before everything is written.
   child.stdin.on('error', () => undefined)
   if (!keepStdinOpen) child.stdin.end(input)
-  const ended = once(child, 'close').then(([code]): Ended => {
-    running.delete(child)
-    return { code: code as number | null, stdout, stderr, lines: stdout.split('\n').filter((line) => line !== '') }
-  })
+  const ended = once(child, 'close')
+    .finally(() => running.delete(child))
+    .then(([code]): Ended => {
+      return { code: code as number | null, stdout, stderr, lines: stdout.split('\n').filter((line) => line !== '') }
+    })
   const firstLine = new Promise<string>((resolve, reject) => {
     createInterface({ input: child.stdout }).once('line', resolve)
-    void ended.then((end) => reject(new Error(`ended with ${end.code} before it said anything: ${end.stderr}`)))
+    ended.then((end) => reject(new Error(`ended with ${end.code} before it said anything: ${end.stderr}`)), reject)
   })
-  firstLine.catch(() => undefined)
+  // A wait that goes on when its test has ended starts one more in a folder that is gone by then: whoever waits hears of it, and nobody else.
+  for (const promise of [ended, firstLine]) promise.catch(() => undefined)
   return { process: child, ended, firstLine }
 }
 
@@ -85,7 +87,7 @@ export const stopped = async (node: Node): Promise<void> => {
 /** Waits for a fact in the file system, which is what processes share. */
 export const untilFile = async (file: string): Promise<void> => {
   for (let waited = 0; !existsSync(file); waited += 20) {
-    if (waited > 10_000) throw new Error(`${file} did not appear`)
+    if (waited > 60_000) throw new Error(`${file} did not appear`)
     await new Promise((resolve) => setTimeout(resolve, 20))
   }
 }

@@ -39,7 +39,7 @@ const aChat = async () => {
   })
   const ended = chatInTerminal(inProcessClient(runtime), { session: 'main' }, { input, output })
   const text = () => stripVTControlCharacters(shown)
-  const sees = (part: string | RegExp) => expect.poll(text, { timeout: 5000, interval: 10 }).toMatch(part)
+  const sees = (part: string | RegExp) => expect.poll(text, { interval: 10 }).toMatch(part)
   await sees('/help')
   return { input, ended, sees, text, pressed }
 }

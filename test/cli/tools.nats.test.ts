@@ -38,11 +38,11 @@ const toolsAs = async (role: Role, ...args: string[]): Promise<Row[]> => {
   return lines.map((line) => JSON.parse(line) as Row)
 }
 
-test('the tool in Python has what it needs as a tool, and is listed with how many serve it', { timeout: 60_000 }, async () => {
+test('the tool in Python has what it needs as a tool, and is listed with how many serve it', async () => {
   const node = await aNode({ folder: aFolder() }, '--url', urlOf('node'))
   await Promise.all([serving(), serving()])
   const row = { name: 'weather_forecast', agents: ['main'], onCrash: 'retry', servers: 2 }
-  await expect.poll(() => toolsAs('gateway'), { timeout: 20_000 }).toContainEqual(expect.objectContaining(row))
+  await expect.poll(() => toolsAs('gateway')).toContainEqual(expect.objectContaining(row))
 
   const sent = await statecast({ folder: aFolder() }, 'send', 'w', 'weather_forecast {"city":"Bonn","days":1}', '--url', urlOf('gateway'))
   const { stdout } = await statecast({ folder: aFolder() }, 'tools', '--url', urlOf('gateway'))
@@ -54,7 +54,7 @@ test('the tool in Python has what it needs as a tool, and is listed with how man
   expect(stdout).toMatch(/^weather_forecast +main +retry +never +2 +Weather of a city/m)
 })
 
-test('without a node it lists what one would have; who may use no service is not named', { timeout: 60_000 }, async () => {
+test('without a node it lists what one would have; who may use no service is not named', async () => {
   await serving()
 
   const own = await toolsAs('gateway')
@@ -65,7 +65,7 @@ test('without a node it lists what one would have; who may use no service is not
   expect(other).toContainEqual(expect.objectContaining({ name: 'danger', agents: ['main'], servers: null }))
 })
 
-test('what wants to be a tool and cannot is named with the reason', { timeout: 60_000 }, async () => {
+test('what wants to be a tool and cannot is named with the reason', async () => {
   const nc = await connect({ servers: server.url, user: 'tool', pass: 'pw', inboxPrefix: '_INBOX_tool' })
   onTestFinished(() => nc.close())
   const endpoints = [{ name: 'bad', subject: 'statecast.tools.bad', metadata: { schema: '{"type":"string"}', description: 'none' } }]
@@ -77,7 +77,7 @@ test('what wants to be a tool and cannot is named with the reason', { timeout: 6
   expect(stderr).toMatch(/^the endpoint bad of the service odd cannot be a tool: schema: /m)
 })
 
-test.each(['viewer', 'gateway'] as const)('as a %s the tool in Python ends, and says what it may not', { timeout: 30_000 }, async (role) => {
+test.each(['viewer', 'gateway'] as const)('as a %s the tool in Python ends, and says what it may not', async (role) => {
   const program = python(role)
 
   await program.said('statecast permissions --role tool')
@@ -86,7 +86,7 @@ test.each(['viewer', 'gateway'] as const)('as a %s the tool in Python ends, and 
   expect(program.output()).not.toMatch(/serves|pw@/)
 })
 
-test('with a wrong password it ends too', { timeout: 30_000 }, async () => {
+test('with a wrong password it ends too', async () => {
   const program = startProgram('python3', weather, server.url.replace('//', '//tool:wrong@'))
   programs.push(program)
 

@@ -14,12 +14,12 @@ const inMidTurn = async (how: { folder: string }) => {
   const node = await aNode(how, '--app', testApp)
   expect(await statecast(how, 'send', 'trip', 'hello')).toMatchObject({ code: 0 })
   expect(await statecast(how, 'send', 'trip', 'wait paris', '--no-wait', '--idempotency-key', 'm2')).toMatchObject({ code: 0 })
-  await vi.waitFor(() => expect(existsSync(join(how.folder, 'paris.started'))).toBe(true), { timeout: 10_000 })
+  await vi.waitFor(() => expect(existsSync(join(how.folder, 'paris.started'))).toBe(true))
   node.process.kill('SIGKILL')
   await node.ended
 }
 
-test('a session that was cut off in mid-turn in a folder goes on in a cluster', { timeout: 90_000 }, async () => {
+test('a session that was cut off in mid-turn in a folder goes on in a cluster', async () => {
   const from = { folder: aFolder() }
   await inMidTurn(from)
   const exported = await statecast(from, 'export', 'trip')
@@ -35,11 +35,10 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
     code: 0,
     stdout: expect.stringMatching(/^session\/trip is there already, with .* of the file.*: nothing was changed$/m),
   })
-  await vi.waitFor(() => expect(existsSync(join(to.folder, 'paris.started'))).toBe(true), { timeout: 10_000 })
+  await vi.waitFor(() => expect(existsSync(join(to.folder, 'paris.started'))).toBe(true))
   writeFileSync(join(to.folder, 'paris.go'), '')
 
   await vi.waitFor(async () => expect((await statecast(to, 'history', 'trip')).stdout).toContain('wait_for_file: {"waited":"paris"}'), {
-    timeout: 20_000,
     interval: 500,
   })
   expect(await statecast(to, 'replay', 'trip')).toMatchObject({ code: 0, stdout: expect.stringContaining('identical') })
@@ -47,7 +46,7 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
   await Promise.all(nodes.map(stopped))
 })
 
-test('what is no whole export, or would replace something, is refused', { timeout: 60_000 }, async () => {
+test('what is no whole export, or would replace something, is refused', async () => {
   const from = { folder: aFolder() }
   await statecast(from, 'send', 'a', 'hello', '--app', testApp)
   const { stdout } = await statecast(from, 'export', 'a', '--app', testApp)
@@ -72,7 +71,7 @@ test('what is no whole export, or would replace something, is refused', { timeou
   expect((await statecast(to, 'history', 'a', '--app', testApp)).stdout).toContain('something else')
 })
 
-test('an import of less than is there changes nothing, and says so', { timeout: 60_000 }, async () => {
+test('an import of less than is there changes nothing, and says so', async () => {
   const how = { folder: aFolder() }
   await statecast(how, 'send', 'a', 'hello', '--app', testApp)
   writeFileSync(join(how.folder, 'f'), (await statecast(how, 'export', 'a', '--app', testApp)).stdout)
@@ -95,7 +94,7 @@ const piped = (folder: string, reader: string) =>
     encoding: 'utf8',
   })
 
-test('an export that is longer than a pipe holds waits for a slow reader, and ends quietly when nobody reads on', { timeout: 60_000 }, async () => {
+test('an export that is longer than a pipe holds waits for a slow reader, and ends quietly when nobody reads on', async () => {
   const how = { folder: aFolder(), input: 'x'.repeat(150_000) }
   expect(await statecast(how, 'send', 'long', '-')).toMatchObject({ code: 0 })
   const whole = (await statecast(how, 'export', 'long')).stdout.length

@@ -8,7 +8,7 @@ import { aFolder, aNode, start, statecast, stopped } from './run.ts'
 
 const server = natsForAll()
 
-test('a node names itself, its address, its server and how many nodes there are, without a password', { timeout: 60_000 }, async () => {
+test('a node names itself, its address, its server and how many nodes there are, without a password', async () => {
   const first = await aNode({ folder: aFolder() }, '--url', server.url)
   await expect.poll(async () => (await statecast({ folder: aFolder() }, 'nodes', '--url', server.url, '--json')).lines.length).toBe(1)
   const second = start({ folder: aFolder() }, 'up', '--port', '0', '--url', server.url.replace('//', '//ann:secret@'))
@@ -27,7 +27,7 @@ test('a node names itself, its address, its server and how many nodes there are,
   expect(stdout).not.toContain('secret')
 })
 
-test('a node whose port is taken never joins', { timeout: 60_000 }, async () => {
+test('a node whose port is taken never joins', async () => {
   const taken = createServer().listen(0, '127.0.0.1')
   await new Promise((resolve) => taken.once('listening', resolve))
   const nc = await connect({ servers: server.url })
@@ -46,7 +46,7 @@ test('a node whose port is taken never joins', { timeout: 60_000 }, async () => 
   expect(joined).toEqual([])
 })
 
-test('while it connects a node is there already, and says that it is starting', { timeout: 60_000 }, async () => {
+test('while it connects a node is there already, and says that it is starting', async () => {
   const sockets: Socket[] = []
   const silent = createSocketServer((socket) => void sockets.push(socket.on('error', () => undefined))).listen(0, '127.0.0.1')
   const free = createSocketServer().listen(0, '127.0.0.1')
@@ -60,13 +60,11 @@ test('while it connects a node is there already, and says that it is starting', 
 
   const node = start({ folder: aFolder() }, 'up', '--url', `nats://127.0.0.1:${nats}`, '--port', String(port))
   await expect
-    .poll(
-      () =>
-        fetch(`http://127.0.0.1:${port}/readyz`).then(
-          ({ status }) => status,
-          () => 0,
-        ),
-      { timeout: 10_000, interval: 50 },
+    .poll(() =>
+      fetch(`http://127.0.0.1:${port}/readyz`).then(
+        ({ status }) => status,
+        () => 0,
+      ),
     )
     .toBe(503)
 

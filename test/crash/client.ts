@@ -7,7 +7,7 @@ import { plainWords } from './subject.ts'
 export type Scenario = 'approve' | 'cancel'
 export type ClientOptions = { runtime: Runtime; session: Session; folder: string; scenario: Scenario; inDoubt: 'approve' | 'deny' }
 
-const patienceMs = 15_000
+const patienceMs = 60_000
 const pauseMs = 20
 
 /** Goes on where the client before it was killed. Resolves when every message has its answer. */

@@ -21,7 +21,7 @@ const start = (folder: string) => {
   return { child, ended }
 }
 
-test('[INV-5] frozen in the middle of its tools, it is not replaced; thawed, it finishes, and nothing ran twice', { timeout: 60_000 }, async () => {
+test('[INV-5] frozen in the middle of its tools, it is not replaced; thawed, it finishes, and nothing ran twice', async () => {
   const folder = aFolder()
   const first = start(folder)
   while (!readLines<{ tool: string }>(effectsFile(folder)).some(({ tool }) => tool === 'charge')) await sleep(2)

@@ -16,7 +16,7 @@ export type Story = Verdict & { deaths: Death[]; folder: string; hits: Record<st
 
 const node = fileURLToPath(new URL('../../node_modules/.bin/node', import.meta.url))
 const worker = fileURLToPath(new URL('./worker.ts', import.meta.url))
-const patienceMs = 30_000
+const patienceMs = 120_000
 
 export const aFolder = (): string => mkdtempSync(join(tmpdir(), 'statecast-crash-'))
 
@@ -70,23 +70,6 @@ const judge = (folder: string): Verdict => {
 /** Whether a process was killed at this very fail point, by its own last word. */
 export const diedAt = ({ signal, stderr }: Death, name: string, hit: number): boolean =>
   signal === 'SIGKILL' && stderr.includes(`fail point ${name}, hit ${hit}: kill`)
-
-/** At most two at a time, as the machine that checks everything has two cores. */
-export const twoAtATime = (() => {
-  let free = 2
-  const waiting: (() => void)[] = []
-  return async <T>(work: () => Promise<T>): Promise<T> => {
-    if (free === 0) await new Promise<void>((resolve) => waiting.push(resolve))
-    else free--
-    try {
-      return await work()
-    } finally {
-      const next = waiting.shift()
-      if (next) next()
-      else free++
-    }
-  }
-})()
 
 /** Mulberry32: the same kills for the same seed. */
 export const seeded = (seed: number): (() => number) => {

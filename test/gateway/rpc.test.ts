@@ -87,9 +87,7 @@ test('what waits at the end of a long turn is listed too, with the time of the q
   const before = Date.now()
   await rpc('chat.send', { sessionKey: 'main', message: 'long' })
 
-  await expect
-    .poll(async () => (await rpc('approvals.list')).json.approvals, { timeout: 5000 })
-    .toMatchObject([{ sessionKey: 'main', name: 'danger' }])
+  await expect.poll(async () => (await rpc('approvals.list')).json.approvals).toMatchObject([{ sessionKey: 'main', name: 'danger' }])
   const [{ at }] = (await rpc('approvals.list')).json.approvals
   const [session] = (await rpc('sessions.list')).json.sessions
   const [actor] = (await rpc('actors.list', { kind: 'session', limit: 1 })).json.actors

@@ -72,7 +72,7 @@ const traceOf = async (runtime: Runtime, channel: ReturnType<typeof testChannel>
   }
 }
 
-test('the same conversation leaves the same trace, but for ids and times', { timeout: 60_000 }, async () => {
+test('the same conversation leaves the same trace, but for ids and times', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-trace-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const traces: Awaited<ReturnType<typeof traceOf>>[] = []

@@ -57,18 +57,15 @@ const node = async ({ name, hold, ...options }: Named): Promise<Runtime> => {
 
 const shares = (runtime: Runtime): number[] => runtime.nodes().map(({ partitions }) => partitions)
 const settled = (runtime: Runtime, nodes: number) =>
-  vi.waitFor(
-    () => {
-      expect(shares(runtime)).toHaveLength(nodes)
-      expect(shares(runtime).reduce((sum, share) => sum + share, 0)).toBe(64)
-      expect(Math.min(...shares(runtime))).toBeGreaterThan(64 / nodes / 2)
-    },
-    { timeout: 15_000 },
-  )
+  vi.waitFor(() => {
+    expect(shares(runtime)).toHaveLength(nodes)
+    expect(shares(runtime).reduce((sum, share) => sum + share, 0)).toBe(64)
+    expect(Math.min(...shares(runtime))).toBeGreaterThan(64 / nodes / 2)
+  })
 /** Keys of sessions, so many that each node has some. */
 const keys = Array.from({ length: 12 }, (_, index) => `s${index}`)
 
-test('two nodes share the partitions, and each answers for the sessions of both', { timeout: 60_000 }, async () => {
+test('two nodes share the partitions, and each answers for the sessions of both', async () => {
   const first = await node({ name: 'A' })
   await settled(first, 1)
   const second = await node({ name: 'B' })
@@ -84,7 +81,7 @@ test('two nodes share the partitions, and each answers for the sessions of both'
   expect((await second.session('s0').history()).map(({ role }) => role)).toEqual(['user', 'assistant', 'user', 'assistant', 'tool', 'assistant'])
 })
 
-test('events of a session elsewhere are heard as those of one here: each once, in order', { timeout: 60_000 }, async () => {
+test('events of a session elsewhere are heard as those of one here: each once, in order', async () => {
   const first = await node({ name: 'A' })
   const second = await node({ name: 'B' })
   await settled(first, 2)
@@ -98,7 +95,7 @@ test('events of a session elsewhere are heard as those of one here: each once, i
   }
 })
 
-test('a node that drains in the middle of turns loses none, and repeats no tool', { timeout: 60_000 }, async () => {
+test('a node that drains in the middle of turns loses none, and repeats no tool', async () => {
   const gate = Promise.withResolvers<void>()
   const first = await node({ name: 'A', hold: gate.promise })
   await settled(first, 1)
@@ -107,7 +104,7 @@ test('a node that drains in the middle of turns loses none, and repeats no tool'
   await vi.waitFor(() => expect(paid).toHaveLength(keys.length))
 
   const second = await node({ name: 'B' })
-  await vi.waitFor(() => expect(second.nodes()).toHaveLength(2), { timeout: 10_000 })
+  await vi.waitFor(() => expect(second.nodes()).toHaveLength(2))
   const draining = first.drain(20_000)
   await vi.waitFor(() => expect(second.nodes().find(({ id }) => id !== undefined && second.nodes().length === 2)?.partitions).toBeDefined())
   // A message to a session that is still at work over there.
@@ -115,7 +112,7 @@ test('a node that drains in the middle of turns loses none, and repeats no tool'
   gate.resolve()
   await draining
 
-  const answers = await Promise.all(keys.map((key) => second.session(key).wait(`m-${key}`, 20_000)))
+  const answers = await Promise.all(keys.map((key) => second.session(key).wait(`m-${key}`, 60_000)))
   for (const { text } of answers) expect(text).toMatch(/^A: A paid 7|^B: A paid 7/)
   expect((await steered.result()).status).toBe('completed')
   expect(paid).toHaveLength(keys.length)
@@ -123,7 +120,7 @@ test('a node that drains in the middle of turns loses none, and repeats no tool'
   expect(await (await second.session('s1').send('hi')).result()).toMatchObject({ text: 'B: hello' })
 })
 
-test('a node that is none is not asked to drain, whatever was given for its name', { timeout: 30_000 }, async () => {
+test('a node that is none is not asked to drain, whatever was given for its name', async () => {
   const first = await node({ name: 'A' })
   await settled(first, 1)
 
@@ -131,7 +128,7 @@ test('a node that is none is not asked to drain, whatever was given for its name
     await expect(first.drainNode(id as string)).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('there are: node') })
 })
 
-test('the sessions of a node that dies go on at the other one', { timeout: 60_000 }, async () => {
+test('the sessions of a node that dies go on at the other one', async () => {
   const first = await node({ name: 'A', hold: new Promise(() => undefined) })
   const second = await node({ name: 'B' })
   await settled(first, 2)
@@ -149,7 +146,7 @@ test('the sessions of a node that dies go on at the other one', { timeout: 60_00
   expect(new Set(late)).toEqual(new Set(['B: hello']))
 })
 
-test('a message that is published reaches whoever has its session, and a bystander asks them', { timeout: 60_000 }, async () => {
+test('a message that is published reaches whoever has its session, and a bystander asks them', async () => {
   const first = await node({ name: 'A' })
   const second = await node({ name: 'B' })
   await settled(second, 2)
@@ -158,21 +155,21 @@ test('a message that is published reaches whoever has its session, and a bystand
   const bystander = await node({ name: 'C', resume: false })
 
   for (const key of keys) {
-    const { text } = await vi.waitFor(() => bystander.session(key).wait(key, 10_000), { timeout: 10_000 })
+    const { text } = await vi.waitFor(() => bystander.session(key).wait(key, 60_000))
     expect(text).toBe(`${second.services.host.mayHave({ kind: 'session', id: key }) ? 'B' : 'A'}: hello`)
   }
   expect(bystander.services.host.liveCount).toBe(0)
   expect(bystander.nodes()).toHaveLength(2)
 })
 
-test('a server that stands still for longer than a node is missed: nobody is dropped, and no tool is in doubt', { timeout: 60_000 }, async () => {
+test('a server that stands still for longer than a node is missed: nobody is dropped, and no tool is in doubt', async () => {
   const gate = Promise.withResolvers<void>()
   const first = await node({ name: 'A', hold: gate.promise })
   const second = await node({ name: 'B', hold: gate.promise })
   await settled(first, 2)
   await settled(second, 2)
   const runs = await Promise.all(keys.map((key) => first.session(key).send('pay')))
-  await vi.waitFor(() => expect(paid).toHaveLength(keys.length), { timeout: 10_000 })
+  await vi.waitFor(() => expect(paid).toHaveLength(keys.length))
 
   server.freeze()
   await pause(5_000)
@@ -184,13 +181,13 @@ test('a server that stands still for longer than a node is missed: nobody is dro
   expect(paid).toHaveLength(keys.length)
 })
 
-test('seats that somebody takes away are taken again, and the turns on them go on', { timeout: 60_000 }, async () => {
+test('seats that somebody takes away are taken again, and the turns on them go on', async () => {
   let release: () => void = () => undefined
   const hold = new Promise<void>((resolve) => (release = resolve))
   const first = await node({ name: 'A', hold })
   await settled(first, 1)
   const run = await first.session('s1').send('pay')
-  await vi.waitFor(() => expect(paid).toHaveLength(1), { timeout: 10_000 })
+  await vi.waitFor(() => expect(paid).toHaveLength(1))
 
   const { registry, close } = await openNats({ url: server.url, environment: anEnvironment(), prefix })
   for (const { key } of await registry.list('seats/')) await registry.delete(key)
@@ -199,11 +196,11 @@ test('seats that somebody takes away are taken again, and the turns on them go o
 
   expect((await run.result()).text).toBe('A: A paid 7')
   expect(paid).toHaveLength(1)
-  await vi.waitFor(async () => expect(await registry.list('seats/')).toHaveLength(64), { timeout: 10_000 })
+  await vi.waitFor(async () => expect(await registry.list('seats/')).toHaveLength(64))
   await close()
 })
 
-test('a node that leaves does not wait for somebody to take what nobody has', { timeout: 30_000 }, async () => {
+test('a node that leaves does not wait for somebody to take what nobody has', async () => {
   const gateway = await node({ name: 'G', roles: ['gateway'] })
   const sending = gateway.session('s1').send('hello')
   sending.catch(() => undefined)
@@ -213,7 +210,7 @@ test('a node that leaves does not wait for somebody to take what nobody has', { 
   await expect(sending).rejects.toMatchObject({ code: 'closed', retryable: true })
 })
 
-test('what does not fit into a message ends neither the node that does the work nor the turn', { timeout: 60_000 }, async () => {
+test('what does not fit into a message ends neither the node that does the work nor the turn', async () => {
   const loud = tool({
     name: 'pay',
     description: 'pays',
@@ -235,7 +232,7 @@ test('what does not fit into a message ends neither the node that does the work 
   expect(text).toMatch(/^B: /)
 })
 
-test('an actor belongs to the partition into which the server sorts its messages', { timeout: 30_000 }, async () => {
+test('an actor belongs to the partition into which the server sorts its messages', async () => {
   const runtime = await node({ name: 'A' })
   const { connect } = await import('@nats-io/transport-node')
   const nc = await connect({ servers: server.url })
@@ -291,6 +288,6 @@ test('a runtime that cannot be made leaves nobody behind who watches, or waits f
   await expect(createRuntime({ transport: broken, environment: { clock } })).rejects.toThrow('no door')
 
   expect(watching).toBe(0)
-  await vi.waitFor(() => expect(timers.size).toBe(0), { timeout: 5_000 })
+  await vi.waitFor(() => expect(timers.size).toBe(0))
   await transport.close()
 })

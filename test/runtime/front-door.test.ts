@@ -26,7 +26,7 @@ afterAll(async () => {
 })
 
 const ask = (command: string, body?: unknown): Promise<Msg> =>
-  nc.request(`statecast.api.${command}`, typeof body === 'string' ? body : JSON.stringify(body ?? {}), { timeout: 10_000 })
+  nc.request(`statecast.api.${command}`, typeof body === 'string' ? body : JSON.stringify(body ?? {}), { timeout: 60_000 })
 const refusal = (message: Msg) => ({
   code: message.headers?.get('Nats-Service-Error-Code'),
   why: message.headers?.get('Nats-Service-Error'),
@@ -70,11 +70,11 @@ test('an answer that does not fit into one message is an error that says so', as
 })
 
 test('the tools of NATS find the service, its endpoints and its figures', async () => {
-  const ping = (await nc.request('$SRV.PING', '', { timeout: 5_000 })).json<{ id: string }>()
-  const info = (await nc.request('$SRV.INFO.statecast', '', { timeout: 5_000 })).json<{
+  const ping = (await nc.request('$SRV.PING', '', { timeout: 60_000 })).json<{ id: string }>()
+  const info = (await nc.request('$SRV.INFO.statecast', '', { timeout: 60_000 })).json<{
     endpoints: { subject: string; metadata: Record<string, string> }[]
   }>()
-  const stats = (await nc.request(`$SRV.STATS.statecast.${ping.id}`, '', { timeout: 5_000 })).json<{
+  const stats = (await nc.request(`$SRV.STATS.statecast.${ping.id}`, '', { timeout: 60_000 })).json<{
     endpoints: { subject: string; num_requests: number; num_errors: number }[]
   }>()
 

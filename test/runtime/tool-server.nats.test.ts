@@ -10,7 +10,6 @@ import { obedientModel } from '../support/obedient-model.ts'
 import { anEnvironment } from '../transport/harness.ts'
 
 const server = natsForAll()
-const patiently = { timeout: 10_000 }
 
 const kept = closedAfterEach()
 
@@ -27,10 +26,7 @@ const withTools = async (...tools: Tool[]): Promise<{ runtime: Runtime; served: 
     }),
   )
   const served = kept(await serveTools(server.url, { name: `service-${count}`, tools, prefix, environment: { log: anEnvironment().log } }))
-  await vi.waitFor(
-    () => expect(runtime.services.agents.get('main')!.tools.names).toEqual(expect.arrayContaining(tools.map(({ name }) => name))),
-    patiently,
-  )
+  await vi.waitFor(() => expect(runtime.services.agents.get('main')!.tools.names).toEqual(expect.arrayContaining(tools.map(({ name }) => name))))
   return { runtime, served }
 }
 
@@ -127,7 +123,7 @@ test('a cancelled call is stopped where it runs', async () => {
   await runtime.session('s').cancel()
 
   await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
-  await vi.waitFor(() => expect(stopped).toBe(true), patiently)
+  await vi.waitFor(() => expect(stopped).toBe(true))
 })
 
 test('a server that closes answers what it has begun', async () => {

@@ -92,12 +92,7 @@ test('one that comes to its end goes on by itself at the time that was given', a
 
   await imports(cut, { wakeAt: 0 })
 
-  await vi.waitFor(
-    async () => expect((await here.session('s').history()).map((message) => 'text' in message && message.text)).toContain('from here'),
-    {
-      timeout: 5_000,
-    },
-  )
+  await vi.waitFor(async () => expect((await here.session('s').history()).map((message) => 'text' in message && message.text)).toContain('from here'))
 })
 
 test('half an import can be deleted, and its name is free again', async () => {

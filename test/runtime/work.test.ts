@@ -98,7 +98,7 @@ test('stop reaches the model over there, and what it had said is kept', async ()
   expect(said).toMatchObject({ role: 'assistant', text: expect.stringMatching(/^0 1 2 /), partial: true })
 })
 
-test('the node that does the work dies: another one does it', { timeout: 30_000 }, async () => {
+test('the node that does the work dies: another one does it', async () => {
   const gate = Promise.withResolvers<void>()
   const story = aStory(gate.promise)
   const here = await node('here', story, seat)
@@ -109,7 +109,7 @@ test('the node that does the work dies: another one does it', { timeout: 30_000 
 
   there.services.host.abandon()
   await there.services.transport.close()
-  await vi.waitFor(() => expect(story.tools).toEqual(['there', 'spare']), { timeout: 20_000 })
+  await vi.waitFor(() => expect(story.tools).toEqual(['there', 'spare']))
   gate.resolve()
 
   expect((await run.result()).text).toBe('spare: spare paid 7')
@@ -135,7 +135,7 @@ test('a node that drains ends the work that it has begun, and takes no more', as
   expect((await (await here.session('late').send('pay')).result()).text).toBe('spare: spare paid 7')
 })
 
-test('without anybody who does it a turn waits for one to come', { timeout: 30_000 }, async () => {
+test('without anybody who does it a turn waits for one to come', async () => {
   const story = aStory()
   const here = await node('here', story, seat)
   const run = await here.session('s').send('pay')

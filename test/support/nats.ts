@@ -192,7 +192,7 @@ const configOf = (
     .join('\n')
 }
 
-const startTimeoutMs = 15_000
+const startTimeoutMs = 60_000
 
 /** The server writes the file when it listens. */
 const portsOf = async (child: ChildProcess, file: string, log: () => string): Promise<Ports> => {
@@ -288,7 +288,7 @@ const freePorts = async (count: number): Promise<number[]> => {
   return ports
 }
 
-const leaderTimeoutMs = 20_000
+const leaderTimeoutMs = 60_000
 
 const leaderOf = async (servers: readonly Nats[]): Promise<Nats> => {
   const deadline = performance.now() + leaderTimeoutMs

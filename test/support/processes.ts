@@ -15,6 +15,7 @@ export type Program = AsyncDisposable & {
 
 export const startProgram = (command: string, ...args: string[]): Program => {
   const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] })
+  child.on('error', () => undefined)
   if (child.pid === undefined) throw new Error(`${command} could not be started`)
   child.once('exit', dieWithUs(child.pid))
   let output = ''
@@ -33,7 +34,7 @@ export const startProgram = (command: string, ...args: string[]): Program => {
         () => {
           if (!output.includes(text)) throw new Error(`${command} has not said '${text}' but:\n${output}`)
         },
-        { timeout: 40_000, interval: 20 },
+        { interval: 20 },
       ),
     kill,
     [Symbol.asyncDispose]: () => kill(),

@@ -6,7 +6,7 @@ import type { Appended, Delivery, Frame, Journal, Registry, Transport } from '..
 /** Harms the link, at once. */
 export type Harm = () => void
 
-const patienceMs = 15_000
+const patienceMs = 60_000
 const pauseMs = 50
 
 const isLost = (error: unknown): boolean => isRuntimeError(error) && error.code === 'log_unavailable' && error.retryable

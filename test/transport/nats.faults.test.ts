@@ -32,7 +32,7 @@ const behindProxy = async (): Promise<{ proxy: TcpProxy; transport: Transport; p
 }
 
 /** As a root does it: until it is known whether the frame is there. */
-const append = (journal: Journal, seq: number, text = `frame ${seq}`, patienceMs = 30_000): Promise<void> =>
+const append = (journal: Journal, seq: number, text = `frame ${seq}`, patienceMs = 60_000): Promise<void> =>
   appendCommit({
     journal,
     clock: systemClock,
@@ -47,7 +47,7 @@ const append = (journal: Journal, seq: number, text = `frame ${seq}`, patienceMs
 const texts = async (journal: Journal): Promise<string[]> => (await journal.read(aSession(), 1)).map(({ bytes }) => textOf(bytes))
 const upTo = (last: number): string[] => Array.from({ length: last }, (_, index) => `frame ${index + 1}`)
 
-test('an acknowledgement that is lost is looked up: the frame is there once', { timeout: 30_000 }, async () => {
+test('an acknowledgement that is lost is looked up: the frame is there once', async () => {
   const { proxy, transport } = await behindProxy()
   await append(transport.journal, 1)
 
@@ -59,7 +59,7 @@ test('an acknowledgement that is lost is looked up: the frame is there once', { 
   expect(await texts(transport.journal)).toEqual(upTo(3))
 })
 
-test('a link that is cut in the middle stalls appends, and loses and doubles none', { timeout: 60_000 }, async () => {
+test('a link that is cut in the middle stalls appends, and loses and doubles none', async () => {
   const { proxy, transport } = await behindProxy()
 
   for (let seq = 1; seq <= 60; seq++) {
@@ -73,7 +73,7 @@ test('a link that is cut in the middle stalls appends, and loses and doubles non
   expect(await texts(transport.journal)).toEqual(upTo(60))
 })
 
-test('a server that is killed and comes back stalls appends, and loses and doubles none', { timeout: 60_000 }, async () => {
+test('a server that is killed and comes back stalls appends, and loses and doubles none', async () => {
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix: `fault-${++count}` }))
   await append(transport.journal, 1)
 
@@ -97,7 +97,7 @@ test('two hosts that append to one root: one wins each place, and the other is f
   expect(await texts(one!.journal)).toEqual(upTo(2))
 })
 
-test('a stream that was deleted behind our back is an error that says so, and no root begins anew', { timeout: 30_000 }, async () => {
+test('a stream that was deleted behind our back is an error that says so, and no root begins anew', async () => {
   const { transport, prefix } = await behindProxy()
   await append(transport.journal, 1)
   const nc = await connect({ servers: server.url })
@@ -117,7 +117,7 @@ test('a stream that was deleted behind our back is an error that says so, and no
   })
 })
 
-test('a dead letter that does not fit into a message with its reason is kept all the same', { timeout: 30_000 }, async () => {
+test('a dead letter that does not fit into a message with its reason is kept all the same', async () => {
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix: `fault-${++count}` }))
   const nc = await connect({ servers: server.url })
   const big = new Uint8Array(1024 * 1024 - 300).fill(120)
@@ -128,17 +128,15 @@ test('a dead letter that does not fit into a message with its reason is kept all
     return delivery.data.length > 100 ? delivery.bury(JSON.stringify({ code: 'bad_request', message: 'x'.repeat(500) })) : delivery.ack()
   })
 
-  await nc.request(subject, big, { timeout: 5_000 })
-  await nc.request(next, 'small', { timeout: 5_000 })
+  await nc.request(subject, big, { timeout: 60_000 })
+  await nc.request(next, 'small', { timeout: 60_000 })
 
   await vi.waitFor(() => expect(heard).toContain(next))
-  await vi.waitFor(async () => expect((await transport.inbox.deadLetters()).map(({ data }) => data.length)).toEqual([big.length]), {
-    timeout: 10_000,
-  })
+  await vi.waitFor(async () => expect((await transport.inbox.deadLetters()).map(({ data }) => data.length)).toEqual([big.length]))
   await nc.close()
 })
 
-test('what a node held that vanished comes before what was put later', { timeout: 30_000 }, async () => {
+test('what a node held that vanished comes before what was put later', async () => {
   const { proxy, transport: vanishing, prefix } = await behindProxy()
   const subject = `${prefix}.in.session.s`
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
@@ -160,13 +158,11 @@ test('what a node held that vanished comes before what was put later', { timeout
     return delivery.ack()
   })
 
-  await vi.waitFor(() => expect(heard).toHaveLength(4), { timeout: 20_000 })
+  await vi.waitFor(() => expect(heard).toHaveLength(4))
   expect(heard).toEqual(['4', '1', '2', '3'])
 })
 
-test('a change that is lost with the link on its way to a watcher is told all the same, also when nothing else changes', {
-  timeout: 30_000,
-}, async () => {
+test('a change that is lost with the link on its way to a watcher is told all the same, also when nothing else changes', async () => {
   const { proxy, transport, prefix } = await behindProxy()
   const other = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
   const heard: string[] = []
@@ -189,7 +185,7 @@ const counting = (link: Link, upTo: number): Link => ({
   }),
 })
 
-test('what is done and still in the inbox is taken out; what is not done stays', { timeout: 30_000 }, async () => {
+test('what is done and still in the inbox is taken out; what is not done stays', async () => {
   const prefix = `fault-${++count}`
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
   const nc = await connect({ servers: server.url })
@@ -218,7 +214,7 @@ test('what is done and still in the inbox is taken out; what is not done stays',
   expect(environment.lines).toMatchObject([{ level: 'warn', fields: { messages: 2 } }])
 })
 
-test('a consumer that is made while messages come: what it has done leaves the inbox', { timeout: 40_000 }, async () => {
+test('a consumer that is made while messages come: what it has done leaves the inbox', async () => {
   const prefix = `fault-${++count}`
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
   const nc = await connect({ servers: server.url })
@@ -232,7 +228,7 @@ test('a consumer that is made while messages come: what it has done leaves the i
   await Promise.all(puts)
 
   await vi.waitFor(() => expect(done).toBe(400))
-  await vi.waitFor(async () => expect((await streams.info(namesOf(prefix).streams.inbox)).state.messages).toBe(0), { timeout: 15_000 })
+  await vi.waitFor(async () => expect((await streams.info(namesOf(prefix).streams.inbox)).state.messages).toBe(0))
   await nc.close()
 })
 
@@ -249,7 +245,7 @@ const aLossyConsumer = async () => {
   return { proxy, heard, put: (id: string) => other.inbox.put(`${prefix}.in.session.s`, id, bytesOf(id)) }
 }
 
-test('the first message of all is lost on its way: it is handled first all the same', { timeout: 30_000 }, async () => {
+test('the first message of all is lost on its way: it is handled first all the same', async () => {
   const { proxy, heard, put } = await aLossyConsumer()
   const lost = proxy.dropResponsesOnce(/inbox\.\d+\.session\.s /, { keep: true })
   await put('1')
@@ -259,17 +255,17 @@ test('the first message of all is lost on its way: it is handled first all the s
   await vi.waitFor(() => expect(heard).toEqual(['1', '2']))
 })
 
-test('an acknowledgement whose answer is lost is asked for once more, and the next message follows', { timeout: 30_000 }, async () => {
+test('an acknowledgement whose answer is lost is asked for once more, and the next message follows', async () => {
   const { proxy, heard, put } = await aLossyConsumer()
   const lost = proxy.dropResponsesOnce(/^MSG _INBOX\.\S+ \d+ 0\r\n/, { keep: true })
   await put('1')
   await lost
   await put('2')
 
-  await vi.waitFor(() => expect(heard).toEqual(['1', '1', '2']), { timeout: 15_000 })
+  await vi.waitFor(() => expect(heard).toEqual(['1', '1', '2']))
 })
 
-test('messages without an id are told apart, also when their stream was made anew', { timeout: 30_000 }, async () => {
+test('messages without an id are told apart, also when their stream was made anew', async () => {
   const prefix = `fault-${++count}`
   const transport = kept(await openNats({ url: server.url, environment: anEnvironment(), prefix }))
   const nc = await connect({ servers: server.url })
@@ -278,7 +274,7 @@ test('messages without an id are told apart, also when their stream was made ane
     ids.push(delivery.id)
     return delivery.ack()
   })
-  for (const text of ['a', 'b']) await nc.request(`${prefix}.in.session.s`, text, { timeout: 5_000 })
+  for (const text of ['a', 'b']) await nc.request(`${prefix}.in.session.s`, text, { timeout: 60_000 })
   await vi.waitFor(() => expect(ids).toHaveLength(2))
   await nc.close()
 
@@ -286,7 +282,7 @@ test('messages without an id are told apart, also when their stream was made ane
   for (const id of ids) expect(id).toMatch(/^in-\d{19}-\d+$/)
 })
 
-test('a replica that stays behind is worth another try; what the leader lacks as well is corrupt', { timeout: 30_000 }, async () => {
+test('a replica that stays behind is worth another try; what the leader lacks as well is corrupt', async () => {
   const prefix = `fault-${++count}`
   const environment = anEnvironment({ clock: aHastyClock() })
   const first = kept(await openNats({ url: server.url, environment, prefix }))

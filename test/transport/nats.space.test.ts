@@ -102,7 +102,7 @@ test.each(['max_bytes', 'max_msgs'] as const)('a journal at a %s of its own is f
   if (limit === 'max_bytes') expect(await transport.health()).toMatchObject({ writable: false, freeBytes: expect.any(Number) })
 })
 
-test('commands of a node on a full server: what is stored can be read, and health says why nothing more is', { timeout: 30_000 }, async () => {
+test('commands of a node on a full server: what is stored can be read, and health says why nothing more is', async () => {
   const server = await startNats({ jetStreamConfig: 'max_file_store: 8MB' })
   closing.push(() => server.stop())
   const runtime = await createRuntime({ transport: server.url })
@@ -125,9 +125,7 @@ const mount = (...args: string[]): boolean => {
   }
 }
 
-test('a server whose disk is full, which it tells no publisher, is log_full all the same; with room and a restart it goes on', {
-  timeout: 60_000,
-}, async ({ skip }) => {
+test('a server whose disk is full, which it tells no publisher, is log_full all the same; with room and a restart it goes on', async ({ skip }) => {
   const store = mkdtempSync(join(tmpdir(), 'statecast-nats-full-'))
   closing.push(async () => rmSync(store, { recursive: true, force: true }))
   if (!mount('-t', 'tmpfs', '-o', 'size=12m', 'tmpfs', store)) skip('mounting a small disk is not allowed here')
@@ -145,7 +143,7 @@ test('a server whose disk is full, which it tells no publisher, is log_full all 
   expect(sick).toMatchObject({ writable: false, detail: expect.stringContaining('disk') })
   expect(removal).toMatchObject({ code: 'log_full' })
   expect(read).toHaveLength(frames.count)
-  await expect.poll(() => journal.append({ kind: 'session', id: 'new' }, 0, big, awake), { timeout: 20_000 }).toEqual({ outcome: 'ok' })
+  await expect.poll(() => journal.append({ kind: 'session', id: 'new' }, 0, big, awake)).toEqual({ outcome: 'ok' })
   expect(await transport.health()).toMatchObject({ writable: true })
   expect(await journal.read(aSession(), 1)).toHaveLength(frames.count)
 })

@@ -92,9 +92,9 @@ const certificates = (): void => {
   }
 }
 
-test('over TLS with a CA of its own: by options of the connection, or by a context; without the CA it says which certificate it wants', {
-  timeout: 30_000,
-}, async ({ skip }) => {
+test('over TLS with a CA of its own: by options of the connection, or by a context; without the CA it says which certificate it wants', async ({
+  skip,
+}) => {
   try {
     certificates()
   } catch {
@@ -119,7 +119,7 @@ test('over TLS with a CA of its own: by options of the connection, or by a conte
   await expect(works(secure, { tls: { caFile: own.caFile } })).rejects.toMatchObject({ code: expect.stringMatching(/log_unavailable|unauthorised/) })
 })
 
-test('tls:// never talks to a server in the clear', { timeout: 30_000 }, async () => {
+test('tls:// never talks to a server in the clear', async () => {
   const server = await aServer({})
 
   await expect(works(server.url.replace('nats:', 'tls:'))).rejects.toMatchObject({ code: 'log_unavailable', message: expect.stringMatching(/tls/i) })
@@ -134,7 +134,7 @@ const jwt = (issuer: Pair, subject: Pair, name: string, nats: object): string =>
   return `${signed}.${base64url(issuer.sign(Buffer.from(signed)))}`
 }
 
-test('with a creds file, by a context or an authenticator, on a server that trusts an operator', { timeout: 30_000 }, async () => {
+test('with a creds file, by a context or an authenticator, on a server that trusts an operator', async () => {
   const [operator, system, account, user] = [nkeys.createOperator(), nkeys.createAccount(), nkeys.createAccount(), nkeys.createUser()]
   const all = { subs: -1, data: -1, payload: -1 }
   const accountLimits = {

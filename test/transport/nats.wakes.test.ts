@@ -56,7 +56,7 @@ test('what is wanted while its wake-up is being taken back is found all the same
   await cleared.promise
 
   const b = await node()
-  await vi.waitFor(() => expect(b.found()).toEqual(['one']), { timeout: 5_000 })
+  await vi.waitFor(() => expect(b.found()).toEqual(['one']))
 })
 
 test('one who writes frame after frame writes its wake-up once; one who was away, or after another, writes it again', async () => {
@@ -81,7 +81,7 @@ test('what another wanted is taken away when half a minute of looks was in vain,
   const { clock, node } = await open()
   const [a, b] = [await node(), await node()]
   await a.wakes.want(aSession(), 0, true)
-  await vi.waitFor(() => expect(b.found()).toEqual(['one']), { timeout: 5_000 })
+  await vi.waitFor(() => expect(b.found()).toEqual(['one']))
   const look = (wants: boolean, seconds: number) => {
     for (let second = 0; second < seconds; second++) {
       b.wakes.looked(aSession(), wants)
@@ -95,7 +95,7 @@ test('what another wanted is taken away when half a minute of looks was in vain,
   expect(b.found()).toEqual(['one'])
   look(false, 2)
   expect(b.found()).toEqual([])
-  await vi.waitFor(() => expect(a.found()).toEqual([]), { timeout: 5_000 })
+  await vi.waitFor(() => expect(a.found()).toEqual([]))
 })
 
 test('who did not write the frame before may bring a wake-up forward, and never put it off', async () => {
@@ -124,7 +124,7 @@ test('one whose frame was refused leaves the wish of the frame that stands there
 
   expect(await b.journal.append(aSession(), 1, another, later)).toEqual({ outcome: 'fenced', last: 2 })
 
-  await vi.waitFor(async () => expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }]), { timeout: 5_000 })
+  await vi.waitFor(async () => expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }]))
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }])
 })

@@ -67,7 +67,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     await registry.put('lease/1', 'elsewhere')
     await registry.put('node/1', 'refused', { expected: 0 })
     await registry.delete('node/1')
-    await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 10_000 })
+    await vi.waitFor(() => expect(heard).toHaveLength(2))
     stop()
     await registry.put('node/2', 'unheard')
 
@@ -107,7 +107,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     registry.watch('lease/', (change) => void heard.push(change))
 
     const revision = await registry.put('lease/1', 'mine', { ttlMs: 20 })
-    await vi.waitFor(() => expect(heard).toHaveLength(2), { timeout: 5_000 })
+    await vi.waitFor(() => expect(heard).toHaveLength(2))
 
     expect(heard).toEqual([{ key: 'lease/1', value: 'mine', revision }, expect.objectContaining({ key: 'lease/1', value: undefined })])
     expect(await registry.get('lease/1')).toBeUndefined()
@@ -139,7 +139,7 @@ export const registryContract = ({ claim, open, reopen }: Suite): void => {
     const { registry } = await reopen(first)
 
     // A server may look but once a second.
-    await vi.waitFor(async () => expect(await registry.get('lease/1')).toBeUndefined(), { timeout: 5_000 })
+    await vi.waitFor(async () => expect(await registry.get('lease/1')).toBeUndefined())
     expect(await registry.get('lease/2')).toMatchObject({ value: 'mine' })
   })
 
