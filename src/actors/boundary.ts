@@ -7,9 +7,15 @@ import { plainCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 
 const reserved = /^(?:xstate|statecast)\./
+/** The one event of XState's own that is for anybody to send: it asks a machine to go to a state that has a `route`. */
+const route = 'xstate.route'
+const isReserved = (type: string): boolean => type !== route && reserved.test(type)
 const typeLengthMax = 200
 
-/** @returns a copy of the event that nobody else holds @throws RuntimeError bad_request with the field, too_large */
+/**
+ * An event that the machine does not name passes, unless the registration is strict: as in XState it makes no transition of its own, and `always` is looked at.
+ * @returns a copy of the event that nobody else holds @throws RuntimeError bad_request with the field, too_large
+ */
 export const checkEvent = (registration: Registration, event: unknown): AnyEvent => {
   const bad = (message: string, field: string | undefined, hint: string) =>
     new RuntimeError('bad_request', message, { hint, ...(field === undefined ? {} : { field }) })
@@ -17,21 +23,20 @@ export const checkEvent = (registration: Registration, event: unknown): AnyEvent
   const { type } = event as { type?: unknown }
   if (typeof type !== 'string' || type.length === 0) throw bad('an event must have a type', 'type', 'send {"type":"…"}')
   if (type.length > typeLengthMax) throw bad(`an event type may have ${typeLengthMax} characters`, 'type', 'shorten it')
-  if (reserved.test(type))
+  if (isReserved(type))
     throw bad(
       `'${type}' is reserved: events of the runtime itself cannot be sent`,
       'type',
       'choose a type that does not begin with xstate. or statecast.',
     )
   if (type === '*') throw bad("'*' is a wildcard and no event", 'type', 'name the event')
-  if (registration.events) return parseEvent(registration, event)
-  if (!registration.descriptors.some((descriptor) => matches(descriptor, type)))
+  if (registration.strict && !registration.descriptors.some((descriptor) => matches(descriptor, type)))
     throw bad(
       `'${type.slice(0, 80)}' is no event of machine '${registration.kind}'`,
       'type',
       `it takes: ${registration.descriptors.join(', ') || 'nothing from outside'}`,
     )
-  return plainCopy(event as AnyEvent)
+  return registration.events ? parseEvent(registration, event) : plainCopy(event as AnyEvent)
 }
 
 const idLengthMax = 400
@@ -59,7 +64,7 @@ const parseEvent = (registration: Registration, event: object): AnyEvent => {
 /** All events that some state names, also those that it names in order to ignore them, which XState's own list leaves out. */
 export const descriptorsOf = (machine: AnyStateMachine): string[] => {
   const named = (node: AnyStateNode): string[] => [...node.transitions.keys(), ...Object.values(node.states).flatMap(named)]
-  return [...new Set(named(machine.root))].filter((descriptor) => descriptor !== '' && !reserved.test(descriptor)).sort()
+  return [...new Set(named(machine.root))].filter((descriptor) => descriptor !== '' && !isReserved(descriptor)).sort()
 }
 
 const matches = (descriptor: string, type: string): boolean =>

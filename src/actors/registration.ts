@@ -9,8 +9,10 @@ import { descriptorsOf } from './boundary.ts'
 import { gateMachine } from './gate.ts'
 
 export type MachineOptions = {
-  /** The schema of events from outside; without one, any event that the machine names is taken. */
+  /** The schema of events from outside: what does not fit is refused. Without one, any event is taken. */
   events?: z.ZodType | undefined
+  /** Refuses events that no state of the machine names. Default false: as in XState they are taken, and change nothing unless an `always` does. */
+  strict?: boolean | undefined
   /** What to do with a root whose journal was written by a machine of another structure. Default `refuse`. */
   onDrift?: 'refuse' | 'force' | undefined
   /** Which emitted events are written down beside the inputs, for readers that do not run the machine. */
@@ -26,7 +28,7 @@ export type Registration = Readonly<
     /** The machine with its effects and actions held back, see {@link gateMachine}. */
     gated: AnyStateMachine
     signature: string
-    /** What it takes from outside where no schema says so, in alphabetical order. */
+    /** The events that its states name, in alphabetical order; a strict one takes no others. */
     descriptors: readonly string[]
   }
 >

@@ -38,7 +38,7 @@ export const registerHeartbeat = (parts: Parts) =>
         stream: streamActor(parts.place),
       },
     }),
-    {},
+    { strict: true },
   )
 
 /** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */

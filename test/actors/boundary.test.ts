@@ -1,6 +1,6 @@
 /** What may come in. A bad event costs its sender a typed error and the machine nothing. */
 import { expect, test } from 'vitest'
-import { assign, setup } from 'xstate'
+import { assign, createActor, setup } from 'xstate'
 import { z } from 'zod'
 import { checkEvent } from '../../src/actors/boundary.ts'
 import { decode, encode } from '../../src/actors/codec.ts'
@@ -15,7 +15,8 @@ const machine = setup({ types: {} as { context: { got: unknown[] }; events: any 
   on: { put: { actions: assign({ got: ({ context, event }: any) => [...context.got, event.value] }) }, 'part.*': { actions: assign({}) } },
 })
 const open = registerMachine('box', machine)
-const strict = registerMachine('strict', machine, { events: z.strictObject({ type: z.literal('put'), value: z.string() }) })
+const strict = registerMachine('box', machine, { strict: true })
+const schematic = registerMachine('schematic', machine, { events: z.strictObject({ type: z.literal('put'), value: z.string() }) })
 
 class Thing {
   x = 1
@@ -39,7 +40,6 @@ const bad: [string, unknown, string][] = [
   ['an empty type', { type: '' }, 'bad_request'],
   ['a type that is no string', { type: { toString: () => 'put' } }, 'bad_request'],
   ['a type of 5,000 characters', { type: 'p'.repeat(5000) }, 'bad_request'],
-  ['an unknown event', { type: 'unheard.of' }, 'bad_request'],
   ['a function', { type: 'put', value: () => 1 }, 'bad_request'],
   ['a symbol', { type: 'put', value: Symbol('x') }, 'bad_request'],
   ['a bigint', { type: 'put', value: 10n }, 'bad_request'],
@@ -69,17 +69,92 @@ test.each(bad)('[BAD-RESERVED] %s is refused with a typed error, and the state s
   expect(({} as { admin?: boolean }).admin).toBeUndefined()
 })
 
-test('an unknown event is answered with those that the machine takes; wildcards of the machine are honoured', () => {
-  expect(() => checkEvent(open, { type: 'nothing' })).toThrow(expect.objectContaining({ hint: 'it takes: part.*, put', field: 'type' }))
-  expect(checkEvent(open, { type: 'part.of.it' })).toEqual({ type: 'part.of.it' })
-  expect(checkEvent(open, { type: 'part' })).toEqual({ type: 'part' })
-  expect(() => checkEvent(open, { type: 'parting' })).toThrow(RuntimeError)
+test('an event that no state names is taken, as in XState: it changes nothing, its repetition is known, and a replay sees it', async () => {
+  const world = await aWorld()
+  const host = await world.host([open])
+  const address = { kind: 'box', id: 'one' }
+  await outcome(world, host.send(address, { type: 'put', value: 1 }))
+
+  const ignored = await outcome(world, host.send(address, { type: 'unheard.of' }, { id: 'once' }))
+  const again = await outcome(world, host.send(address, { type: 'unheard.of' }, { id: 'once' }))
+
+  expect(ignored).toMatchObject({ value: { seq: 2, duplicate: false, emitted: [] } })
+  expect(again).toMatchObject({ value: { seq: 2, duplicate: true } })
+  expect((await host.get(address)).replica?.actor.getSnapshot().context).toEqual({ got: [1] })
+  expect((await world.commits(address)).at(1)?.inputs).toMatchObject([{ event: { type: 'unheard.of' } }])
+})
+
+test('an event that no state names lets an `always` be looked at, as in XState, and so does its replay', async () => {
+  const world = await aWorld()
+  const registration = registerMachine(
+    'door',
+    setup({}).createMachine({
+      initial: 'shut',
+      states: { shut: { always: { guard: ({ event }: any) => event.key === 7, target: 'open' } }, open: {} },
+    }),
+  )
+  const address = { kind: 'door', id: 'one' }
+  const host = await world.host([registration])
+  await outcome(world, host.send(address, { type: 'knock' }))
+  const shut = (await host.get(address)).replica?.actor.getSnapshot().value
+
+  await outcome(world, host.send(address, { type: 'turn', key: 7 }))
+  host.abandon()
+  const next = await world.host([registration])
+
+  expect(shut).toBe('shut')
+  expect((await world.clock.until(next.read(address))).snapshot?.value).toBe('open')
+})
+
+test('a strict registration refuses what no state names, and says what it takes; wildcards of the machine are honoured', () => {
+  const about = { code: 'bad_request', hint: 'it takes: part.*, put', field: 'type' }
+  expect(() => checkEvent(strict, { type: 'nothing' })).toThrow(expect.objectContaining(about))
+  expect(checkEvent(strict, { type: 'part.of.it' })).toEqual({ type: 'part.of.it' })
+  expect(checkEvent(strict, { type: 'part' })).toEqual({ type: 'part' })
+  expect(() => checkEvent(strict, { type: 'parting' })).toThrow(RuntimeError)
+})
+
+test('`xstate.route` from outside goes where XState goes, and survives a restart; other events of XState stay refused', async () => {
+  const world = await aWorld()
+  const routed = setup({ guards: { never: () => false } }).createMachine({
+    initial: 'home',
+    states: {
+      home: {},
+      cart: { id: 'cart', route: {} },
+      vault: { id: 'vault', route: { guard: 'never' } },
+      hidden: { id: 'hidden' },
+    },
+  })
+  const registration = registerMachine('site', routed, { strict: true })
+  const host = await world.host([registration])
+  const address = { kind: 'site', id: 'one' }
+  const plain = createActor(routed).start()
+  const values = []
+  for (const to of ['#hidden', '#vault', '#cart', '#nowhere']) {
+    const event = { type: 'xstate.route', to } as const
+    plain.send(event)
+    expect(await outcome(world, host.send(address, event))).toMatchObject({ value: { duplicate: false } })
+    values.push([(await world.clock.until(host.read(address))).snapshot?.value, plain.getSnapshot().value])
+  }
+  host.abandon()
+  const next = await world.host([registration])
+
+  expect(values).toEqual([
+    ['home', 'home'],
+    ['home', 'home'],
+    ['cart', 'cart'],
+    ['cart', 'cart'],
+  ])
+  expect((await world.clock.until(next.read(address))).snapshot?.value).toBe('cart')
+  expect(await codeOf(world, next.send(address, { type: 'xstate.init' }))).toBe('bad_request')
+  expect(() => checkEvent(strict, { type: 'xstate.route', to: '#x' })).toThrow(RuntimeError)
 })
 
 test('[BAD-FIELDS] with a schema, the field at fault is named', () => {
-  expect(() => checkEvent(strict, { type: 'put', value: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'value' }))
-  expect(() => checkEvent(strict, { type: 'put', value: 'x', more: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'more' }))
-  expect(checkEvent(strict, { type: 'put', value: 'x' })).toEqual({ type: 'put', value: 'x' })
+  expect(() => checkEvent(schematic, { type: 'put', value: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'value' }))
+  expect(() => checkEvent(schematic, { type: 'put', value: 'x', more: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'more' }))
+  expect(() => checkEvent(schematic, { type: 'part' })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'type' }))
+  expect(checkEvent(schematic, { type: 'put', value: 'x' })).toEqual({ type: 'put', value: 'x' })
 })
 
 test('an unknown kind is not found', async () => {
