@@ -64,17 +64,20 @@ The first line comes when nothing that happens from then on is missed. Each even
 : listening
 
 event: accepted
-data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","seq":1,"part":0}
-id: 1.0
+data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","seq":1,"part":0,"birth":"1k9x2ab"}
+id: 1.0.1k9x2ab
 
 event: delta
 data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/loop#1/model#2"}
 \`\`\`
 
-- Durable events have an \`id\`, their place in the journal as \`seq.part\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`notice\`, \`fallback\`, \`retry\`, \`compacted\`, \`usage\`, \`final\`, \`error\`,
-  \`aborted\`, \`reset\`. Live ones, \`delta\` and a tool's progress, have none and are not repeated.
+- Durable events have an \`id\`, their place in the journal as \`seq.part.birth\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`notice\`, \`fallback\`, \`retry\`, \`compacted\`, \`usage\`, \`final\`, \`error\`,
+  \`aborted\`, \`reset\`. \`birth\` names the life of the conversation: one that is deleted and begun anew counts from 1 again, under another name. Live events, \`delta\` and a tool's
+  progress, have no id and are not repeated.
 - **Resume**: with \`Last-Event-ID\` (an \`EventSource\` sends it by itself) the durable events after that place come first, each once and in order, then those of now.
   What is no place is refused with 400 \`bad_request\`. A \`final\`, \`error\` or \`aborted\` holds the whole text: deltas are for watching.
+- \`event: restart\` says that a reader's place is in no journal any more: the conversation was deleted, begun anew, or restored from a backup. Forget what you have of it:
+  what follows is all of it, from the beginning. It comes where a \`Last-Event-ID\` is ahead of the journal or of another life, and in a stream that was open meanwhile.
 - \`event: gap\` ends the stream of a reader that is too slow: connect again with the last id. A comment every 15 seconds keeps connections open.
 - A session that does not exist yet can be listened to; nothing is made by it.
 

@@ -3,10 +3,9 @@ import { decodeCommit } from '../actors/codec.ts'
 import { type Replayed, replay, traceEntries } from '../actors/replay.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Frame, Journal } from '../contracts/transport.ts'
-import type { FramePage } from '../runtime/trace.ts'
 import { createRuntime } from '../runtime.ts'
 import type { Client } from './client.ts'
+import { journalOf } from './journal.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
 
@@ -43,18 +42,4 @@ const registrationOf = ({ services: { host } }: Awaited<ReturnType<typeof create
     if (!isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', `${file} has no machine '${kind}'`, { field: 'against', hint: cause.hint ?? '', cause })
   }
-}
-
-/** What a fold reads of a journal, wherever that is. */
-const journalOf = (client: Client, { kind, id }: Address): Journal => {
-  const read: Journal['read'] = async (_, from, { limit = 1000 } = {}) => {
-    const frames: Frame[] = []
-    for (let next: number | null = from; next !== null && frames.length < limit; ) {
-      const page: FramePage = await client.command('trace.frames', { kind, id, from: next, limit: Math.min(1000, limit - frames.length) })
-      frames.push(...page.frames.map(({ seq, bytes }) => ({ seq, bytes: Buffer.from(bytes, 'base64') })))
-      next = page.next
-    }
-    return frames
-  }
-  return { read } as Pick<Journal, 'read'> as Journal
 }

@@ -26,7 +26,9 @@ export const chatInTerminal = async (client: Client, options: ChatOptions, termi
   const subscription = await client.events(options.session)
   const talk = new Talk(client, options, terminal)
   void (async () => {
-    for await (const event of subscription.events) talk.hear(event as unknown as RunEvent)
+    for await (const event of subscription.events)
+      if (event.type === 'restart') talk.restart()
+      else talk.hear(event as unknown as RunEvent)
     talk.lost()
   })()
   try {
@@ -125,6 +127,14 @@ class Talk {
         break
       default:
     }
+  }
+
+  /** The conversation was deleted: none of what we know of it is true any more. */
+  restart(): void {
+    this.#run = undefined
+    this.#approvals.length = 0
+    this.#screen.endStream()
+    this.#screen.line(this.#dim('  (the conversation was deleted, and begins anew)'))
   }
 
   /** The node is gone; without anybody having asked for it. */

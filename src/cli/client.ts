@@ -1,8 +1,9 @@
 /** How commands reach a runtime, be it in this process or in a node that runs already. */
 import { type CommandInput, type CommandName, commands } from '../contracts/commands.ts'
 import { execute } from '../runtime/commands.ts'
-import { listen, type OutEvent } from '../runtime/listen.ts'
+import { listen } from '../runtime/listen.ts'
 import { parseInput } from '../runtime/parse.ts'
+import type { OutEvent } from '../runtime/place.ts'
 import type { Runtime } from '../runtime.ts'
 
 export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }

@@ -2,19 +2,20 @@
 import { Agent, type IncomingMessage, request } from 'node:http'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
-import type { OutEvent } from '../runtime/listen.ts'
+import type { OutEvent } from '../runtime/place.ts'
 import type { Client, Subscription } from './client.ts'
 
 export const httpClient = ({ url, token }: { url: string; token: string | undefined }): Client => {
   const agent = new Agent({ keepAlive: true })
   const streams = new Set<IncomingMessage>()
 
-  const open = (method: 'GET' | 'POST', path: string, body?: string): Promise<IncomingMessage> =>
+  const open = (method: 'GET' | 'POST', path: string, body?: string, headers: Record<string, string> = {}): Promise<IncomingMessage> =>
     new Promise((resolve, reject) => {
       const outgoing = request(`${url}${path}`, {
         method,
         agent,
         headers: {
+          ...headers,
           ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         },
@@ -33,11 +34,36 @@ export const httpClient = ({ url, token }: { url: string; token: string | undefi
       return body as Result
     },
     events: async (sessionKey): Promise<Subscription> => {
-      const response = await open('GET', `/events?sessionKey=${encodeURIComponent(sessionKey)}`)
-      if (response.statusCode !== 200) throw errorIn(parse(await textOf(response, url), url), url, response.statusCode)
-      streams.add(response)
-      response.once('close', () => streams.delete(response))
-      return { events: eventsIn(response), stop: () => void response.destroy() }
+      const listen = async (last?: string): Promise<IncomingMessage> => {
+        const after = last === undefined ? {} : { 'last-event-id': last }
+        const response = await open('GET', `/events?sessionKey=${encodeURIComponent(sessionKey)}`, undefined, after)
+        if (response.statusCode !== 200) throw errorIn(parse(await textOf(response, url), url), url, response.statusCode)
+        streams.add(response)
+        response.once('close', () => streams.delete(response))
+        return response
+      }
+      let response = await listen()
+      let stopped = false
+      const read = async function* (): AsyncGenerator<OutEvent> {
+        for (let last: string | undefined; ; ) {
+          let gap = false
+          for await (const { id, event } of eventsIn(response)) {
+            last = id ?? last
+            gap = event.type === 'gap'
+            if (!gap) yield event
+          }
+          if (!gap || stopped) return
+          // What we were too slow for stands in the journal.
+          response = await listen(last)
+        }
+      }
+      return {
+        events: read(),
+        stop: () => {
+          stopped = true
+          response.destroy()
+        },
+      }
     },
     close: async () => {
       for (const stream of streams) stream.destroy()
@@ -76,8 +102,8 @@ const unreachable = (url: string, cause: unknown): RuntimeError =>
     hint: 'it may be starting or stopping: try again; messages that it accepted are kept',
   })
 
-/** The data of server-sent events; ends with the connection. Comments and `gap` are skipped: whoever follows a run also asks for its outcome. */
-async function* eventsIn(response: IncomingMessage): AsyncGenerator<OutEvent> {
+/** Server-sent events with their ids; ends with the connection. Comments are skipped. */
+async function* eventsIn(response: IncomingMessage): AsyncGenerator<{ id: string | undefined; event: OutEvent }> {
   response.setEncoding('utf8')
   let rest = ''
   try {
@@ -85,11 +111,13 @@ async function* eventsIn(response: IncomingMessage): AsyncGenerator<OutEvent> {
       const blocks = (rest + (chunk as string)).split('\n\n')
       rest = blocks.pop() ?? ''
       for (const block of blocks) {
-        const data = block
-          .split('\n')
-          .filter((line) => line.startsWith('data:'))
-          .map((line) => line.slice('data:'.length).trimStart())
-        if (data.length > 0) yield JSON.parse(data.join('\n')) as OutEvent
+        const fields = (name: string) =>
+          block
+            .split('\n')
+            .filter((line) => line.startsWith(`${name}:`))
+            .map((line) => line.slice(name.length + 1).trimStart())
+        const data = fields('data')
+        if (data.length > 0) yield { id: fields('id')[0], event: JSON.parse(data.join('\n')) as OutEvent }
       }
     }
   } catch {

@@ -5,10 +5,11 @@ import { subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
 import { stderrLogger } from '../environment.ts'
 import { EventQueue } from '../runtime/event-queue.ts'
-import { isAfter, type OutEvent, type Place } from '../runtime/listen.ts'
+import { beginning, birthOf, inOrder, type OutEvent } from '../runtime/place.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { connectBus } from '../transport/nats/connect.ts'
 import type { Client, Subscription } from './client.ts'
+import { journalOf } from './journal.ts'
 
 const answerMs = 30_000
 /** Some commands wait for a turn to end. */
@@ -39,17 +40,15 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     command: (name, input) => command(name, input),
     events: async (id): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()
-      // A node that takes over says again what was said last.
-      let last: Place = { seq: 0, part: 0 }
-      const stop = bus.subscribe(names.everyOut({ kind: 'session', id }), ({ data }) => {
+      const address = { kind: 'session', id }
+      const stop = bus.subscribe(names.everyOut(address), ({ data }) => {
         const event = eventOf(data)
-        if (event === undefined || event.type === 'state' || !isAfter(event, last)) return
-        if (event.seq !== undefined) last = { seq: event.seq, part: event.part ?? 0 }
-        queue.push(event)
+        if (event !== undefined && event.type !== 'state') queue.push(event)
       })
       await flush()
+      const lives = { birth: () => birthOf(journalOf({ command }, address), address), stamped: false }
       return {
-        events: queue,
+        events: inOrder(queue, beginning, lives),
         stop: () => {
           stop()
           queue.end()

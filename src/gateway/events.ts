@@ -1,13 +1,15 @@
 /**
- * The output of a session as server-sent events. Every event has its type as `event`, and as `id` its place in the journal, `seq.part`,
+ * The output of a session as server-sent events. Every event has its type as `event`, and as `id` its place in the journal, `seq.part.birth`,
  * where it is durable. A stream begins with what happens from now on; with `Last-Event-ID`, with what came after that event. Live events, such
- * as deltas, have no id and are not repeated.
+ * as deltas, have no id and are not repeated. A place that the journal does not have is no error: an `EventSource` would neither see its reason nor
+ * connect again. It gets `restart`, and everything from the beginning.
  */
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { isRuntimeError } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
-import { listen, parsePlace } from '../runtime/listen.ts'
+import { listen } from '../runtime/listen.ts'
+import { formatPlace, parsePlace } from '../runtime/place.ts'
 import type { Runtime } from '../runtime.ts'
 
 /** Proxies and clients cut a connection on which nothing is said. */
@@ -39,7 +41,7 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
       for await (const event of listening.events) {
         if (stream.aborted) break
         // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
-        const id = event.seq === undefined ? {} : { id: `${event.seq}.${event.part ?? 0}` }
+        const id = event.seq === undefined ? {} : { id: formatPlace({ seq: event.seq, part: event.part ?? 0, birth: event.birth }) }
         await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
       }
     } catch (error) {

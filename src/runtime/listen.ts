@@ -1,17 +1,10 @@
 /** What an actor says, for readers outside of this process: plain JSON, numbered where it is durable. */
 import { saidAfter } from '../actors/replay.ts'
-import { RuntimeError } from '../contracts/errors.ts'
-import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Said } from './outputs.ts'
-
-/** `seq` and `part` number durable events; live ones, such as deltas, have neither and may be lost. */
-export type OutEvent = AnyEvent & { path: ActorPath; seq?: number; part?: number }
-
-/** The place of a durable event; the reader has seen everything up to it. */
-export type Place = { seq: number; part: number }
+import { beginning, birthOf, inOrder, type OutEvent, type Place, restartEvent } from './place.ts'
 
 /** Events kept for a reader who is slower than the actor. */
 const backlogMax = 20_000
@@ -27,23 +20,10 @@ export type Listening = {
 
 const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
 
-export const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
-  event.seq === undefined || event.seq > seq || (event.seq === seq && (event.part ?? 0) > part)
-
-/** `12.3` as an event stream names it. @throws RuntimeError bad_request */
-export const parsePlace = (text: string): Place => {
-  const [, seq, part] = /^(\d{1,15})\.(\d{1,9})$/.exec(text) ?? []
-  if (seq === undefined)
-    throw new RuntimeError('bad_request', `'${text.slice(0, 40)}' is no place in a journal`, {
-      field: 'Last-Event-ID',
-      hint: 'send the id of the last event that you have seen, such as 12.3',
-    })
-  return { seq: Number(seq), part: Number(part) }
-}
-
 /**
  * Listens from the moment of the call, not from the first read. With `after`, the durable events since that place come first, folded from the
- * journal, and then those of now: each once, in order, none left out, also where a host that took over says its last words again.
+ * journal, and then those of now: each once, in order, none left out, also where a host that took over says its last words again. A place that this
+ * journal does not have is of another life of the actor: then `restart` comes first, and everything from the beginning.
  */
 export const listen = (runtime: Runtime, address: Address, after?: Place): Listening => {
   const { outputs, transport, host } = runtime.services
@@ -57,23 +37,28 @@ export const listen = (runtime: Runtime, address: Address, after?: Place): Liste
     },
     () => queue.end(),
   )
+  const lives = { birth: () => birthOf(transport.journal, address), stamped: true }
+  const past = async function* (from: Place): AsyncGenerator<OutEvent> {
+    for (const { event, path, seq, part } of await saidAfter(transport.journal, address, host.registration(address.kind), from.seq - 1)) {
+      if (stopped) return
+      if (event.type !== 'transcript') yield { ...event, path, seq, part }
+    }
+  }
+  const now = async function* (): AsyncGenerator<OutEvent> {
+    for await (const said of queue) yield outEvent(said)
+  }
   const read = async function* (): AsyncGenerator<OutEvent> {
-    let place = after ?? { seq: 0, part: -1 }
-    const fresh = (event: OutEvent): boolean => {
-      if (!isAfter(event, place)) return false
-      if (event.seq !== undefined) place = { seq: event.seq, part: event.part ?? 0 }
-      return true
+    if (!after) return yield* inOrder(now(), beginning, lives)
+    const born = await lives.birth()
+    const head = await transport.journal.head(address)
+    const foreign = after.birth === undefined ? after.seq > (head?.seq ?? 0) : after.birth !== born
+    const place = { ...(foreign ? beginning : after), birth: born }
+    if (foreign) yield restartEvent(born)
+    const both = async function* () {
+      yield* past(place)
+      yield* now()
     }
-    if (after)
-      for (const { event, path, seq, part } of await saidAfter(transport.journal, address, host.registration(address.kind), after.seq - 1)) {
-        if (stopped) return
-        const past = { ...event, path, seq, part }
-        if (event.type !== 'transcript' && fresh(past)) yield past
-      }
-    for await (const said of queue) {
-      const event = outEvent(said)
-      if (fresh(event)) yield event
-    }
+    yield* inOrder(both(), place, lives)
   }
   let ended = false
   const end = () => {

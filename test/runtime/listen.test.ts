@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { agent, createRuntime } from '../../src/index.ts'
-import { listen, type Place } from '../../src/runtime/listen.ts'
+import { listen } from '../../src/runtime/listen.ts'
+import type { Place } from '../../src/runtime/place.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 const address = { kind: 'session', id: 's' }
