@@ -1,26 +1,34 @@
 /** What a conversation is made of. Plain JSON, so that it can stand in a journal, on a subject and in a prompt. */
 import { z } from 'zod'
 
+/** What no call can have used: a provider that reports more has miscounted, and sums of it would be no numbers any more. */
+export const tokensMax = 1_000_000_000
+
+const tokens = z.number().int().min(0).max(tokensMax)
+
 export const Usage = z
   .object({
-    inputTokens: z.number().int().min(0).describe('tokens read, cached ones included'),
-    outputTokens: z.number().int().min(0).describe('tokens written, reasoning included'),
-    cachedInputTokens: z.number().int().min(0).default(0).describe('tokens read from the cache of the provider'),
-    reasoningTokens: z.number().int().min(0).default(0).describe('tokens spent on reasoning'),
-    cacheWriteTokens: z.number().int().min(0).default(0).describe('tokens read that the provider put into its cache'),
+    inputTokens: tokens.describe('tokens read, cached ones included'),
+    outputTokens: tokens.describe('tokens written, reasoning included'),
+    cachedInputTokens: tokens.default(0).describe('tokens read from the cache of the provider'),
+    reasoningTokens: tokens.default(0).describe('tokens spent on reasoning'),
+    cacheWriteTokens: tokens.default(0).describe('tokens read that the provider put into its cache'),
   })
   .strict()
 export type Usage = z.infer<typeof Usage>
 
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 export const addUsage = (a: Usage, b: Usage): Usage => ({
-  inputTokens: a.inputTokens + b.inputTokens,
-  outputTokens: a.outputTokens + b.outputTokens,
-  cachedInputTokens: a.cachedInputTokens + b.cachedInputTokens,
-  reasoningTokens: a.reasoningTokens + b.reasoningTokens,
+  inputTokens: sum(a.inputTokens, b.inputTokens),
+  outputTokens: sum(a.outputTokens, b.outputTokens),
+  cachedInputTokens: sum(a.cachedInputTokens, b.cachedInputTokens),
+  reasoningTokens: sum(a.reasoningTokens, b.reasoningTokens),
   // A snapshot of an earlier version has none.
-  cacheWriteTokens: (a.cacheWriteTokens ?? 0) + (b.cacheWriteTokens ?? 0),
+  cacheWriteTokens: sum(a.cacheWriteTokens ?? 0, b.cacheWriteTokens ?? 0),
 })
+
+/** Journals of an earlier version may hold more than can be counted: `null` is what JSON would make of such a sum. */
+const sum = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER)
 
 /** A tool call as the model asked for it. `input` is the parsed JSON; when it could not be parsed, the raw text. */
 export type RequestedCall = { callId: string; name: string; input: unknown }

@@ -23,7 +23,7 @@ const Response = z.object({
 })
 
 const tokens = z.int().min(1)
-const usd = z.number().min(0)
+const usd = z.number().min(0).max(1_000_000)
 const Info = z.strictObject({
   contextTokens: tokens.optional(),
   reasoning: z.boolean().optional(),

@@ -1,7 +1,7 @@
 /** Any model of an AI SDK provider as a model of ours. */
 import type { Clock } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
-import type { Usage } from '../contracts/message.ts'
+import { tokensMax, type Usage } from '../contracts/message.ts'
 import type { Model, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
@@ -179,4 +179,5 @@ const usageOf = (usage: unknown): Usage => {
   }
 }
 
-const tokens = (value: unknown): number => (typeof value === 'number' && Number.isFinite(value) && value > 0 ? Math.round(value) : 0)
+/** A number that nobody can have used counts as none that was reported. */
+const tokens = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= tokensMax ? Math.round(value) : 0)

@@ -2,6 +2,7 @@
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Hints } from './classify.ts'
 import type { Credential } from './credentials.ts'
+import { providerFetch } from './fetch.ts'
 import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
 import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
@@ -32,7 +33,12 @@ export const providers: Readonly<Record<string, Provider>> = {
       const hints = serverHints({ url, variables: naming(anthropicVariables, credential), isNamed: named !== undefined, hasKey: true })
       // A key has a header of its own, and both together are refused.
       const access = credential === undefined || credential.type === 'key' ? { apiKey: secret } : { authToken: secret }
-      return { model: createAnthropic({ ...access, baseURL: url })(modelId), contextTokens: 200_000, secrets: [secret], hints }
+      return {
+        model: createAnthropic({ ...access, baseURL: url, fetch: providerFetch('ANTHROPIC_BASE_URL') })(modelId),
+        contextTokens: 200_000,
+        secrets: [secret],
+        hints,
+      }
     },
   },
   openai: {
@@ -46,7 +52,7 @@ export const providers: Readonly<Record<string, Provider>> = {
       const url = named ?? 'https://api.openai.com/v1'
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: named !== undefined, hasKey: true })
       // Chat completions rather than responses: they keep nothing at the provider, and our journal is the only history.
-      return { model: createOpenAI({ apiKey, baseURL: url }).chat(modelId), secrets: [apiKey], hints }
+      return { model: createOpenAI({ apiKey, baseURL: url, fetch: providerFetch('OPENAI_BASE_URL') }).chat(modelId), secrets: [apiKey], hints }
     },
   },
   'openai-compatible': {
@@ -66,7 +72,13 @@ export const providers: Readonly<Record<string, Provider>> = {
       const { createOpenAICompatible } = await loadPackage('@ai-sdk/openai-compatible', () => import('@ai-sdk/openai-compatible'))
       const apiKey = credential?.value ?? setting(env, 'OPENAI_API_KEY')
       const url = baseUrl(env, 'OPENAI_BASE_URL') ?? ''
-      const provider = createOpenAICompatible({ name: 'openai-compatible', baseURL: url, includeUsage: true, ...(apiKey ? { apiKey } : {}) })
+      const provider = createOpenAICompatible({
+        name: 'openai-compatible',
+        baseURL: url,
+        includeUsage: true,
+        fetch: providerFetch('OPENAI_BASE_URL'),
+        ...(apiKey ? { apiKey } : {}),
+      })
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: true, hasKey: apiKey !== undefined })
       return { model: provider(modelId), secrets: apiKey ? [apiKey] : [], hints }
     },

@@ -3,12 +3,13 @@ import { readFile } from 'node:fs/promises'
 import { LineCounter, parseDocument } from 'yaml'
 import { z } from 'zod'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
+import { tokensMax } from '../contracts/message.ts'
 import { providerCodes, providerError } from './provider-error.ts'
 
 const scriptBytesMax = 4 * 1024 * 1024
 
 const ms = z.number().min(0).max(3_600_000)
-const tokens = z.number().int().min(0)
+const tokens = z.number().int().min(0).max(tokensMax)
 
 const ScriptedError = z
   .strictObject({

@@ -1,5 +1,5 @@
 /** The tokens of a model call, however its provider spells them. */
-import type { Usage } from '../contracts/message.ts'
+import { tokensMax, type Usage } from '../contracts/message.ts'
 
 /** What was reported; what was not is not there. `input` leaves out what came from a cache or went into one, `total` is as reported. */
 export type TokenCounts = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number; total?: number }
@@ -28,7 +28,7 @@ const readWithin = [
 ]
 const writtenWithin = ['cacheWriteTokens', 'inputTokens.cacheWrite']
 
-/** Sorts what a provider reports; whatever is no finite number of tokens is as if it were not there. */
+/** Sorts what a provider reports; whatever is no number of tokens that a call can have used is as if it were not there. */
 export const tokenCounts = (reported: unknown): TokenCounts => {
   const find = finder(reported)
   const whole = find(inputFields)
@@ -55,7 +55,7 @@ export const usageFrom = (reported: unknown): Usage | undefined => {
   const { output = 0, cacheRead = 0, cacheWrite = 0, total = 0 } = counts
   const input = counts.input ?? Math.max(0, total - output - cacheRead - cacheWrite)
   return {
-    inputTokens: Math.round(input + cacheRead + cacheWrite),
+    inputTokens: Math.min(Math.round(input + cacheRead + cacheWrite), tokensMax),
     outputTokens: Math.round(output),
     cachedInputTokens: Math.round(cacheRead),
     reasoningTokens: Math.round(finder(reported)(reasoningFields) ?? 0),
@@ -69,7 +69,7 @@ const finder =
     for (const path of paths) {
       let value = reported
       for (const key of path.split('.')) value = typeof value === 'object' && value !== null ? (value as Record<string, unknown>)[key] : undefined
-      if (typeof value === 'number' && Number.isFinite(value) && value >= 0) return value
+      if (typeof value === 'number' && value >= 0 && value <= tokensMax) return value
     }
     return undefined
   }

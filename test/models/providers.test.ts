@@ -1,5 +1,7 @@
 /** The adapter with the real packages of the AI SDK, against local servers that speak the real wire formats. */
 import { execFile } from 'node:child_process'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { noFailPoints } from '../../src/contracts/environment.ts'
@@ -119,6 +121,26 @@ describe.each(['openai-compatible/local', 'openai/gpt-test'])('%s', (ref) => {
     expect((await start(model, request).response).text).toBe('well then')
   })
 
+  test('what follows the end of the answer is no part of it, and is not waited for', async () => {
+    const { model } = await openAi({ script: () => ({ text: 'well then [DONE] data: [DONE]' }), faults: [{ kind: 'after-done' }] }, ref)
+
+    const call = start(model, aRequest({ limits: { idleTimeoutMs: 60_000 } }))
+
+    expect(await call.response).toMatchObject({ text: 'well then [DONE] data: [DONE]', finish: 'stop' })
+    expect(call.deltas.map(({ text }) => text).join('')).toBe('well then [DONE] data: [DONE]')
+  })
+
+  test.each([1e308, 1e300, 2 ** 53, -1, 0.1])('a usage of %d tokens leaves totals that are numbers', async (count) => {
+    const { model } = await openAi(
+      { script: () => ({ text: 'fine', usage: { inputTokens: count, outputTokens: count, reasoningTokens: count } }) },
+      ref,
+    )
+
+    const { usage } = await start(model).response
+
+    expect(usage).toMatchObject({ inputTokens: 0, outputTokens: 0, reasoningTokens: 0 })
+  })
+
   test('an abort in mid-answer resolves at once and closes the connection', async () => {
     const { server, model } = await openAi({ script: () => ({ text: 'one two three' }), faults: [{ kind: 'hang', midway: true }] }, ref)
     const last = Promise.withResolvers<number>()
@@ -192,6 +214,46 @@ describe('anthropic', () => {
 
     expect(await start(model).error).toMatchObject(expected)
     expect(server.requests).toHaveLength(1)
+  })
+})
+
+describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/local'])('a redirect by the server of %s', (ref) => {
+  const variable = ref.startsWith('anthropic/') ? 'ANTHROPIC_BASE_URL' : 'OPENAI_BASE_URL'
+  const keyVariable = variable.replace('BASE_URL', 'API_KEY')
+
+  /** A server that redirects what is asked of it, and says what it was asked. */
+  const redirecting = async (to: (path: string) => { status: number; location: string }) => {
+    const asked: string[] = []
+    const server = createServer((incoming, outgoing) => {
+      asked.push(incoming.url ?? '')
+      const { status, location } = to(incoming.url ?? '')
+      incoming.resume().once('end', () => outgoing.writeHead(status, { location }).end())
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push({ close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()) })
+    const { port } = server.address() as AddressInfo
+    const env = { [variable]: `http://127.0.0.1:${port}/v1`, [keyVariable]: key }
+    return { asked, model: await createModels({ environment, env }).get(ref) }
+  }
+
+  test.each([301, 302, 303, 307, 308])('to another port is refused, and neither key nor conversation go there (%d)', async (status) => {
+    const other = await (ref.startsWith('anthropic/') ? anthropic([{ text: 'mine now' }]) : openAi({ script: () => ({ text: 'mine now' }) }, ref))
+    const { origin } = new URL(other.server.url)
+    const { model } = await redirecting((path) => ({ status, location: `${origin}${path}?token=secret` }))
+
+    const error = await start(model).error
+
+    expect(error).toMatchObject({ code: 'provider_rejected', message: expect.stringContaining(origin), hint: expect.stringContaining(variable) })
+    expect(error.retryable).toBe(false)
+    expect(JSON.stringify(error)).not.toMatch(/secret|THISMUSTNOT/)
+    expect(other.server.requests).toEqual([])
+  })
+
+  test('that has no end is given up', async () => {
+    const { model, asked } = await redirecting((path) => ({ status: 307, location: path }))
+
+    expect(await start(model).error).toMatchObject({ code: 'provider_rejected' })
+    expect(asked).toHaveLength(4)
   })
 })
 

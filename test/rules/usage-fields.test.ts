@@ -39,6 +39,7 @@ describe('tokens, however they are spelled [OC-88]', () => {
     ['more from the cache than was read', { prompt_tokens: 10, cached_tokens: 30 }, { input: 0, cacheRead: 30 }],
     ['zeros are numbers', { input_tokens: 0, output_tokens: 0 }, { input: 0, output: 0 }],
     ['what is no number of tokens', { input: Number.NaN, output: Number.POSITIVE_INFINITY, total: -1, cacheRead: '40' }, {}],
+    ['more than any call can use', { input: 1e308, output: 2e9, total: 2 ** 53, cacheRead: 7 }, { cacheRead: 7 }],
     ['the next spelling counts where one is no number', { inputTokens: Number.NaN, input_tokens: 8 }, { input: 8 }],
     ['nothing', undefined, {}],
     ['null', null, {}],

@@ -32,6 +32,8 @@ export type Fault =
   | { kind: 'cut' }
   | { kind: 'garbage' }
   | { kind: 'endless' }
+  /** Goes on after the end, and leaves the connection open. */
+  | { kind: 'after-done' }
 
 export type OpenAiServerOptions = {
   /** One response per assistant message in the request, or a function of the request. Default: the offline stand-in. */
@@ -162,7 +164,13 @@ const sendStream = async (
   }
   await send([{ index: 0, delta: {}, finish_reason: finishOf(response) }])
   if (body.stream_options?.include_usage === true) await send([], { usage: usageOf(response) })
-  outgoing.end('data: [DONE]\n\n')
+  if (fault?.kind !== 'after-done') return void outgoing.end('data: [DONE]\n\n')
+  // Its end comes in two parts, in the middle of the mark.
+  outgoing.write('data: [DO')
+  await pause(5)
+  outgoing.write('NE]\n\n')
+  await delta({ content: ' AND MORE' })
+  await send([{ index: 0, delta: {}, finish_reason: 'length' }])
 }
 
 const wholeChoice = (response: ScriptedResponse) => ({

@@ -1,0 +1,82 @@
+/** How the packages of the AI SDK reach a provider: not anywhere else, and no further than the end of its answer. */
+import { providerError } from './provider-error.ts'
+
+const redirectsMax = 3
+/** They keep the method and the body; of the others, a question would arrive as one without content. */
+const repeating = new Set([307, 308])
+
+/**
+ * `fetch` that takes its key nowhere but to the server that somebody has named: a redirect to another origin is refused. What a server still sends
+ * after `[DONE]` is no part of its answer, and is not waited for.
+ * @param variable names the address, for the hint
+ */
+export const providerFetch =
+  (variable: string): typeof globalThis.fetch =>
+  async (input, init) => {
+    let url = new URL(input instanceof Request ? input.url : input)
+    for (let redirects = 0; ; redirects++) {
+      const response = await fetch(url, { ...init, redirect: 'manual' })
+      const target = targetOf(response, url)
+      if (target === undefined) return endedAtDone(response)
+      await response.body?.cancel()
+      if (target.origin !== url.origin || !repeating.has(response.status) || redirects === redirectsMax) throw refused(url, target, variable)
+      url = target
+    }
+  }
+
+const targetOf = ({ status, headers }: Response, from: URL): URL | undefined => {
+  const location = headers.get('location')
+  return status >= 300 && status < 400 && location !== null && URL.canParse(location, from.href) ? new URL(location, from) : undefined
+}
+
+/** Without what may be a secret in it. */
+const shown = ({ origin, pathname }: URL): string => `${origin}${pathname}`.slice(0, 200)
+
+const refused = (from: URL, target: URL, variable: string) =>
+  providerError(
+    'provider_rejected',
+    `${shown(from)} redirects to ${shown(target)}, which is not followed: the key and the conversation would go there`,
+    {
+      hint: `if that is the address you mean, set ${variable} to it`,
+    },
+  )
+
+const endedAtDone = (response: Response): Response =>
+  response.body === null || !response.headers.get('content-type')?.includes('text/event-stream')
+    ? response
+    : new Response(response.body.pipeThrough(untilDone()), response)
+
+const newline = 0x0a
+const done = Buffer.from('[DONE]')
+/** `data:` with a space, the mark, and a carriage return. */
+const markBytesMax = 16
+
+/** Ends a stream of events where one says so. Lines are looked at as bytes, and only short ones: most are long, and are passed on as they are. */
+const untilDone = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
+  let line = Buffer.alloc(0)
+  let isLong = false
+  return new TransformStream({
+    transform(chunk, controller) {
+      for (let from = 0; from < chunk.length; ) {
+        const end = chunk.indexOf(newline, from)
+        const to = end < 0 ? chunk.length : end
+        if (!isLong && line.length + to - from <= markBytesMax) line = Buffer.concat([line, chunk.subarray(from, to)])
+        else isLong = true
+        if (end >= 0) {
+          if (!isLong && isDone(line)) {
+            controller.enqueue(chunk.subarray(0, end + 1))
+            // Cancels the connection, too.
+            controller.terminate()
+            return
+          }
+          line = Buffer.alloc(0)
+          isLong = false
+        }
+        from = to + 1
+      }
+      controller.enqueue(chunk)
+    },
+  })
+}
+
+const isDone = (line: Buffer): boolean => line.includes(done) && /^data: ?\[DONE\]\s*$/.test(line.toString('latin1'))
