@@ -90,7 +90,10 @@ export const weather = tool({
 })
 
 /** A runtime whose one agent is answered by {@link instantModel}, or by another one. */
-export const benchRuntime = (options: Pick<RuntimeOptions, 'transport' | 'limits' | 'resume'>, model: Model = instantModel()): Promise<Runtime> =>
+export const benchRuntime = (
+  options: Pick<RuntimeOptions, 'transport' | 'limits' | 'resume' | 'prefix'>,
+  model: Model = instantModel(),
+): Promise<Runtime> =>
   createRuntime({
     ...options,
     agents: [agent({ name: 'main', model: 'bench/instant', tools: [weather], limits: { outputCharsMax: 50_000_000 } })],

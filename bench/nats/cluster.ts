@@ -8,10 +8,10 @@ import type { NodeRow } from '../../src/runtime/cluster.ts'
 
 export type BenchNode = { id: string; process: ChildProcess }
 
-export const startNode = async (url: string, { holds = false } = {}): Promise<BenchNode> => {
+export const startNode = async (url: string, { holds = false, prefix = 'statecast' } = {}): Promise<BenchNode> => {
   const child = fork(fileURLToPath(new URL('node.ts', import.meta.url)), [], {
     execArgv: ['--disable-warning=ExperimentalWarning'],
-    env: { ...process.env, NODE_URL: url, ...(holds ? { NODE_HOLDS: '1' } : {}) },
+    env: { ...process.env, NODE_URL: url, NODE_PREFIX: prefix, ...(holds ? { NODE_HOLDS: '1' } : {}) },
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   const [{ node }] = (await once(child, 'message')) as [{ node: string }]
@@ -28,8 +28,8 @@ export type Out = { type: string; text?: string; runId?: string }
 
 export type BenchClient = {
   command<Answer>(name: string, input: object): Promise<Answer>
-  /** What a session says from now on. */
-  hear(key: string, listener: (event: Out) => void): void
+  /** What a session says from now on, and the node that says it. */
+  hear(key: string, listener: (event: Out, node: string) => void): void
   /** Waits until so many nodes share the partitions about alike. */
   balanced(nodes: number): Promise<NodeRow[]>
   close(): Promise<void>
@@ -37,15 +37,15 @@ export type BenchClient = {
 
 const answerMs = 30_000
 
-export const openClient = async (url: string): Promise<BenchClient> => {
+export const openClient = async (url: string, prefix = 'statecast'): Promise<BenchClient> => {
   const nc: NatsConnection = await connect({ servers: url })
-  const listeners = new Map<string, (event: Out) => void>()
-  nc.subscribe('statecast.out.session.>', {
-    callback: (_, message) => listeners.get(message.subject.split('.')[3] ?? '')?.(message.json<Out>()),
+  const listeners = new Map<string, (event: Out, node: string) => void>()
+  nc.subscribe(`${prefix}.out.session.>`, {
+    callback: (_, message) => listeners.get(message.subject.split('.')[3] ?? '')?.(message.json<Out>(), message.headers?.get('Statecast-Node') ?? ''),
   })
   await nc.flush()
   const command = async <Answer>(name: string, input: object): Promise<Answer> => {
-    const answer = await nc.request(`statecast.api.${name}`, JSON.stringify(input), { timeout: answerMs })
+    const answer = await nc.request(`${prefix}.api.${name}`, JSON.stringify(input), { timeout: answerMs })
     if (answer.headers?.has('Nats-Service-Error')) throw new Error(answer.headers.get('Nats-Service-Error'))
     return answer.json<Answer>()
   }

@@ -53,6 +53,7 @@ export class Host {
       others: options.others ?? this,
       committed: (root, ...args) => {
         this.#watchers.committed(root.name)
+        this.#resting.storeTook(environment.clock.now())
         events.committed?.(root, ...args)
       },
       sure: () => options.placement?.sure() ?? true,
@@ -227,9 +228,8 @@ export class Host {
     } catch (error) {
       if (this.#closing) return
       const name = formatAddress(address)
+      if (this.#options.placement && isRuntimeError(error) && error.code === 'fenced') return this.#resting.briefly(name, now)
       this.#resting.after(name, error, now)
-      // Another node is in the middle of it.
-      if (this.#options.placement && isRuntimeError(error) && error.code === 'fenced') return
       this.#options.environment.log.error({ actor: name, error: errorBody(error) }, 'an actor with unfinished work could not be woken')
     }
   }

@@ -52,7 +52,11 @@ export const runNode = ({ membership, record, host, environment, consume, finish
 
   const partition = partitionMachine.provide({
     actors: {
-      claim: write((seat) => (membership.isAlive(seat.holder) ? undefined : { ...seat, holder: me })),
+      claim: write((seat) =>
+        membership.isAlive(seat.holder)
+          ? undefined
+          : { holder: me, previous: seat.previous !== me && membership.isAlive(seat.previous) ? seat.previous : null },
+      ),
       serve: fromCallback<{ type: string }, PartitionContext>(({ input: { partition: number } }) => {
         let stop: (() => Promise<void>) | undefined
         let over = false
@@ -77,6 +81,7 @@ export const runNode = ({ membership, record, host, environment, consume, finish
       clear: write((seat) => (seat.previous === me ? { ...seat, previous: null } : undefined)),
       drop: fromPromise(async ({ input }) => host.drop(within(input.partition))),
     },
+    actions: { wakeActors: ({ context }) => host.wakeNow(within(context.partition)) },
   })
 
   let revision = 0

@@ -5,8 +5,12 @@ const pauseMs = 2000
 /** Longest pause between two attempts to open a root whose store is away. */
 const pauseMaxMs = 30_000
 
+/** `store`: what keeps this one keeps all, and is over for all when one of them gets through. */
+type Rest = { since: number; until: number; tries: number; store: boolean }
+
 export class Resting {
-  readonly #rests = new Map<string, { until: number; tries: number }>()
+  readonly #rests = new Map<string, Rest>()
+  #ofStore = 0
 
   get size(): number {
     return this.#rests.size
@@ -16,7 +20,11 @@ export class Resting {
   }
   /** Until somebody sends to it. */
   forGood(name: string): void {
-    this.#rests.set(name, { until: Number.POSITIVE_INFINITY, tries: 0 })
+    this.#set(name, { since: 0, until: Number.POSITIVE_INFINITY, tries: 0, store: false })
+  }
+  /** Another node is in the middle of it, and may let go of it, or die, at any moment: asking again costs one small message. */
+  briefly(name: string, now: number): void {
+    if (!this.has(name, now)) this.#set(name, { since: now, until: now + pauseMs, tries: this.#rests.get(name)?.tries ?? 0, store: false })
   }
   /** Not again every second; and what no repetition mends only when somebody sends to it, and is told the reason. */
   after(name: string, error: unknown, now: number): void {
@@ -24,12 +32,25 @@ export class Resting {
     // Many may have waited for the one attempt that failed.
     if (until > now) return
     const next = isRuntimeError(error) && error.retryable ? now + Math.min(pauseMaxMs, pauseMs * 2 ** tries) : Number.POSITIVE_INFINITY
-    this.#rests.set(name, { until: Math.max(until, next), tries: tries + 1 })
+    const store = isRuntimeError(error) && error.retryable && (error.code === 'log_full' || error.code === 'log_unavailable')
+    this.#set(name, { since: now, until: Math.max(until, next), tries: tries + 1, store })
+  }
+  /** The store has taken something: it is there, and has room. One that fails for a reason of its own still has its first pause. */
+  storeTook(now: number): void {
+    if (this.#ofStore === 0) return
+    for (const rest of this.#rests.values()) if (rest.store) rest.until = Math.min(rest.until, Math.max(now, rest.since + pauseMs))
   }
   end(name: string): void {
+    if (this.#rests.get(name)?.store) this.#ofStore -= 1
     this.#rests.delete(name)
   }
   endAll(these: (name: string) => boolean): void {
-    for (const name of this.#rests.keys()) if (these(name)) this.#rests.delete(name)
+    for (const name of this.#rests.keys()) if (these(name)) this.end(name)
+  }
+
+  #set(name: string, rest: Rest): void {
+    this.end(name)
+    if (rest.store) this.#ofStore += 1
+    this.#rests.set(name, rest)
   }
 }

@@ -17,12 +17,15 @@ export type PartitionContext = PartitionLook & { partition: number; me: string }
  * | elsewhere   | it was handed to us               | held        |
  * | elsewhere   | its seat still names us as before | lingering   |
  * | claiming    | the seat is written               | elsewhere or held, as it says |
+ * | held.alone  | another still has actors of it    | held.beside |
+ * | held.beside | the other has none left, or died  | held.alone, and its actors are woken |
  * | held        | it is for somebody else           | handing over |
  * | held        | somebody else has it              | taken       |
  * | held        | its seat was taken away           | reclaiming  |
  * | reclaiming  | the seat is written               | held        |
  * | handing over | the seat is written              | lingering   |
  * | lingering   | the last actor has gone to rest   | clearing    |
+ * | lingering   | who had it is gone, and it is for us | claiming |
  * | clearing    | the seat no longer names us       | elsewhere   |
  * | taken       | its actors are dropped            | elsewhere   |
  */
@@ -49,10 +52,15 @@ export const partitionMachine = setup({
   actions: {
     look: assign(({ event: { holder, previous, wanted } }) => ({ holder, previous, wanted })),
     note: assign((_, found: Seat) => found),
+    /** Wakes what another node kept from being woken. */
+    wakeActors: () => undefined,
   },
   guards: {
     mine: ({ context: { holder, me } }) => holder === me,
     mineBefore: ({ context: { previous, me } }) => previous === me,
+    /** Who is gone is not named. */
+    othersBefore: ({ context: { previous, me } }) => previous !== null && previous !== me,
+    nobodyBefore: ({ context: { previous, me } }) => previous === null || previous === me,
     /** Nobody known is not somebody else. */
     taken: ({ context: { holder, me } }) => holder !== null && holder !== me,
     forMe: ({ context: { holder, wanted, me } }) => holder === null && wanted === me,
@@ -88,6 +96,14 @@ export const partitionMachine = setup({
         { guard: 'forOthers', target: 'handingOver' },
         { guard: 'forMe', target: 'reclaiming' },
       ],
+      initial: 'alone',
+      states: {
+        alone: { always: { guard: 'othersBefore', target: 'beside' } },
+        beside: {
+          description: 'Some of its actors are in the middle of their work on the node that had it before, which we ask about each of them.',
+          always: { guard: 'nobodyBefore', target: 'alone', actions: 'wakeActors' },
+        },
+      },
     },
     reclaiming: {
       description: 'Somebody has taken the record of its seat away. Its actors go on meanwhile.',
@@ -109,7 +125,10 @@ export const partitionMachine = setup({
     },
     lingering: {
       description: 'Actors in the middle of their work end it here.',
-      always: { guard: 'mine', target: 'held' },
+      always: [
+        { guard: 'mine', target: 'held' },
+        { guard: 'forMe', target: 'claiming' },
+      ],
       invoke: { src: 'settle', input: ({ context }) => context, onDone: 'clearing' },
     },
     clearing: {

@@ -79,8 +79,9 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     if (me === undefined ? membership.members.nodes.length > 0 : !has(address)) throw elsewhereError(address, membership.holder(partition))
     if (previous === null || previous === me || !membership.isAlive(previous)) return
     const holds = await askNode({ bus, names, membership }, previous, 'holds', address).catch((error: unknown) => {
-      if (isRuntimeError(error) && error.code === 'closed' && !membership.isAlive(previous)) return false
-      throw error
+      if (!isRuntimeError(error) || error.code !== 'closed') throw error
+      // It does not answer any more; that it is gone is known when its word has expired.
+      return membership.isAlive(previous)
     })
     if (holds === true) throw elsewhereError(address, previous)
   }

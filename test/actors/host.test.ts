@@ -369,3 +369,52 @@ test('waiting for commits that do not come leaves nothing behind', async () => {
 
   expect(world.clock.pending()).toBe(timers)
 })
+
+test('what another node was in the middle of is taken up soon after it let go, however long that took', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([counting(puppets)])
+  await outcome(world, first.send(address, { type: 'work' }))
+  let elsewhere = true
+  const { RuntimeError } = await import('../../src/contracts/errors.ts')
+  const admit = async () => {
+    if (elsewhere) throw new RuntimeError('fenced', 'on another node', { retryable: true, data: { node: 'other' } })
+  }
+  await world.host([counting(puppets)], { placement: { has: () => true, admit, sure: () => true } })
+  await world.clock.advance(100_000)
+  expect(puppets.starts).toHaveLength(1)
+
+  first.abandon()
+  elsewhere = false
+  await world.clock.advance(3_000)
+
+  expect(puppets.starts.map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
+test('a store that takes something again is there for all whom it kept asleep', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([counting(puppets)])
+  await outcome(world, first.send(address, { type: 'work' }))
+  first.abandon()
+  const { RuntimeError } = await import('../../src/contracts/errors.ts')
+  let full = true
+  const host = await world.host([counting(puppets)], {
+    journal: (journal) => ({
+      ...journal,
+      append: async (...args) => {
+        if (full) throw new RuntimeError('log_full', 'no space', { retryable: true })
+        return journal.append(...args)
+      },
+    }),
+  })
+  // So that its present pause has just begun.
+  await world.clock.advance(65_000)
+  expect(puppets.starts).toHaveLength(1)
+
+  full = false
+  await outcome(world, host.send({ kind: 'counter', id: 'another' }, { type: 'add' }))
+  await world.clock.advance(4_000)
+
+  expect(puppets.starts.map(({ attempt }) => attempt)).toEqual([1, 2])
+})
