@@ -2,6 +2,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { detached } from '../contracts/plain.ts'
+import type { ExecutedAction } from './system.ts'
 
 type AnySystem = AnyActorRef['system']
 
@@ -67,7 +68,9 @@ type Action = ((args: ActionArgs, params: unknown) => unknown) & { resolve?: unk
 
 /** Actions that the gate holds back. Any other function that XState would run in a transition was written in place. */
 const held = new WeakSet<object>()
-export const isHeld = (action: object): boolean => held.has(action)
+
+/** `enqueueActions` may enqueue a function that has no name; it would act before the commit, so its transition must not be. */
+export const isInline = ({ type, exec }: ExecutedAction): boolean => exec !== undefined && !type.startsWith('xstate.') && !held.has(exec)
 
 const gateAction = (type: string, action: Action): Action => {
   if (action.resolve !== undefined) return action

@@ -26,8 +26,8 @@ export type Ledger = {
 export const recentMax = 1000
 const crashesKept = 20
 
-/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own. */
-export const isTakeover = ({ claim, create, crash, revived }: Commit): boolean => claim === true && !create && !crash && !revived
+/** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own, or an event that it had to undo. */
+export const isTakeover = ({ claim, create, crash, refused, revived }: Commit): boolean => claim === true && !create && !crash && !refused && !revived
 
 export const emptyLedger = (): Ledger => ({
   seq: 0,

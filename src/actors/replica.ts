@@ -4,14 +4,16 @@
  */
 import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
 import { createActor } from 'xstate'
+import type { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { detached } from '../contracts/plain.ts'
 import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
-import { type Gatekeeper, isHeld, keepGate } from './gate.ts'
+import { type Gatekeeper, isInline, keepGate } from './gate.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
-import { checkActions, type ExecutedAction, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
+import { inlineActionError, inlineActorError } from './supervision.ts'
+import { checkActions, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
 import { Timers } from './timers.ts'
 
 export type ReplicaOptions = {
@@ -103,17 +105,22 @@ export class Replica implements Gatekeeper {
 
   #adopt(ref: AnyActorRef): void {
     if (parentOf(ref) === undefined) this.#adoptRoot(ref)
-    else if (typeof ref.src !== 'string')
-      throw new Error(`the actor '${ref.id}' was spawned without a name; declare its logic under setup({ actors }) and spawn it by that name`)
+    else if (typeof ref.src !== 'string') this.#refuse(inlineActorError(ref.id))
     this.#unstarted.add(ref)
     const path = this.#paths.add(ref, this.#phase === 'restoring')
     guardListeners(ref, (error) => this.#outside?.listenerFailed(path, error))
-    checkActions(ref, refuseInline)
+    checkActions(ref, (action) => isInline(action) && this.#refuse(inlineActionError(action.type)))
     ref.on('*', (event) => {
       // Whoever hears it must not hold a part of the context.
       if (this.#phase === 'applying') this.#outputs.push({ kind: 'emit', path, event: detached(event as AnyEvent) })
       else this.#outside?.live(path, event as AnyEvent)
     })
+  }
+
+  /** Fails the input as a whole, also where a parent would take the error of its child: the author is told what to name. */
+  #refuse(error: RuntimeError): never {
+    this.failure ??= { error }
+    throw error
   }
 
   #adoptRoot(ref: AnyActorRef): void {
@@ -288,10 +295,4 @@ export class Replica implements Gatekeeper {
   holdStop(self: AnyActorRef, run: () => void): void {
     this.#outputs.push({ kind: 'stop', path: this.#paths.of(self), run })
   }
-}
-
-/** `enqueueActions` may enqueue a function that has no name; it would act before the commit, so the transition fails instead. */
-const refuseInline = ({ type, exec }: ExecutedAction): void => {
-  if (exec === undefined || type.startsWith('xstate.') || isHeld(exec)) return
-  throw new Error(`the action '${type}' is an inline function; declare it under setup({ actions }) and enqueue it by that name`)
 }

@@ -95,10 +95,8 @@ export class Root {
     this.#alive()
     return see(this) // in the same breath: a tick later the next commit may be under way
   }
-
   /** The input of a root that does not exist yet; the first one given counts. */
   readonly createWith = (input: unknown): void => this.#state.createWith(input)
-
   get working(): boolean {
     return this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing || this.#effects.running
   }
@@ -190,22 +188,24 @@ export class Root {
     const batch = this.#intake.take()
     const failed = this.#effects.takeFailed()
     let crash: ErrorBody | undefined
+    let rebuilt = false
     this.#tide.rise()
     try {
       this.#state.tick(this.#host.environment.clock.now())
       const { applied, trouble } = await this.#state.applyAll(batch)
       crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
-      if (applied.length === 0 && !crash) return this.#tide.fall()
+      if (applied.length === 0 && !crash && !trouble) return this.#tide.fall()
       const outputs = applied.flatMap((one) => one.outputs)
-      const extra = crash ? { ...verdict(crash, this.#state.ledger, this.#host.limits), ...(trouble ? { refused: trouble.refused } : {}) } : {}
+      const extra = { ...(crash ? verdict(crash, this.#state.ledger, this.#host.limits) : {}), ...(trouble ? { refused: trouble.refused } : {}) }
       const commit = await this.#committer.commit(applied, outputs, extra)
       this.#tide.fall()
-      await this.#letOut(commit, applied, outputs, trouble !== undefined)
+      rebuilt = trouble !== undefined
+      await this.#letOut(commit, applied, outputs, rebuilt)
     } catch (error) {
       for (const { reject } of batch) reject(error)
       throw error
     }
-    if (crash) await this.#restart(crash, failed)
+    if (crash || rebuilt) await this.#restart(crash, failed)
   }
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
@@ -227,8 +227,8 @@ export class Root {
     if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.owing) await this.#state.save(environment.log)
   }
 
-  /** After a crash: effects run again after a pause, and the actions that failed, unless it was one crash too many. */
-  async #restart(crash: ErrorBody, failed: FailedAction[]): Promise<void> {
+  /** On a rebuilt tree effects run again; after a crash when it has rested, with the actions that failed, unless it was one crash too many. */
+  async #restart(crash: ErrorBody | undefined, failed: FailedAction[]): Promise<void> {
     const { environment, limits } = this.#host
     const { replica, ledger } = this.#state
     if (this.#phase !== 'open' || !replica) return
@@ -238,8 +238,8 @@ export class Root {
       this.#effects.disown()
       return this.#intake.rejectAll(quarantinedError(this.name, this.quarantine))
     }
-    environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
-    await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
+    if (crash) environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
+    if (crash) await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
     if (this.leaving || this.#gone) return
     this.#go(replica)
     for (const { action } of failed) this.#effects.act(action)

@@ -12,12 +12,12 @@ import { encodeSnapshot, type Past, readPast } from './past.ts'
 import { plainCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
-import { birthError, halfImportedError, poisonError, quarantinedError } from './supervision.ts'
+import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 export type Applied = { waiting: Waiting; outputs: Output[] }
 
-/** Inputs that made the machine fail, and the last failure. */
-export type Trouble = { crash: ErrorBody; refused: NonNullable<Commit['refused']> }
+/** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
+export type Trouble = { crash: ErrorBody | undefined; refused: NonNullable<Commit['refused']> }
 
 export type StateOptions = {
   journal: Journal
@@ -101,10 +101,11 @@ export class State {
     let trouble: Trouble | undefined
     for (const waiting of batch) {
       if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
-      const crash = this.#apply(waiting, applied)
-      if (!crash) continue
-      const error = poisonError(this.#name, crash)
+      const failure = this.#apply(waiting, applied)
+      if (!failure) continue
+      const error = poisonError(this.#name, failure)
       waiting.reject(error)
+      const crash = isSendersAffair(failure, waiting.input) ? trouble?.crash : failure
       trouble = { crash, refused: [...(trouble?.refused ?? []), { input: waiting.input, error: error.toJSON() }] }
       await this.#rebuild(applied)
     }

@@ -1,7 +1,7 @@
 /** How often a root may fail before it is set aside, and how long it rests in between. */
 import type { Clock } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Commit } from '../contracts/journal.ts'
+import type { Commit, Input } from '../contracts/journal.ts'
 import type { Ledger } from './ledger.ts'
 
 export type Budget = { crashMax: number; crashPeriodMs: number }
@@ -72,14 +72,32 @@ export const lostError = (name: string, reason: unknown): RuntimeError =>
 
 export const poisonError = (name: string, failure: ErrorBody): RuntimeError =>
   new RuntimeError('bad_request', `${name} failed on this event: ${failure.message}`, {
-    hint: "mend the machine's guard or action; the event is kept in the journal, unapplied",
+    hint: `${isUnnamed(failure) ? failure.hint : "mend the machine's guard or action"}; the event is kept in the journal, unapplied`,
     data: { cause: failure },
   })
+
+/** What has no name can neither be held back until the commit nor found again in a replay. These showed only when they were met. */
+export const inlineActionError = (type: string): RuntimeError =>
+  new RuntimeError('not_durable', `the action '${type}' is an inline function`, {
+    hint: 'declare it under setup({ actions }) and enqueue it by that name',
+  })
+export const inlineActorError = (id: string): RuntimeError =>
+  new RuntimeError('not_durable', `the actor '${id}' was spawned without a name`, {
+    hint: 'declare its logic under setup({ actors }) and spawn it by that name',
+  })
+
+const isUnnamed = ({ code }: ErrorBody): boolean => code === 'not_durable'
+
+/**
+ * Whether a failure is the affair of whoever sent the event, and no failure of the actor: it is the same whenever the event comes, and its sender is told.
+ * What an effect or a timer runs into nobody is told of; it would come again at once.
+ */
+export const isSendersAffair = (failure: ErrorBody, input: Input): boolean => isUnnamed(failure) && !('timer' in input) && !('from' in input)
 
 /** The machine could not even begin: nothing was written, so another input may do better. */
 export const birthError = (name: string, failure: ErrorBody): RuntimeError =>
   new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {
-    hint: "mend the machine's context or entry actions, or create it with another input",
+    hint: (isUnnamed(failure) && failure.hint) || "mend the machine's context or entry actions, or create it with another input",
     data: { cause: failure },
   })
 

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { assign, createActor, createMachine, emit, enqueueActions, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
 import { registerMachine } from '../../src/actors/registration.ts'
-import { aWorld, outcome } from './support.ts'
+import { aWorld, outcome, Puppets } from './support.ts'
 
 const act = () => undefined
 const logic = fromPromise(async () => 1)
@@ -123,19 +123,117 @@ test('what only shows at run time is refused there, without acting: functions th
       missing: { actions: assign({ ref: ({ spawn }: any) => spawn('nobody') }) },
     },
   })
-  const host = await world.host([registerMachine('m', machine)], { limits: { crashMax: 100 } })
+  const host = await world.host([registerMachine('m', machine)])
   const send = (type: string) => outcome(world, host.send({ kind: 'm', id: 'one' }, { type }))
 
   const told = []
   for (const type of ['inline', 'disguised', 'spawn', 'spawnChild', 'missing', 'named']) told.push(await send(type))
 
   expect(told).toMatchObject([
-    { code: 'bad_request', message: expect.stringContaining("the action '(anonymous)' is an inline function; declare it under setup({ actions })") },
+    { code: 'bad_request', message: expect.stringContaining("the action '(anonymous)' is an inline function") },
     { code: 'bad_request', message: expect.stringContaining("the action 'track' is an inline function") },
-    { code: 'bad_request', message: expect.stringContaining('was spawned without a name; declare its logic under setup({ actors })') },
+    { code: 'bad_request', message: expect.stringContaining('was spawned without a name') },
     { code: 'bad_request', message: expect.stringContaining('was spawned without a name') },
     { code: 'bad_request', message: expect.stringContaining("Actor logic 'nobody' not implemented") },
     { value: { duplicate: false } },
   ])
   expect(acted).toEqual(['named'])
+})
+
+const actorsHint = expect.stringContaining('setup({ actors })')
+const inlineTypes = {} as { context: any; events: any }
+
+test('an event that meets an inline function or actor fails alone, with what to name, however often it comes: the actor is not set aside for it', async () => {
+  const world = await aWorld()
+  const machine = setup({ types: inlineTypes }).createMachine({
+    context: { n: 0 },
+    on: {
+      inline: { actions: enqueueActions(({ enqueue }) => enqueue(act)) },
+      spawn: { actions: assign({ ref: ({ spawn }: any) => spawn(logic) }) },
+      add: { actions: assign({ n: ({ context }) => context.n + 1 }) },
+    },
+  })
+  const host = await world.host([registerMachine('m', machine)], { limits: { crashMax: 2 } })
+  const send = (type: string) => outcome(world, host.send({ kind: 'm', id: 'one' }, { type }))
+  const told = []
+  for (let round = 0; round < 8; round++) {
+    for (const type of ['inline', 'spawn']) told.push(await send(type))
+    expect(await send('add')).toMatchObject({ value: { duplicate: false } })
+  }
+  const commits = await world.commits({ kind: 'm', id: 'one' })
+  host.abandon()
+  const next = await world.host([registerMachine('m', machine)])
+
+  expect(told.slice(0, 2)).toMatchObject([
+    { code: 'bad_request', error: { hint: expect.stringContaining('setup({ actions })') } },
+    { code: 'bad_request', error: { hint: actorsHint } },
+  ])
+  expect(told.map((one) => ('code' in one ? one.code : 'ok'))).toEqual(Array(16).fill('bad_request'))
+  expect(commits.filter(({ crash, quarantine }) => crash || quarantine)).toEqual([])
+  expect(await world.clock.until(next.read({ kind: 'm', id: 'one' }))).toMatchObject({ snapshot: { context: { n: 8 } }, quarantine: undefined })
+})
+
+test('an inline function in a child fails the event, not the child: no onError of the machine takes it for an error of its own', async () => {
+  const world = await aWorld()
+  const child = setup({ types: inlineTypes }).createMachine({ on: { bad: { actions: enqueueActions(({ enqueue }) => enqueue(act)) } } })
+  const machine = setup({ types: inlineTypes, actors: { child } }).createMachine({
+    initial: 'on',
+    states: { on: { invoke: { src: 'child', id: 'child', onError: 'off' }, on: { bad: { actions: sendTo('child', { type: 'bad' }) } } }, off: {} },
+  })
+  const host = await world.host([registerMachine('m', machine)])
+  const address = { kind: 'm', id: 'one' }
+
+  const told = await outcome(world, host.send(address, { type: 'bad' }))
+
+  expect(told).toMatchObject({ code: 'bad_request', message: expect.stringContaining('is an inline function') })
+  expect((await world.clock.until(host.read(address))).snapshot?.value).toBe('on')
+})
+
+test('an actor that an inline function keeps from beginning says what to name', async () => {
+  const world = await aWorld()
+  const machine = setup({ types: inlineTypes }).createMachine({ context: ({ spawn }: any) => ({ ref: spawn(logic) }) })
+  const host = await world.host([registerMachine('m', machine)])
+
+  expect(await outcome(world, host.create({ kind: 'm', id: 'one' }))).toMatchObject({ code: 'bad_request', error: { hint: actorsHint } })
+})
+
+test('what an effect or a timer runs into has no sender to be told, and is a failure of the actor', async () => {
+  const world = await aWorld()
+  const machine = setup({ types: inlineTypes }).createMachine({
+    initial: 'wait',
+    states: { wait: { after: { 100: { actions: enqueueActions(({ enqueue }) => enqueue(act)) } } } },
+  })
+  const host = await world.host([registerMachine('m', machine)], { limits: { crashMax: 1 } })
+  const address = { kind: 'm', id: 'one' }
+  await outcome(world, host.create(address))
+
+  await world.clock.advance(10_000)
+
+  expect(await world.clock.until(host.read(address))).toMatchObject({ quarantine: { message: expect.stringContaining('is an inline function') } })
+})
+
+test('what runs goes on when such an event is refused, and no host takes the refusals for processes that died of it', async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const make = () =>
+    registerMachine(
+      'm',
+      setup({ types: inlineTypes, actors: { work: puppets.promise('work') } }).createMachine({
+        initial: 'working',
+        states: { working: { invoke: { src: 'work', id: 'work', onDone: 'over' } }, over: {} },
+        on: { inline: { actions: enqueueActions(({ enqueue }) => enqueue(act)) } },
+      }),
+    )
+  const address = { kind: 'm', id: 'one' }
+  const host = await world.host([make()])
+  await outcome(world, host.create(address))
+  for (let round = 0; round < 12; round++) expect(await outcome(world, host.send(address, { type: 'inline' }))).toMatchObject({ code: 'bad_request' })
+  host.abandon()
+  const next = await world.host([make()])
+  await world.clock.settle()
+
+  puppets.control('work').resolve('done')
+  await world.clock.settle()
+
+  expect(await world.clock.until(next.read(address))).toMatchObject({ quarantine: undefined, snapshot: { value: 'over' } })
 })
