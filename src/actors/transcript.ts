@@ -64,7 +64,7 @@ const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said
 
 const notesOf = ({ notes = [] }: Commit): TranscriptNote[] => (notes as unknown as TranscriptNote[]).filter(({ type }) => type === 'transcript')
 
-/** Takes one commit into a view, in place. */
+/** Takes one commit into a view, in place. @throws RuntimeError corrupt_at where its notes and its inputs do not fit */
 const foldTranscript = (view: View, commit: Commit): void => {
   view.seq = commit.seq
   for (const input of commit.inputs) {
@@ -101,6 +101,12 @@ const foldTranscript = (view: View, commit: Commit): void => {
     // What was refused, or ended without a turn, waits for nothing any more: the session's own bounds are those of `pending`.
     for (const id of [...drop, ...ended.flatMap(({ ids }) => ids)]) view.pending.delete(nameOf(id))
   }
+}
+
+/** Takes commits from the first on as a transcript does. @throws RuntimeError corrupt_at from the one that cannot be taken */
+export const transcriptCheck = (): ((commit: Commit) => void) => {
+  const view = emptyView()
+  return (commit) => foldTranscript(view, commit)
 }
 
 /** Of a message that the session itself has answered. */

@@ -1,6 +1,7 @@
 /** Journals that come from elsewhere, some of them only in part, some of them made up. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import { decode, encode } from '../../src/actors/codec.ts'
+import { checksum, decode, encode } from '../../src/actors/codec.ts'
+import type { Commit } from '../../src/contracts/journal.ts'
 import { systemEnvironment } from '../../src/environment.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
 import { execute } from '../../src/runtime/commands.ts'
@@ -126,3 +127,54 @@ test.each([{ at: Number.NaN }, { at: -1 }, { at: '5' }, { at: 1e300 }, { inputs:
     expect(await here.services.transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
   },
 )
+
+/** The conversation with one commit changed, the checksums behind it put right: only its content is wrong. */
+const remade = (seq: number, change: (commit: Commit) => object): StoredFrame[] => {
+  let prev = 0
+  return frames.map((frame) => {
+    const commit = decode(Buffer.from(frame.bytes, 'base64')) as Commit
+    const bytes = encode({ ...(frame.seq === seq ? { ...commit, ...change(commit) } : commit), prev })
+    prev = checksum(bytes)
+    return { seq: frame.seq, bytes: Buffer.from(bytes).toString('base64') }
+  })
+}
+
+const transcript = (note: object) => () => ({ notes: [{ type: 'transcript', ...note }] })
+const answering = (data: object) => (commit: Commit) => ({
+  inputs: commit.inputs.map((input) =>
+    'from' in input ? { ...input, event: { ...input.event, data: { ...(input.event.data as object), ...data } } } : input,
+  ),
+})
+
+test.each<[string, (commit: Commit) => object, string]>([
+  ['notes that are no list', () => ({ notes: 'none' }), 'notes'],
+  ['a note of another kind', () => ({ notes: [{ type: 'gossip' }] }), 'notes.0.type'],
+  ['a note whose list is none', transcript({ add: 'all' }), 'notes.0.add'],
+  ['a note that adds a number', transcript({ add: [5] }), 'notes.0.add.0'],
+  ['a note that adds half a message', transcript({ add: [{ role: 'assistant', id: 'a' }] }), 'notes.0.add.0'],
+  ['a note that drops a number', transcript({ drop: [7] }), 'notes.0.drop.0'],
+  ['a note about an end without messages', transcript({ ended: [{ runId: 'r' }] }), 'notes.0.ended.0'],
+  ['a note that keeps a part of a message', transcript({ compact: { keep: 0.5, summary: 's' } }), 'notes.0.compact.keep'],
+  ['a note of what the journal does not hold', transcript({ add: ['nobody'] }), 'does not hold'],
+  ['a note that keeps more than there is', transcript({ compact: { keep: 99, summary: 's' } }), 'keeps 99'],
+  ['an answer without a text', answering({ text: 5 }), 'event.data.text'],
+  ['an answer whose calls are none', answering({ calls: 'many' }), 'event.data.calls'],
+  ['a second beginning', () => ({ create: { machine: 'session', signature: 'x' } }), 'begins anew'],
+])('an import with %s is refused, naming the commit and the place', async (_, change, place) => {
+  const changed = remade(4, change)
+
+  const importing = imports(changed, { wakeAt: null })
+
+  await expect(importing).rejects.toMatchObject({ code: 'bad_request', field: 'frames', message: expect.stringContaining('commit 4') })
+  await expect(importing).rejects.toThrow(place)
+  expect(await here.services.transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
+})
+
+test('what does not fit is found also where it came in an earlier part', async () => {
+  const changed = remade(4, transcript({ add: ['nobody'] }))
+  await imports(changed.slice(0, 4))
+
+  await expect(imports(changed.slice(4), { wakeAt: null })).rejects.toMatchObject({ message: expect.stringContaining('commit 4') })
+
+  await expect(execute(here, 'chat.history', { sessionKey: 's' })).rejects.toMatchObject({ code: 'conflict' })
+})
