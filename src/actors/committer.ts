@@ -29,7 +29,7 @@ export class Committer {
     this.#options = options
   }
 
-  /** A commit without inputs. One with inputs keeps the time at which they were applied: their timers count from it, in every replay. */
+  /** A commit without inputs, as of now; the one of a birth is as of the birth. */
   note(said: Partial<Commit>): Promise<Commit> {
     const { state, host } = this.#options
     state.tick(host.environment.clock.now())

@@ -9,7 +9,8 @@ import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { detached } from '../contracts/plain.ts'
 import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
-import { type Gatekeeper, isInline, keepGate } from './gate.ts'
+import { isInline, keepGate } from './gate.ts'
+import { Held } from './held.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
 import { inlineActionError, inlineActorError } from './supervision.ts'
@@ -25,36 +26,30 @@ export type ReplicaOptions = {
   outside?: Outside
 }
 
-/** An effect may be sent this many messages; more are a fault of the machine, not something to keep for a restart. */
-const sentMax = 10_000
 /** Messages between actors that one input may cause; two actors that answer each other for ever would hang the process. */
 const deliveryMax = 100_000
 
-export class Replica implements Gatekeeper {
+export class Replica {
   readonly actor: AnyActorRef
   readonly timers = new Timers()
-  readonly effects = new Map<ActorPath, Effect>()
   /** The error that ended the root, if one did. */
   failure: { error: unknown } | undefined
-  #outputs: Output[] = []
   #changed = new Set<AnyActorRef>()
   /** Actors that were made and not started: whoever is stopped before that ends without a word. */
   #unstarted = new Set<AnyActorRef>()
   #phase: 'applying' | 'outside' | 'restoring'
   #deliveries = 0
-  #epoch: number
   #nameLast = 0
   readonly #paths: Paths
   readonly #digest = new Digest()
-  readonly #restored: Map<ActorPath, ReplicaSnapshot['effects'][number]>
+  readonly #held: Held
   #outside: Outside | undefined
 
   /** Takes the initial transition. Its outputs are there to be taken, unless it is restored: then they belong to the past. */
   constructor({ registration, input, at, epoch, snapshot, outside }: ReplicaOptions) {
-    this.#epoch = epoch
     this.#outside = outside
     this.#paths = new Paths(snapshot?.uses)
-    this.#restored = new Map(snapshot?.effects.map((effect) => [effect.path, effect]))
+    this.#held = new Held(this.#paths, epoch, snapshot?.effects)
     this.timers.now = at
     this.#phase = snapshot ? 'restoring' : 'applying'
     this.actor = createActor(registration.gated, {
@@ -62,7 +57,7 @@ export class Replica implements Gatekeeper {
       input,
       ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
       clock: this.timers.clock,
-      logger: (...args: unknown[]) => void this.#outputs.push({ kind: 'log', path: '/', args }),
+      logger: (...args: unknown[]) => void this.#held.outputs.push({ kind: 'log', path: '/', args }),
       // Only the very first event comes this way: it makes the root known, and with it the hooks.
       inspect: (event) => (this.#paths.get('/') ? undefined : this.#inspect(event)),
     }) as AnyActorRef
@@ -112,7 +107,7 @@ export class Replica implements Gatekeeper {
     checkActions(ref, (action) => isInline(action) && this.#refuse(inlineActionError(action.type)))
     ref.on('*', (event) => {
       // Whoever hears it must not hold a part of the context.
-      if (this.#phase === 'applying') this.#outputs.push({ kind: 'emit', path, event: detached(event as AnyEvent) })
+      if (this.#phase === 'applying') this.#held.outputs.push({ kind: 'emit', path, event: detached(event as AnyEvent) })
       else this.#outside?.live(path, event as AnyEvent)
     })
   }
@@ -124,7 +119,7 @@ export class Replica implements Gatekeeper {
   }
 
   #adoptRoot(ref: AnyActorRef): void {
-    keepGate(ref.system, this)
+    keepGate(ref.system, this.#held)
     hookSystem(ref, {
       inspect: (event) => this.#inspect(event),
       phase: () => this.#phase,
@@ -184,10 +179,7 @@ export class Replica implements Gatekeeper {
       const path = this.#paths.of(ref)
       for (const [below, child] of this.#paths.drop(path)) {
         gone.set(below, child)
-        const effect = this.effects.get(below)
-        this.effects.delete(below)
-        // XState does not stop the children of a machine that threw.
-        if (effect && below !== path) this.#outputs.push({ kind: 'stop', path: below, run: effect.kill })
+        this.#held.end(below, below !== path)
       }
     }
     for (const ref of this.#changed) if (ref.getSnapshot().status !== 'active') bury(ref)
@@ -209,13 +201,11 @@ export class Replica implements Gatekeeper {
 
   /** The epoch in which inputs are applied from now on. */
   enter(epoch: number): void {
-    this.#epoch = epoch
+    this.#held.epoch = epoch
   }
 
   takeOutputs(): Output[] {
-    const outputs = this.#outputs
-    this.#outputs = []
-    return outputs
+    return this.#held.outputs.splice(0)
   }
 
   /** State values of the machines that changed since the last call; the status of what ended, or of what has no state value. */
@@ -228,6 +218,16 @@ export class Replica implements Gatekeeper {
     }
     this.#changed.clear()
     return states
+  }
+
+  /** Whether it says more than its journal: something happened to it since its states were last taken. */
+  get ahead(): boolean {
+    return this.#changed.size > 0
+  }
+
+  /** The effects that have been invoked and have not ended. */
+  get effects(): ReadonlyMap<ActorPath, Effect> {
+    return this.#held.effects
   }
 
   get status(): 'active' | 'done' | 'error' | 'stopped' {
@@ -266,33 +266,7 @@ export class Replica implements Gatekeeper {
     this.timers.last = snapshot.timerLast
     this.#nameLast = snapshot.nameLast
     this.#settle()
-    this.#outputs = []
+    this.takeOutputs()
     this.takeStates()
-  }
-
-  // The gate: all of these are called from within a transition.
-
-  holdAction(self: AnyActorRef, type: string, run: () => unknown): void {
-    this.#outputs.push({ kind: 'action', path: this.#paths.of(self), type, run })
-  }
-
-  effectInvoked(ref: AnyActorRef, process: Pick<Effect, 'launch' | 'deliver' | 'kill'>): void {
-    const path = this.#paths.of(ref)
-    const restored = this.#restored.get(path)
-    this.effects.set(path, { path, ref, epoch: restored?.epoch ?? this.#epoch, sent: restored?.sent.slice() ?? [], ...process })
-    this.#outputs.push({ kind: 'start', path })
-  }
-
-  holdDelivery(self: AnyActorRef, event: AnyEvent): void {
-    const path = this.#paths.of(self)
-    const effect = this.effects.get(path)
-    if (effect === undefined) return
-    if (effect.sent.length >= sentMax) effect.sent.shift()
-    effect.sent.push(event)
-    this.#outputs.push({ kind: 'deliver', path, event })
-  }
-
-  holdStop(self: AnyActorRef, run: () => void): void {
-    this.#outputs.push({ kind: 'stop', path: this.#paths.of(self), run })
   }
 }

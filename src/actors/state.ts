@@ -71,9 +71,12 @@ export class State {
     if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = plainCopy(input)
   }
 
-  /** Begins a commit: everything in it happens at this one time, and no commit is earlier than the one before. */
+  /**
+   * Dates the commit that is being made: everything in it happens at this one time, and no commit is earlier than the one before. Time stands still while
+   * the tree is ahead of its journal: its delays count from the time at which something was done to it, and in a replay from that of the commit.
+   */
   tick(now: number): void {
-    this.ledger.at = Math.max(this.ledger.at, now)
+    if (!this.replica?.ahead) this.ledger.at = Math.max(this.ledger.at, now)
   }
 
   /** Makes it, with nothing said to it, as of now. @returns why it cannot be */
