@@ -53,15 +53,23 @@ const redact = { paths: secrets.flatMap((name) => [name, `*.${name}`, `*.*.${nam
 
 const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 
-/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level debug, info, warn, error or silent @throws RuntimeError bad_request */
+/** Logs as JSON lines on stderr, so that stdout is the program's own. @param level trace, debug, info, warn, error, fatal or silent @throws RuntimeError bad_request */
 export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logger => {
   if (!levels.includes(level))
     throw new RuntimeError('bad_request', `'${level.slice(0, 40)}' is no level of logging`, {
       field: 'STATECAST_LOG',
       hint: `there are: ${levels.join(', ')}`,
     })
-  return pino({ level, redact, base: null }, pino.destination({ fd: 2, sync: true }))
+  return pino({ level, redact }, pino.destination({ fd: 2, sync: true }))
 }
+
+/** A logger that adds `fields` to each line, as they are when it is written; what the line says itself counts. */
+export const logWith = (log: Logger, fields: () => object): Logger => ({
+  debug: (said, message) => log.debug({ ...fields(), ...said }, message),
+  info: (said, message) => log.info({ ...fields(), ...said }, message),
+  warn: (said, message) => log.warn({ ...fields(), ...said }, message),
+  error: (said, message) => log.error({ ...fields(), ...said }, message),
+})
 
 export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({
   clock: systemClock,

@@ -3,7 +3,6 @@ import type { ConnectionOptions } from '@nats-io/transport-node'
 import type { AnyStateMachine } from 'xstate'
 import { Host } from './actors/host.ts'
 import type { HostLimits } from './actors/limits.ts'
-import { failPointsAt } from './actors/moments.ts'
 import type { MachineOptions } from './actors/registration.ts'
 import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
 import { registerSession } from './actors/session.actor.ts'
@@ -13,11 +12,10 @@ import type { Agent } from './contracts/agent.ts'
 import type { Channel } from './contracts/channel.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
-import type { Commit } from './contracts/journal.ts'
 import { type Role, roles } from './contracts/placement.ts'
 import { type Address, subjects } from './contracts/subjects.ts'
 import type { Transport, TransportHealth } from './contracts/transport.ts'
-import { systemEnvironment } from './environment.ts'
+import { logWith, systemEnvironment } from './environment.ts'
 import type { Credentials } from './models/credentials.ts'
 import { type CustomModel, createModels } from './models/models.ts'
 import type { SendRule } from './rules/inbound.ts'
@@ -29,7 +27,7 @@ import { channelTable } from './runtime/channel-table.ts'
 import { type Cluster, type NodeRow, openCluster } from './runtime/cluster.ts'
 import { registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
 import { localDirectory } from './runtime/directory.ts'
-import { failPointsFrom } from './runtime/fail-points.ts'
+import { failPointsFrom, hitAll } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
 import { registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
 import { hostEvents } from './runtime/host-events.ts'
@@ -44,6 +42,7 @@ import { readCommits } from './runtime/trace.ts'
 import { turnPlace } from './runtime/turn-place.ts'
 import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
+import { version } from './version.ts'
 
 export type RuntimeOptions = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
@@ -107,7 +106,11 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
   const retention = options.retention && checkRetention(options.retention)
   const machines = ownMachines(options)
   const system = systemEnvironment()
-  const environment: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
+  const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
+  const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
+  /** What has to end again where this fails. */
+  const begun: { cluster?: Cluster; host?: Host } = {}
+  const { log } = environment
   const workspace = options.workspace ?? process.cwd()
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
@@ -131,8 +134,6 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ...(options.nats === undefined ? {} : { connection: options.nats }),
           ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
         })
-  /** What has to end again where this fails. */
-  const begun: { cluster?: Cluster; host?: Host } = {}
   try {
     const resumes = options.resume !== false
     if (resumes) serviceTools.start(transport.bus)
@@ -141,7 +142,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
-    const outputs = new Outputs(environment.log, cluster && othersOn(transport.bus, names, cluster, environment.log))
+    const outputs = new Outputs(log, cluster && othersOn(transport.bus, names, cluster, log))
     let draining: RuntimeError | undefined
     const admit = () => {
       if (draining) throw draining
@@ -164,7 +165,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place)
     const heartbeat = registerHeartbeat({ services, workspace, place, session: (key, agent) => session(key, { agent }) })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]
-    const publish = publishOutputs(transport.bus, names, environment.log, cluster?.me)
+    const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
     const host = new Host({
       journal: transport.journal,
@@ -211,6 +212,7 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
         await cluster?.close()
         if (own !== undefined) await transport.close()
+        log.info({ transport: transport.name }, 'the runtime closed')
       })().finally(ended.resolve)
       return closed
     }
@@ -225,7 +227,9 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       if (runtime.nodes().length > 1) door?.stop()
       agentHost?.leave()
       await stopInbox()
+      log.info({ timeoutMs, liveActors: host.liveCount }, 'draining: running turns may finish, no new work is taken')
       await (cluster ? cluster.drain(timeoutMs) : host.settled(timeoutMs))
+      log.info({ unfinished: host.busyCount }, 'drained')
       await close()
     }
     const runtime = {
@@ -275,6 +279,10 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
     // Whoever shares the bus asks there; a store of one process has its own doors.
     const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(runtime, names) : undefined
     const agentHost = resumes && agentProtocol ? openAgentProtocol(runtime, agentProtocol) : undefined
+    log.info(
+      { version, transport: transport.name, agents: [...agents.keys()], actors: machines.map(({ kind }) => kind), resumes },
+      'the runtime started',
+    )
     return runtime
   } catch (error) {
     serviceTools.stop()
@@ -288,8 +296,3 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
 
 /** ms for the answers of commands that wait for a turn, when there will be none any more. */
 const answersMs = 1_000
-
-const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
-  const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
-  return held.length > 0 ? Promise.all(held).then(() => undefined) : undefined
-}

@@ -48,6 +48,7 @@ export class Committer {
     const extra = effects.owing ? { ...said, owed: effects.owed } : said
     const commit = state.draft(host.writer, inputs, outputs, extra)
     const bytes = encode(commit)
+    const { log } = host.environment
     const before = host.moment(root, 'received', commit)
     if (before) await before
     alive()
@@ -65,10 +66,13 @@ export class Committer {
       patienceMs: patient ? host.limits.patienceMs : 0,
       stalled: (error) => {
         alive()
+        if (!this.stalled) log.warn({ actor: root.name, error: error.toJSON() }, 'the journal takes no writes; the write is retried')
         this.stalled = error
       },
     })
+    if (this.stalled) log.info({ actor: root.name }, 'the journal takes writes again')
     this.stalled = undefined
+    if (commit.claim && commit.epoch > 1) this.#tellTakeover(commit)
     advance(state.ledger, commit, checksum(bytes))
     state.claimed = true
     state.wakeAt = head.wakeAt
@@ -77,6 +81,14 @@ export class Committer {
     alive()
     await this.confirm(began)
     return commit
+  }
+
+  /** Before the ledger names us: the one whose actors these were is in the log, since an operator looks for what became of them. */
+  #tellTakeover({ epoch, seq }: Commit): void {
+    const { root, host, state } = this.#options
+    const unfinished = state.replica?.effects.size ?? 0
+    const facts = { actor: root.name, from: state.ledger.writer, epoch, seq, unfinished }
+    host.environment.log[unfinished > 0 ? 'info' : 'debug'](facts, 'this host took over an actor')
   }
 
   /**

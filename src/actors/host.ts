@@ -81,6 +81,10 @@ export class Host {
   get liveCount(): number {
     return this.#live.size
   }
+  /** Of those in memory, how many have something to do. */
+  get busyCount(): number {
+    return [...this.#live.values()].filter(({ busy }) => busy).length
+  }
   /** It shuts down, or has. */
   get closed(): boolean {
     return this.#closing !== undefined

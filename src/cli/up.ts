@@ -3,7 +3,7 @@ import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import { systemEnvironment } from '../environment.ts'
+import { stderrLogger } from '../environment.ts'
 import { checkExposure, type Gateway, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
@@ -27,6 +27,8 @@ export const up = async (options: UpOptions): Promise<number> => {
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
+  /** Whoever runs a node reads in its log what happened to it, so it says more than a command does. */
+  const log = app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'info')
   const roles = rolesIn(options.roles, folder !== undefined)
   if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
@@ -39,13 +41,14 @@ export const up = async (options: UpOptions): Promise<number> => {
   const serve = (): Promise<Gateway> => {
     mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
     const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
-    return serveGateway({ runtime: present, log: { ...systemEnvironment(), ...app.environment }.log, host: options.host, port: options.port, tokens })
+    return serveGateway({ runtime: present, log, host: options.host, port: options.port, tokens })
   }
   // Other nodes give work to one that has come: it comes when it has its port. A folder that is taken says more than a port that is.
   const early = folder === undefined ? await serve() : undefined
   // `starting` tells other commands that it is worth waiting for the address.
   const runtime = await createRuntime({
     ...app,
+    environment: { ...app.environment, log },
     transport,
     owner: { starting: 'yes' },
     roles,
@@ -60,6 +63,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     made = runtime
     const gateway = early ?? (await serve())
     if (folder) writeOwner(folder, { url: gateway.url })
+    log.info({ url: gateway.url }, 'this node answers HTTP')
     await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
     if (options.resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
     await Promise.race([stopping, runtime.ended])

@@ -10,6 +10,7 @@ import { type NodeRecord, type Placement, partitionOf, type Role } from '../cont
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import { version } from '../version.ts'
+import { logCluster } from './cluster-log.ts'
 import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
 import { openNodeDoor } from './node-door.ts'
 import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts } from './work.ts'
@@ -68,6 +69,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
   let node: RunningNode | undefined
   const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
+  let endLog: () => void = () => undefined
   let leaving = false
 
   const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
@@ -101,6 +103,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     },
     join({ host, works, consume, drained }) {
       if (me === undefined) return
+      endLog = logCluster(membership, environment, me)
       const workshop = openWorkshop(workParts(me), works, roles)
       closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
       node = runNode({ membership, record, host, environment, consume, finishWork: () => workshop.stop() })
@@ -129,6 +132,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     },
     async close() {
       closeDoor()
+      endLog()
       membership.close()
       // Whoever is next need not wait until our word has expired.
       if (node) await membership.withdraw(record.id).catch(() => undefined)

@@ -3,8 +3,10 @@
  * Several are separated by commas; actions are `kill`, `throw`, `delay=<ms>`.
  */
 import { writeSync } from 'node:fs'
-import { type Clock, type FailPoint, type FailPoints, failPoints, noFailPoints } from '../contracts/environment.ts'
+import { failPointsAt } from '../actors/moments.ts'
+import { type Clock, type Environment, type FailPoint, type FailPoints, failPoints, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
 
 type Plan = { name: FailPoint; hit: number; action: string }
 
@@ -46,4 +48,10 @@ export const failPointsFrom = (text: string | undefined, clock: Clock): FailPoin
 const die = (name: FailPoint, hit: number): void => {
   writeSync(2, `fail point ${name}, hit ${hit}: kill (${failPoints[name]})\n`)
   process.kill(process.pid, 'SIGKILL')
+}
+
+/** Stops, delays or kills at whatever fail points a moment of a commit is. */
+export const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
+  const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
+  return held.length > 0 ? Promise.all(held).then(() => undefined) : undefined
 }

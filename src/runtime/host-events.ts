@@ -5,10 +5,12 @@ import type { Transcripts } from '../actors/transcript.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
+import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { Diagnostics } from './diagnostics.ts'
 import type { Outputs } from './outputs.ts'
 import type { publishOutputs } from './publish.ts'
+import { logTurn } from './turn-log.ts'
 
 type Parts = { environment: Environment; transcripts: Transcripts; outputs: Outputs; publish: ReturnType<typeof publishOutputs> }
 
@@ -17,6 +19,11 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
     const said = { path: '/', event }
     outputs.say(formatAddress(address), said)
     publish(address, said)
+    logOf(address, event, false)
+  }
+  const logOf = (address: Address, event: AnyEvent, repeated: boolean): void => {
+    if (address.kind !== 'session') return
+    logTurn(environment.log, { actor: formatAddress(address), ...(repeated ? { repeated } : {}) }, event as unknown as SessionOutput)
   }
   const diagnostics = new Diagnostics(environment, sayLive)
   const leave = (address: Address): void => {
@@ -37,6 +44,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
         outputs.say(root.name, said)
         publish(root.address, said)
         diagnostics.hear(root.address, event, commit.at)
+        logOf(root.address, event, redo)
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
