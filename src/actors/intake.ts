@@ -1,8 +1,8 @@
 /** What waits for its commit: messages from outside, what effects said, timers that fired. Everything in it is a copy that nobody else holds. */
-import { RuntimeError } from '../contracts/errors.ts'
+import type { Logger } from '../contracts/environment.ts'
+import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input, Receipt } from '../contracts/journal.ts'
 import { effectFailure } from './edges.ts'
-import { effectFailed } from './gate.ts'
 import { inputSizeMax, measuredCopy } from './plain.ts'
 
 export type Waiting = {
@@ -25,13 +25,15 @@ export const unanswered = (input: Input, lazy = false): Omit<Waiting, 'size'> =>
 export class Intake {
   readonly #name: string
   readonly #max: number
+  readonly #log: Logger
   #queue: Waiting[] = []
   /** Effects whose messages did not fit any more, and who are to fail for it. */
   #flooding = new Set<ActorPath>()
 
-  constructor(name: string, max: number) {
+  constructor(name: string, max: number, log: Logger) {
     this.#name = name
     this.#max = max
+    this.#log = log
   }
 
   get length(): number {
@@ -68,7 +70,9 @@ export class Intake {
     } catch (error) {
       if (!('from' in input)) throw error
       // What an effect produced and nobody can store becomes the failure of that effect.
-      const failure = measuredCopy(unstorable(input, error))
+      const refusal = unstorable(input, error)
+      this.#tell(input.from, refusal)
+      const failure = measuredCopy(failing(input, refusal))
       return { ...waiting, input: failure.copy, size: failure.size, lazy: false }
     }
   }
@@ -82,7 +86,13 @@ export class Intake {
     })
     if (this.#flooding.has(input.from)) throw error
     this.#flooding.add(input.from)
+    this.#tell(input.from, error)
     return { ...waiting, input: effectFailure(input.from, error), lazy: false }
+  }
+
+  /** An author may look for the mistake in what the effect called, where it is not: the machine takes its `onError`, and nothing else shows why. */
+  #tell(path: ActorPath, error: RuntimeError): void {
+    this.#log.error({ actor: this.#name, path, error: error.toJSON() }, 'what an effect said cannot be stored, so it fails')
   }
 
   /** The inputs of the next commit. */
@@ -104,15 +114,33 @@ export class Intake {
   }
 }
 
-const unstorable = (input: Extract<Input, { from: string }>, cause: unknown): Input => {
-  const why = cause instanceof Error ? cause.message : String(cause)
-  const error = new RuntimeError('tool_output', `the result cannot be journalled: ${why}`, {
-    hint: 'return plain data: JSON, Date, Uint8Array, Error',
+type FromEffect = Extract<Input, { from: string }>
+
+/** @returns what is wrong with it, and where in it */
+const unstorable = ({ from, event }: FromEffect, cause: unknown): RuntimeError => {
+  const ends = event.type.startsWith('xstate.')
+  const { message, field } = reasonOf(ends ? event.data : event) ?? { message: messageOf(cause) }
+  return new RuntimeError('tool_output', `what ${from} ${ends ? 'came to' : `said as '${event.type}'`} cannot be stored: ${message}`, {
+    ...(field ? { field } : {}),
+    hint: 'return plain data: JSON, Date, Uint8Array, Error; of anything else what the machine needs of it',
   })
+}
+
+/** The place as its author names it: within the value, and not within the input that it would be. */
+const reasonOf = (value: unknown): RuntimeError | undefined => {
+  try {
+    measuredCopy(value)
+    return undefined
+  } catch (error) {
+    return isRuntimeError(error) ? error : undefined
+  }
+}
+
+const failing = (input: FromEffect, error: RuntimeError): Input => {
   const { type } = input.event
   if (type === 'xstate.promise.resolve' || type === 'xstate.promise.reject')
     return { ...input, event: { type: 'xstate.promise.reject', data: error } }
-  return { from: input.from, to: input.from, event: { type: effectFailed, error } }
+  return effectFailure(input.from, error)
 }
 
 /** One id twice in one batch: the second sender waits for the commit of the first. */

@@ -42,7 +42,7 @@ export class Root {
     this.name = formatAddress(address)
     this.registration = registration
     this.#lastActive = environment.clock.now()
-    this.#intake = new Intake(this.name, limits.queueMax)
+    this.#intake = new Intake(this.name, limits.queueMax, environment.log)
     const outside: Outside = {
       input: (input) => this.#enqueue(unanswered(input)),
       live: (path, event) => this.#host.live(this, path, event),
