@@ -27,7 +27,10 @@ const titlesIn = (node: Node): string[] => {
 const rowsOf = (callee: Node): string[] => {
   if (callee.type !== 'CallExpression') return []
   const [rows] = callee.arguments as Node[]
-  const elements = (list: Node | undefined) => (list?.type === 'ArrayExpression' ? (list.elements as Node[]) : [])
+  const elements = (list: Node | undefined): Node[] => {
+    if (list?.type === 'TSAsExpression') return elements(list.expression as Node)
+    return list?.type === 'ArrayExpression' ? (list.elements as Node[]) : []
+  }
   return elements(rows).map((row) => textOf(row.type === 'ArrayExpression' ? elements(row)[0] : row))
 }
 

@@ -9,7 +9,7 @@ const appendAll = async (journal: Journal, texts: string[], address = aSession()
 }
 const shown = (frames: Frame[]) => frames.map(({ seq, bytes }) => `${seq}:${textOf(bytes)}`)
 
-export const journalContract = ({ claim, open, reopen }: Suite): void => {
+export const journalContract = ({ claim, open, reopen, beside }: Suite): void => {
   claim('an empty journal has no frames, no last frame and no head', async () => {
     const { journal } = await open()
 
@@ -61,6 +61,40 @@ export const journalContract = ({ claim, open, reopen }: Suite): void => {
     expect(answers.filter(({ outcome }) => outcome === 'fenced')).toHaveLength(49)
     expect(await journal.read(aSession(), 1)).toHaveLength(2)
   })
+
+  if (beside) {
+    claim('of two transports that begin a journal one creates it; the other one, which has never seen it, is fenced [INV-4, INV-5]', async () => {
+      const one = await open()
+      const other = await beside(one)
+
+      const first = await one.journal.append(aSession(), 0, bytesOf('one'), awake)
+      const second = await other.journal.append(aSession(), 0, bytesOf('other'), awake)
+
+      expect([first, second]).toEqual([{ outcome: 'ok' }, { outcome: 'fenced', last: 1 }])
+      expect(shown(await other.journal.read(aSession(), 1))).toEqual(['1:one'])
+    })
+
+    claim('of two transports that append at the same places at the same time at most one is told that it wrote, and both read that', async () => {
+      const one = await open()
+      const both = [one.journal, (await beside(one)).journal]
+      const addresses = Array.from({ length: 20 }, (_, index) => aSession(`root-${index}`))
+
+      for (const address of addresses) {
+        const acknowledged: string[] = []
+        for (const seq of [1, 2, 3]) {
+          const texts = [`one at ${seq}`, `other at ${seq}`]
+          const answers = await Promise.all(both.map((journal, place) => journal.append(address, seq - 1, bytesOf(texts[place]!), awake)))
+          const wrote = texts.filter((_, place) => answers[place]?.outcome === 'ok')
+          expect(wrote.length).toBeLessThanOrEqual(1)
+          acknowledged.push(...wrote.map((text) => `${seq}:${text}`))
+        }
+        const [mine, yours] = await Promise.all(both.map(async (journal) => shown(await journal.read(address, 1))))
+        expect(mine).toEqual(yours)
+        expect(mine).toEqual(expect.arrayContaining(acknowledged))
+        expect(mine?.map((frame) => frame.split(':')[0])).toEqual(['1', '2', '3'].slice(0, mine?.length))
+      }
+    })
+  }
 
   claim('what was written is a copy: its writer may use a Buffer again', async () => {
     const { journal } = await open()

@@ -18,6 +18,7 @@ describeTransport({
     await transport.close()
     return openOn(stores.get(transport)!, options)
   },
+  beside: (transport, options) => openOn(stores.get(transport)!, { ...options, steal: true }),
 })
 
 test('a store that is in use is refused to a second transport until the first is closed', async () => {

@@ -25,6 +25,7 @@ export const natsBackend = (name: string, url: () => string, replicas: number): 
       await wipe(url())
       return openHere(options)
     },
+    beside: (_, options) => openHere(options),
     reopen: async (transport, options) => {
       await transport.close()
       return openHere(options)

@@ -70,6 +70,7 @@ describe('one server that is harmed while it is used', () => {
     topics: ['journal', 'inbox', 'registry', 'blobs', 'lifecycle'],
     skip: { ...inner.skip, ...skip },
     open: async (options) => interrupted(await inner.open(options), harmsOfOneCase()),
+    beside: async (transport, options) => interrupted(await inner.beside!(transport, options), () => undefined),
     reopen: async (transport, options) => interrupted(await inner.reopen!(transport, options), harmsOfOneCase()),
   })
 })

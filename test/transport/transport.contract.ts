@@ -17,6 +17,8 @@ export type Backend = {
   open(options: OpenOptions): Promise<Transport>
   /** Closes it, unless it is closed, and opens another on what was durable. */
   reopen?(transport: Transport, options: OpenOptions): Promise<Transport>
+  /** Opens one more on the same store, as another node would; left out where only one may be open. */
+  beside?(transport: Transport, options: OpenOptions): Promise<Transport>
   /** From the title of a case to the reason why this backend does not take it. */
   skip?: Record<string, string>
   /** Topics that it takes; all, unless given. */
@@ -27,6 +29,7 @@ export type Suite = {
   claim(title: string, body: () => Promise<void>): void
   open(options?: Partial<OpenOptions>): Promise<Transport>
   reopen(transport: Transport, options?: Partial<OpenOptions>): Promise<Transport>
+  beside: ((transport: Transport) => Promise<Transport>) | undefined
 }
 
 const topics = {
@@ -39,7 +42,7 @@ const topics = {
 }
 export type Topic = keyof typeof topics
 
-export const describeTransport = ({ name, open, reopen, skip = {}, topics: taken = Object.keys(topics) as Topic[] }: Backend): void => {
+export const describeTransport = ({ name, open, reopen, beside, skip = {}, topics: taken = Object.keys(topics) as Topic[] }: Backend): void => {
   describe(name, () => {
     const opened: Transport[] = []
     afterEach(async () => {
@@ -56,6 +59,7 @@ export const describeTransport = ({ name, open, reopen, skip = {}, topics: taken
         if (reopen === undefined) throw new Error(`${name} cannot be opened again: skip the cases that need it`)
         return kept(reopen(transport, { environment: anEnvironment(), ...options }))
       },
+      beside: beside && ((transport) => kept(beside(transport, { environment: anEnvironment() }))),
     }
     for (const topic of taken) describe(topic, () => topics[topic](suite))
   })
