@@ -7,6 +7,8 @@ export type Mutant = {
   /** Has to be there exactly once. */
   find: string
   replace: string
+  /** Who notices, where it is none of those that run.ts asks about every bug. */
+  tests?: string[]
 }
 
 export const mutants: Mutant[] = [
@@ -166,5 +168,19 @@ export const mutants: Mutant[] = [
     file: 'actors/effects.ts',
     find: 'this.#host.alone(() => this.#later === later && this.launchAll(replica, epoch))',
     replace: 'this.launchAll(replica, epoch)',
+  },
+  {
+    name: 'acknowledge what is not synced',
+    file: 'transport/embedded/database.ts',
+    find: 'PRAGMA synchronous = FULL',
+    replace: 'PRAGMA synchronous = NORMAL',
+    tests: ['test/crash/power-cut.test.ts'],
+  },
+  {
+    name: 'begin a journal that somebody else has begun',
+    file: 'transport/nats/link.ts',
+    find: 'expected === undefined ? {}',
+    replace: '!expected ? {}',
+    tests: ['test/transport/nats.test.ts'],
   },
 ]

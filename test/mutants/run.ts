@@ -1,5 +1,5 @@
 /**
- * Plants each bug into a copy of the source and says who notices: the simulation, else the tests of the runtime.
+ * Plants each bug into a copy of the source and says who notices: the simulation, else the tests of the runtime; or those that the bug names.
  * `node test/mutants/run.ts [--only NAME] [--seeds 400]`; the exit code says whether one survived.
  */
 import { spawnSync } from 'node:child_process'
@@ -18,7 +18,7 @@ const patienceMs = 240_000
 /** A copy of what the tests need. */
 const copy = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-mutant-'))
-  for (const part of ['src', 'test', 'scripts', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+  for (const part of ['src', 'test', 'scripts', 'bin', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
     cpSync(join(repository, part), join(folder, part), { recursive: true })
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -48,14 +48,20 @@ const run = (folder: string, command: string, ...args: string[]) =>
     killSignal: 'SIGKILL',
   })
 
-const look = (folder: string): Noticed | undefined => {
+/** Tests that a bug names are all that is asked about it. */
+const look = (folder: string, tests?: string[]): Noticed | undefined => {
+  if (tests) return tested(folder, ...tests)
   const simulated = run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
   if (simulated.status !== 0)
     return { by: 'simulation', words: firstWords(simulated.stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? simulated.stderr.slice(0, 120) }
   // Not those that need a server: the planted bugs are none of its business.
   const apart = ['--exclude', '**/*nats.test.ts', '--exclude', '**/front-door.test.ts']
-  const tested = run(folder, 'node_modules/vitest/vitest.mjs', 'run', 'test/actors', 'test/runtime', 'test/machines', 'test/tools', ...apart)
-  return tested.status === 0 ? undefined : { by: 'tests', words: firstWords(tested.stdout + tested.stderr, /FAIL.*?test\/(.*)/) ?? 'the suite' }
+  return tested(folder, 'test/actors', 'test/runtime', 'test/machines', 'test/tools', ...apart)
+}
+
+const tested = (folder: string, ...tests: string[]): Noticed | undefined => {
+  const { status, stdout, stderr } = run(folder, 'node_modules/vitest/vitest.mjs', 'run', ...tests)
+  return status === 0 ? undefined : { by: 'tests', words: firstWords(stdout + stderr, /FAIL.*?test\/(.*)/) ?? 'the suite' }
 }
 
 const firstWords = (text: string, pattern: RegExp): string | undefined => pattern.exec(text)?.[1]?.slice(0, 110)
@@ -67,7 +73,8 @@ if (chosen.length === 0) {
 }
 
 const control = copy()
-const sound = look(control)
+const named = [...new Set(chosen.flatMap(({ tests = [] }) => tests))]
+const sound = (chosen.some(({ tests }) => !tests) ? look(control) : undefined) ?? (named.length > 0 ? look(control, named) : undefined)
 rmSync(control, { recursive: true, force: true })
 if (sound) {
   console.error(`without any planted bug ${sound.by} says: ${sound.words}; a machine with other work may be too slow for some tests`)
@@ -78,7 +85,7 @@ let caught = 0
 for (const mutant of chosen) {
   const folder = plant(mutant)
   const began = performance.now()
-  const noticed = look(folder)
+  const noticed = look(folder, mutant.tests)
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   if (noticed) caught++
   console.log(`${noticed ? `caught by the ${noticed.by}` : 'SURVIVED'} after ${seconds} s: ${mutant.name}${noticed ? ` (${noticed.words})` : ''}`)
