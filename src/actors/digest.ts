@@ -11,10 +11,13 @@ export class Digest {
 
   /** @returns 32 bits; two trees that applied the same inputs have the same */
   of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[]): number {
-    let sum = timers.length === 0 ? 0 : checksum(encode(timers))
-    // A sum, since a restored tree has its actors in another order.
-    for (const [path, ref] of actors) sum = (sum + this.#checksum(path, ref)) >>> 0
-    return sum
+    return total(actors, timers, (path, ref) => this.#checksum(path, ref))
+  }
+
+  /** Whether a tree has a digest that was recorded, by us or by those before us, who minded the order of states in a history. */
+  fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[]): boolean {
+    const before = (path: ActorPath, ref: AnyActorRef) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, (ids) => ids)
+    return this.of(actors(), timers) === recorded || total(actors(), timers, before) === recorded
   }
 
   #checksum(path: ActorPath, ref: AnyActorRef): number {
@@ -27,8 +30,19 @@ export class Digest {
   }
 }
 
-const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>): number => {
-  const state = 'machine' in snapshot ? stateOf(snapshot as AnyMachineSnapshot) : ref.getPersistedSnapshot()
+const total = (actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], of: (path: ActorPath, ref: AnyActorRef) => number): number => {
+  let sum = timers.length === 0 ? 0 : checksum(encode(timers))
+  // A sum, since a restored tree has its actors in another order.
+  for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
+  return sum
+}
+
+/** XState enters the states of a history in the order of the machine, however they stand there. */
+type Order = (ids: string[]) => string[]
+const anyOrder: Order = (ids) => ids.sort()
+
+const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>, order = anyOrder): number => {
+  const state = 'machine' in snapshot ? stateOf(snapshot as AnyMachineSnapshot, order) : ref.getPersistedSnapshot()
   try {
     return checksum(encode([path, state]))
   } catch {
@@ -38,7 +52,7 @@ const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unkno
 }
 
 /** Children have fingerprints of their own; a reference to one, anywhere in a context, is its id (see codec.ts). */
-const stateOf = ({ status, value, context, historyValue, output, error }: AnyMachineSnapshot): unknown[] => {
-  const history = Object.entries(historyValue).map(([id, nodes]) => [id, nodes.map((node) => node.id)])
+const stateOf = ({ status, value, context, historyValue, output, error }: AnyMachineSnapshot, order: Order): unknown[] => {
+  const history = Object.entries(historyValue).map(([id, nodes]) => [id, order(nodes.map((node) => node.id))])
   return [status, value, context, history, output, error]
 }

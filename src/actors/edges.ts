@@ -42,6 +42,8 @@ export type ReplicaSnapshot = {
   nameLast: number
   uses: PersistedUses
   effects: { path: ActorPath; epoch: number; sent: AnyEvent[] }[]
+  /** In which order the states of machines with regions were entered; snapshots of before do not have it. */
+  orders?: [ActorPath, string[]][]
 }
 
 /** What an actor does outside of transitions: the host turns it into inputs and live output. */

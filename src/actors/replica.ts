@@ -14,7 +14,7 @@ import { Held } from './held.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
 import { inlineActionError, inlineActorError } from './supervision.ts'
-import { checkActions, guardListeners, hookSystem, parentOf, relay, reschedule, unschedule } from './system.ts'
+import { checkActions, entryOrder, guardListeners, hookSystem, parentOf, relay, reschedule, restoreEntryOrder, unschedule } from './system.ts'
 import { Timers } from './timers.ts'
 
 export type ReplicaOptions = {
@@ -250,6 +250,10 @@ export class Replica {
       nameLast: this.#nameLast,
       uses: this.#paths.persisted(),
       effects: [...this.effects.values()].map(({ path, epoch, sent }) => ({ path, epoch, sent })),
+      orders: [...this.#paths.entries()].flatMap(([path, ref]) => {
+        const order = entryOrder(ref)
+        return order ? [[path, order] as [ActorPath, string[]]] : []
+      }),
     }
   }
 
@@ -258,7 +262,16 @@ export class Replica {
     return this.#digest.of(this.#paths.entries(), this.timers.persisted())
   }
 
+  /** Whether the state is one of which a digest was recorded. */
+  fits(digest: number): boolean {
+    return this.#digest.fits(digest, () => this.#paths.entries(), this.timers.persisted())
+  }
+
   #restore(snapshot: ReplicaSnapshot): void {
+    for (const [path, order] of snapshot.orders ?? []) {
+      const ref = this.#paths.get(path)
+      if (ref) restoreEntryOrder(ref, order)
+    }
     for (const timer of snapshot.timers) {
       const [from, to] = [this.#paths.get(timer.from), this.#paths.get(timer.to)]
       if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event: timer.event, id: timer.id }, timer.delay))
