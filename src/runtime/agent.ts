@@ -6,6 +6,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
 import { Profile } from '../contracts/profile.ts'
 import type { Tool } from '../contracts/tool.ts'
+import { checkedTools } from '../tools/tool.ts'
 import { parseInput } from './parse.ts'
 
 export type AgentDefinition = {
@@ -98,7 +99,7 @@ export const agent = ({
     name,
     ...(model === undefined ? {} : { model }),
     instructions,
-    tools,
+    tools: checkedTools(tools),
     services,
     settings,
     limits: { ...defaultModelLimits, ...checkLimits(limits) },

@@ -8,6 +8,7 @@ import { inputSchemaOf } from '../tools/json-schema.ts'
 import { describeIssues } from '../tools/plan.ts'
 import { runTool } from '../tools/run.ts'
 import { instanceName } from '../tools/services/info.ts'
+import { checkedTools } from '../tools/tool.ts'
 import { checkSubject } from '../transport/subject.ts'
 import { announceService, errorHeaders } from './micro-service.ts'
 import { parseJson } from './parse.ts'
@@ -39,9 +40,10 @@ const queue = 'q'
  */
 export const toolServer = (
   bus: Bus,
-  { name, tools, description = 'tools for agents', prefix = 'statecast', environment: parts = {} }: ToolServerOptions,
+  { name, tools: given, description = 'tools for agents', prefix = 'statecast', environment: parts = {} }: ToolServerOptions,
 ): ToolServer => {
   const environment = { ...systemEnvironment(), ...parts }
+  const tools = checkedTools(given)
   check(name, tools)
   const subjectOf = (tool: Tool): string => `${prefix}.tools.${name}.${tool.name}`
   const publish = (reply: string, body: Uint8Array, headers: Record<string, string>): void => {

@@ -1,6 +1,9 @@
 /** What an author writes is checked where it is written, with the name of the field. */
 import { expect, test } from 'vitest'
+import { z } from 'zod'
+import type { Tool } from '../../src/contracts/tool.ts'
 import { agent } from '../../src/runtime/agent.ts'
+import { toolServer } from '../../src/runtime/tool-server.ts'
 
 const refusal = (definition: object): unknown => {
   try {
@@ -25,4 +28,26 @@ test.each([
 
 test('limits that are not given are the usual ones', () => {
   expect(agent({ name: 'main', limits: { idleTimeoutMs: 5 } }).limits).toMatchObject({ idleTimeoutMs: 5, outputCharsMax: expect.any(Number) })
+})
+
+const whole = { name: 'add', description: 'adds', input: z.object({ a: z.number() }), execute: () => 1 }
+const { name: _, ...nameless } = whole
+
+test.each<[string, unknown, string]>([
+  ['a tool without a name, as other libraries write it', [{ description: 'adds', inputSchema: whole.input, execute: () => 1 }], 'tools[0].name'],
+  ['the second one without a name', [whole, nameless], 'tools[1].name'],
+  ['a tool whose schema has the name that other libraries use', [{ ...whole, input: undefined, inputSchema: whole.input }], 'tools[0].input'],
+  ['a tool that cannot be executed', [{ ...whole, execute: undefined }], 'tools[0].execute'],
+  ['a name for a tool', ['add'], 'tools[0]'],
+  ['nothing', [undefined], 'tools[0]'],
+  ['tools by name', { add: whole }, 'tools'],
+])('%s is refused before any turn, by an agent and by a tool server', (_name, tools, field) => {
+  const refused = { code: 'bad_request', field, hint: expect.any(String) }
+
+  expect(refusal({ tools })).toMatchObject(refused)
+  expect(() => toolServer({} as never, { name: 'tools', tools: tools as never })).toThrow(expect.objectContaining(refused))
+})
+
+test('a tool that was written without tool() gets what it left out', () => {
+  expect(agent({ name: 'main', tools: [whole as unknown as Tool] }).tools[0]).toMatchObject({ name: 'add', onCrash: 'once', timeoutMs: 60_000 })
 })

@@ -1,5 +1,6 @@
-import { expect, test } from 'vitest'
+import { expect, expectTypeOf, test } from 'vitest'
 import { z } from 'zod'
+import type { Tool } from '../../src/contracts/tool.ts'
 import { tool } from '../../src/tools/tool.ts'
 
 const definition = { name: 'add', description: 'adds', input: z.object({ a: z.number() }), execute: () => 1 }
@@ -12,6 +13,16 @@ test('the input of execute and approval has the type of the schema', () => {
   tool({ ...definition, execute: ({ a }) => a.toFixed(), approval: ({ a }) => a > 1 })
   // @ts-expect-error: there is no b
   tool({ ...definition, execute: ({ b }) => b })
+})
+
+test('a tool knows what goes in and what comes out, and goes into a list of tools all the same', () => {
+  const adds = tool({ name: 'add', description: 'adds', input: z.object({ a: z.number().default(1) }), execute: async ({ a }) => ({ sum: a }) })
+  const list: readonly Tool[] = [adds, tool(definition)]
+
+  expect(list).toHaveLength(2)
+  expectTypeOf(adds).toEqualTypeOf<Tool<{ a: number }, { sum: number }>>()
+  expectTypeOf<Awaited<ReturnType<typeof adds.execute>>>().toEqualTypeOf<{ sum: number }>()
+  expectTypeOf<Parameters<typeof adds.execute>[0]>().toEqualTypeOf<{ a: number }>()
 })
 
 test.each<[string, object, string, RegExp]>([
