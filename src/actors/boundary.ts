@@ -3,7 +3,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
-import { plainCopy } from './plain.ts'
+import { wholeCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 
 const reserved = /^(?:xstate|statecast)\./
@@ -36,7 +36,7 @@ export const checkEvent = (registration: Registration, event: unknown): AnyEvent
       'type',
       `it takes: ${registration.descriptors.join(', ') || 'nothing from outside'}`,
     )
-  return registration.events ? parseEvent(registration, event) : plainCopy(event as AnyEvent)
+  return registration.events ? parseEvent(registration, event) : wholeCopy(event as AnyEvent)
 }
 
 const idLengthMax = 400
@@ -51,7 +51,7 @@ export const checkMessageId = (id: unknown): void => {
 }
 
 const parseEvent = (registration: Registration, event: object): AnyEvent => {
-  const parsed = (registration.events as z.ZodType).safeParse(plainCopy(event))
+  const parsed = (registration.events as z.ZodType).safeParse(wholeCopy(event))
   if (parsed.success) return parsed.data as AnyEvent
   const issue = parsed.error.issues[0]
   const field = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]].join('.') : issue?.path.join('.')

@@ -65,7 +65,9 @@ export class Intake {
   #copied(waiting: Omit<Waiting, 'size'>): Waiting {
     const { input } = waiting
     try {
-      const { copy, size } = measuredCopy(input)
+      const { copy, size, replacedAt: at } = measuredCopy(input)
+      // A model or a tool cannot be told; who reads the text may want to know why it is not what was said.
+      if (at !== undefined) this.#log.warn({ actor: this.#name, at, ...('from' in input && { from: input.from }) }, 'half a character was replaced')
       return { ...waiting, input: copy, size }
     } catch (error) {
       if (!('from' in input)) throw error

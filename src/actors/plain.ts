@@ -40,15 +40,26 @@ export const errorParts = (error: Error, keep: (value: unknown, key: string) => 
  */
 export const plainCopy = <T>(value: T): T => measuredCopy(value).copy
 
-/** {@link plainCopy} with its size, roughly in bytes. */
-export const measuredCopy = <T>(value: T): { copy: T; size: number } => {
+/** {@link plainCopy} with its size, roughly in bytes, and where half a character was replaced first: a journal is UTF-8, which has none. */
+export const measuredCopy = <T>(value: T): { copy: T; size: number; replacedAt: string | undefined } => {
   const copier = new Copier()
-  return { copy: copier.copy(value) as T, size: copier.size }
+  return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
+}
+
+/** {@link plainCopy} for what somebody outside has written, who can be told. @throws RuntimeError bad_request for half a character, too */
+export const wholeCopy = <T>(value: T): T => {
+  const { copy, replacedAt: field } = measuredCopy(value)
+  if (field === undefined) return copy
+  throw new RuntimeError('bad_request', `${field || 'the value'} has half a character in it (a lone surrogate)`, {
+    field,
+    hint: 'send well-formed Unicode: a text that was cut between two UTF-16 units ends in such a half',
+  })
 }
 
 /** One copy in the making. It keeps the keys on the way, and makes a path of them only for an error. */
 class Copier {
   size = 0
+  replacedAt: string | undefined
   readonly #open: object[] = []
   readonly #keys: (string | number)[] = []
 
@@ -122,7 +133,9 @@ class Copier {
 
   #text(text: string): string {
     this.#grow(text.length + 1)
-    return text.isWellFormed() ? text : text.toWellFormed()
+    if (text.isWellFormed()) return text
+    this.replacedAt ??= this.#path()
+    return text.toWellFormed()
   }
 
   #grow(by: number): void {
@@ -131,11 +144,12 @@ class Copier {
       throw this.#refusal(`is larger than ${inputSizeMax} characters and bytes`, 'store it elsewhere and pass a reference', 'too_large')
   }
 
+  #path(): string {
+    return this.#keys.reduce<string>((before, key) => (typeof key === 'number' ? `${before}[${key}]` : before === '' ? key : `${before}.${key}`), '')
+  }
+
   #refusal(why: string, hint: string, code: 'bad_request' | 'too_large' = 'bad_request'): RuntimeError {
-    const path = this.#keys.reduce<string>(
-      (before, key) => (typeof key === 'number' ? `${before}[${key}]` : before === '' ? key : `${before}.${key}`),
-      '',
-    )
+    const path = this.#path()
     return new RuntimeError(code, `${path || 'the value'} ${why}`, { field: path, hint })
   }
 }

@@ -3,6 +3,7 @@ import type { PromiseActorLogic } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, checkKind, formatAddress } from '../contracts/subjects.ts'
 import { effect, fromTask, othersOf } from './effect.ts'
+import { plainCopy } from './plain.ts'
 
 /** @property id which actor of the kind; by default one that belongs to this child alone @property input for its creation */
 export type RemoteInput = { id?: string; input?: unknown }
@@ -23,12 +24,13 @@ export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output
     const address: Address = { kind, id: input?.id ?? key }
     const failed = Promise.withResolvers<never>()
     failed.promise.catch(() => undefined)
-    let line = actors.create(address, input?.input)
+    // Copies, in which half a character is replaced: what comes from a machine cannot be refused any more.
+    let line = actors.create(address, plainCopy(input?.input))
     let count = 0
     receive((event) => {
       // The same name whenever it is sent again after a crash.
       const id = `${key} ${++count}`
-      line = line.then(async () => void (await actors.send(address, event, { id })))
+      line = line.then(async () => void (await actors.send(address, plainCopy(event), { id })))
       line.catch(failed.reject)
     })
     await line

@@ -9,7 +9,7 @@ import type { Emitted, Output, Outside } from './edges.ts'
 import { answerTogether, type Waiting } from './intake.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
 import { encodeSnapshot, type Past, readPast } from './past.ts'
-import { plainCopy } from './plain.ts'
+import { wholeCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
 import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
@@ -68,7 +68,7 @@ export class State {
 
   /** The input of a root that does not exist yet; the first one given counts. */
   createWith(input: unknown): void {
-    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = plainCopy(input)
+    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = wholeCopy(input)
   }
 
   /**

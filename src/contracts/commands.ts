@@ -1,7 +1,7 @@
 /** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
 import { Origin } from './reply.ts'
-import { callIdMax, noteMax, textMax } from './session.ts'
+import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
 import { maxIdBytes } from './subjects.ts'
 import { beingImported } from './transport.ts'
@@ -14,7 +14,7 @@ export const commands = {
   'chat.send': z
     .strictObject({
       sessionKey: SessionKey,
-      message: z.string().min(1).max(textMax).describe('what is said'),
+      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
       idempotencyKey: z
         .string()
         .min(1)

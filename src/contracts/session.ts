@@ -16,11 +16,11 @@ export const messageIdMax = 200
 export const callIdMax = 4000
 export const noteMax = 2000
 
-const MessageId = z
-  .string()
-  .min(1)
-  .max(messageIdMax)
-  .refine((id) => id.isWellFormed(), 'must be well-formed Unicode')
+/** A text that was cut between two UTF-16 units has half a character at its end, which no journal can hold. */
+export const isWhole = (text: string): boolean => text.isWellFormed()
+export const wholeOnly = 'must be well-formed Unicode, without half a character (a lone surrogate)'
+
+const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 
 /** An order in a message, see src/rules/directives.ts. */
 const Directive = z.looseObject({ name: z.string().max(40) })
@@ -29,7 +29,7 @@ const Directive = z.looseObject({ name: z.string().max(40) })
 export const SessionCommand = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
-    text: z.string().min(1).max(textMax).describe('what is said'),
+    text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
     id: MessageId.optional().describe(
       'idempotency key: one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first',
     ),

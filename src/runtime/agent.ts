@@ -1,5 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 
+import { wholeCopy } from '../actors/plain.ts'
 import { type Agent, defaultModelLimits, type Heartbeat, type ModelChoices } from '../contracts/agent.ts'
 import { Delivery } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -95,6 +96,8 @@ export const agent = ({
       field: 'services',
       hint: "write true, or names of tools such as ['weather', 'crm_*']",
     })
+  // Said once, instead of with every message.
+  wholeCopy({ instructions, ...profile, ...(heartbeat && { heartbeat }) })
   return Object.freeze({
     name,
     ...(model === undefined ? {} : { model }),

@@ -2,6 +2,7 @@
  * What a message says besides its words, read before its session takes it in: orders to us, settings for it alone, and when it came. All of that stands
  * in the journal, so that nobody has to guess later what was meant.
  */
+import { plainCopy } from '../actors/plain.ts'
 import type { Channel } from '../contracts/channel.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { defaultProfile, type Profile } from '../contracts/profile.ts'
@@ -102,7 +103,7 @@ const saidBy = (channel: Channel, origin: Origin, text: string, log: Logger): Pi
   return {
     ...(mentioned === undefined ? {} : { origin: { ...origin, mentioned } }),
     ...(groupHint === undefined ? {} : { groupHint: groupHint.slice(0, groupHintMax).toWellFormed() }),
-    ...(thread === undefined ? {} : { thread: JSON.parse(JSON.stringify(thread)) as Record<string, unknown> }),
+    ...(thread === undefined ? {} : { thread: plainCopy(JSON.parse(JSON.stringify(thread)) as Record<string, unknown>) }),
   }
 }
 

@@ -45,6 +45,8 @@ const bad: [string, unknown, string][] = [
   ['a bigint', { type: 'put', value: 10n }, 'bad_request'],
   ['a class instance', { type: 'put', value: new Thing() }, 'bad_request'],
   ['a Map', { type: 'put', value: new Map() }, 'bad_request'],
+  ['half a character', { type: 'put', value: ['whole 😀', { text: 'half \ud83d' }] }, 'bad_request'],
+  ['half a character as a name', { type: 'put', value: { '\udc00': 1 } }, 'bad_request'],
   ['a circle', { type: 'put', value: circle }, 'bad_request'],
   ['a key named __proto__', { type: 'put', value: JSON.parse('{"__proto__":{"admin":true}}') }, 'bad_request'],
   ['200 levels', { type: 'put', value: deep }, 'bad_request'],
@@ -209,4 +211,14 @@ test('what the machine sees is what the journal gives back, to the last detail',
   expect(isPlain(value)).toBe(true)
   expect(isPlain(new Set())).toBe(false)
   expect(() => plainCopy('x'.repeat(inputSizeMax + 1))).toThrow(expect.objectContaining({ code: 'too_large' }))
+})
+
+test('half a character is refused with its place, also where something is created with it', async () => {
+  const world = await aWorld()
+  const host = await world.host([open])
+
+  expect(() => checkEvent(open, { type: 'put', value: ['whole', { text: 'half \ud83d' }] })).toThrow(
+    expect.objectContaining({ code: 'bad_request', field: 'value[1].text', hint: expect.stringContaining('well-formed') }),
+  )
+  await expect(host.create({ kind: 'box', id: 'new' }, { name: '\udc00' })).rejects.toMatchObject({ code: 'bad_request', field: 'name' })
 })

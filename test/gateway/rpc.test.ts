@@ -20,6 +20,14 @@ test.each([
     { code: 'too_large', field: 'sessionKey' },
   ],
   ['a message that is too long', 'chat.send', `{"sessionKey":"a","message":"${'x'.repeat(200_001)}"}`, 413, { code: 'too_large', field: 'message' }],
+  ['half a character', 'chat.send', '{"sessionKey":"a","message":"so \\ud83d"}', 400, { code: 'bad_request', field: 'message' }],
+  [
+    'half a character in an event',
+    'actors.send',
+    '{"kind":"session","id":"a","event":{"type":"reset","reason":"\\udc00"}}',
+    400,
+    { code: 'bad_request', field: 'reason' },
+  ],
   [
     '[BAD-RESERVED] a reserved event',
     'actors.send',
