@@ -8,9 +8,11 @@ const nodesPrefix = 'nodes/'
 const seatsPrefix = 'seats/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
-/** ms for what is done by somebody who is sure. */
-const marginMs = 250
-/** ms after which our own word, given every second, is late. */
+/** ms after which the word of another node, given every second, is late enough to ask whether it has hung up; see `peers.ts`. */
+const lateMs = 1_250
+/** ms from our last word within which nobody can count us as gone: others wait for {@link lateMs}, and longer than half a second for us to come back. */
+const sureMs = 1_750
+/** ms after which our own word is late. */
 const overdueMs = 2_000
 /** ms of silence after which a node is gone, though its record has not expired; and how often that is looked at. */
 const silentMs = 3 * nodeTtlMs
@@ -109,9 +111,21 @@ export class Membership {
   isAlive(node: string | null): boolean {
     return node !== null && this.#nodes.has(node)
   }
-  /** Whether our own word stands for sure: the registry lets it expire no earlier than {@link nodeTtlMs} after it was sent. */
+  /** Whether our own word stands for sure. */
   get sure(): boolean {
-    return this.#own !== undefined && isWithin(this.#clock, this.#own.renewed, nodeTtlMs - marginMs)
+    return this.#own !== undefined && isWithin(this.#clock, this.#own.renewed, sureMs)
+  }
+  /** Nodes that should have said something by now, and the revisions of their last words. Where our own word is late too, everybody's is. */
+  late(): { node: string; revision: number }[] {
+    if (this.#own === undefined || !isWithin(this.#clock, this.#own.renewed, lateMs)) return []
+    return [...this.#nodes].flatMap(([node, { revision, heard }]) =>
+      node === this.#own?.id || isWithin(this.#clock, heard, lateMs) ? [] : [{ node, revision }],
+    )
+  }
+  /** Takes the record of another node away, unless it has said something since. @throws RuntimeError log_unavailable … */
+  async dismiss(node: string, revision: number): Promise<void> {
+    const key = nodesPrefix + node
+    if (await this.#registry.delete(key, { expected: revision })) this.#take({ key, value: undefined, revision })
   }
   /** Who has a partition, if whoever it is is alive. */
   holder(partition: number): string | undefined {

@@ -4,6 +4,7 @@ import { heartbeatMachine } from './heartbeat.machine.ts'
 import { loopMachine } from './loop.machine.ts'
 import { nodeMachine } from './node.machine.ts'
 import { partitionMachine } from './partition.machine.ts'
+import { peerMachine } from './peer.machine.ts'
 import { promptMachine } from './prompt.machine.ts'
 import { providerMachine } from './provider.machine.ts'
 import { sessionMachine } from './session.machine.ts'
@@ -22,6 +23,7 @@ export const machines: Record<string, AnyStateMachine> = {
   heartbeat: heartbeatMachine,
   node: nodeMachine,
   partition: partitionMachine,
+  peer: peerMachine,
   prompt: promptMachine,
   provider: providerMachine,
 }

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { Host } from '../actors/host.ts'
 import { Membership } from '../actors/membership.ts'
 import { type RunningNode, runNode } from '../actors/node.actor.ts'
+import { watchPeers } from '../actors/peers.ts'
 import type { TurnWorks } from '../actors/turn.actor.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -52,6 +53,9 @@ export type Cluster = {
 
 type ClusterParts = { transport: Transport; names: Subjects; environment: Environment; roles: readonly Role[] }
 
+/** ms for the answer to whether a node is there. */
+const hereMs = 1_000
+
 /** @param roles none for a bystander, who takes no actors for as long as a node is there */
 export const openCluster = async ({ transport, names, environment, roles }: ClusterParts): Promise<Cluster> => {
   const { bus, registry } = transport
@@ -70,6 +74,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
   const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
   let endLog: () => void = () => undefined
+  let leavePeers: () => void = () => undefined
   let leaving = false
 
   const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
@@ -86,6 +91,16 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
       return membership.isAlive(previous)
     })
     if (holds === true) throw elsewhereError(address, previous)
+  }
+
+  /** A node that takes longer to answer has a connection all the same. */
+  const listens = async (id: string): Promise<boolean> => {
+    try {
+      await bus.request(names.node(id, 'here'), new Uint8Array(), { timeoutMs: hereMs })
+    } catch (error) {
+      return !isRuntimeError(error) || error.code !== 'not_found'
+    }
+    return true
   }
 
   return {
@@ -106,6 +121,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
       endLog = logCluster(membership, environment, me)
       const workshop = openWorkshop(workParts(me), works, roles)
       closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
+      leavePeers = watchPeers({ membership, environment, listens })
       node = runNode({ membership, record, host, environment, consume, finishWork: () => workshop.stop() })
     },
     nodes() {
@@ -128,6 +144,7 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
     },
     async stop() {
       leaving = true
+      leavePeers()
       await node?.stop()
     },
     async close() {

@@ -82,6 +82,7 @@ export const openNodeDoor = (
         reply(message, true)
         return
       }
+      if (name === 'here') return reply(message, true)
       const { address, args } = bodyOf(name, message.data)
       const said = await answer(host, name as Question, parseAddress(address), args)
       // What was accepted must not be refused because the receipt is long.

@@ -1,0 +1,54 @@
+/** Looks after nodes whose word is late: those that were killed need not be waited for until it expires. */
+import { type AnyActorRef, createActor, fromPromise } from 'xstate'
+import type { Environment } from '../contracts/environment.ts'
+import { errorBody } from '../contracts/errors.ts'
+import { peerMachine } from '../machines/peer.machine.ts'
+import type { Membership } from './membership.ts'
+
+const lookMs = 250
+
+export type PeersParts = {
+  membership: Membership
+  environment: Pick<Environment, 'clock' | 'log'>
+  /** Whether anybody listens where a node does. A node that is only slow to answer is there. */
+  listens(node: string): Promise<boolean>
+}
+
+/** @returns the stopper */
+export const watchPeers = ({ membership, environment: { clock, log }, listens }: PeersParts): (() => void) => {
+  const suspicions = new Map<string, AnyActorRef>()
+  const machine = peerMachine.provide({ actors: { listens: fromPromise(({ input }) => listens(input.node)) } })
+  let timer: unknown
+
+  const suspect = (node: string, revision: number): void => {
+    const actor = createActor(machine, {
+      input: { node, revision },
+      clock: {
+        setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number,
+        clearTimeout: (handle) => clock.clearTimeout(handle),
+      },
+    })
+    suspicions.set(node, actor)
+    actor.subscribe({
+      complete: () => {
+        suspicions.delete(node)
+        if (actor.getSnapshot().output?.gone)
+          membership
+            .dismiss(node, revision)
+            .catch((error: unknown) => log.warn({ node, error: errorBody(error) }, 'the record of a node that has hung up could not be taken away'))
+      },
+    })
+    actor.start()
+  }
+
+  const look = (): void => {
+    for (const { node, revision } of membership.late()) if (!suspicions.has(node)) suspect(node, revision)
+    timer = clock.setTimeout(look, lookMs)
+  }
+  timer = clock.setTimeout(look, lookMs)
+  return () => {
+    clock.clearTimeout(timer)
+    for (const actor of suspicions.values()) actor.stop()
+    suspicions.clear()
+  }
+}
