@@ -8,7 +8,7 @@ export { partitionCount, partitionOf } from './contracts/placement.ts'
 export { subjects } from './contracts/subjects.ts'
 export { type ToolServer, type ToolServerOptions, toolServer } from './runtime/tool-server.ts'
 export { type NatsOptions, openNats } from './transport/nats/open.ts'
-export { type Permissions, permissionsOf, type Role, serverConfig } from './transport/nats/permissions.ts'
+export { type Permissions, permissionsOf, type Role, serverConfig, type User } from './transport/nats/permissions.ts'
 
 /**
  * Serves tools from a process of its own, for agents with `services`. Resolves when nodes can find them.

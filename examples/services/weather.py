@@ -3,7 +3,7 @@
     python3 examples/services/weather.py nats://127.0.0.1:4222
 
 Of several addresses, those of a cluster, it uses the next one when a server is gone. A server that does not let this user in, or not do what a
-tool does, ends it: what a user needs is printed by `statecast permissions --role tool`, and the subject below is one of those.
+tool does, ends it: what a user needs is printed by `statecast permissions --role tool --service weather`, and the subject below is one of those.
 
 Statecast nodes on that server find the tool `weather_forecast` by its metadata and give it to agents that may use services.
 What is said on the wire: docs/reference/tools-as-services.md.
@@ -197,7 +197,7 @@ def main():
             nats.run(ready=lambda: print(f"{SERVICE} {INSTANCE} serves {SUBJECT}", flush=True))
         except Refused as error:
             server = url.rpartition("@")[2]
-            sys.exit(f"{server} refuses this user: {error}\n`statecast permissions --role tool` prints the permissions that a tool needs")
+            sys.exit(f"{server} refuses this user: {error}\n`statecast permissions --role tool --service weather` prints the permissions that a tool needs")
         except OSError as error:
             print(f"{url.rpartition('@')[2]}: {error}", file=sys.stderr)
         time.sleep(1)

@@ -144,6 +144,7 @@ const commandLine = (action: Action): Command => {
     .action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
   add('permissions', 'print users for the configuration of nats-server, with what each role needs')
     .addOption(new Option('--role <role>', 'only this one').choices(['node', 'gateway', 'tool', 'viewer']))
+    .option('--service <name...>', 'a user for the tools of this service, who hears no other tool')
     .option('--prefix <prefix>', 'first tokens of all subjects, as in your app', 'statecast')
     .action(action(async (options) => (await import('./permissions.ts')).permissions(options)))
   return program

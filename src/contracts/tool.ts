@@ -4,6 +4,9 @@ import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Route } from './reply.ts'
 
+/** Of a micro service that serves tools, and of each of its instances: one token of a subject. */
+export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
+
 /**
  * What a crash in mid-call means. `retry`: run it again. `idempotent`: run it again with the same key. `once`: never run it again,
  * the outcome is in doubt and a person decides.

@@ -180,6 +180,10 @@ test('permissions are printed for nats-server, for one role or all, under any pr
   const folder = aFolder()
   const one = await statecast({ folder }, 'permissions', '--role', 'viewer', '--prefix', 'team.one')
   const all = await statecast({ folder }, 'permissions', '--json')
+  const two = await statecast({ folder }, 'permissions', '--role', 'tool', '--service', 'weather', '--service', 'sum-up', '--json')
+  const nobody = await statecast({ folder }, 'permissions', '--role', 'tool')
+  const other = await statecast({ folder }, 'permissions', '--role', 'node', '--service', 'weather')
+  const twice = await statecast({ folder }, 'permissions', '--service', 'sum-up', '--service', 'sum_up')
   const wrong = await statecast({ folder }, 'permissions', '--prefix', 'a" }')
   const config = one.stdout.replaceAll('$STATECAST_VIEWER_PASSWORD', 'pw')
   const { url } = await aServer({ config })
@@ -187,8 +191,15 @@ test('permissions are printed for nats-server, for one role or all, under any pr
   await nc.close()
 
   expect(one.stdout).toContain('"team.one.out.>"')
-  expect(all.lines.map((line) => (JSON.parse(line) as { role: string }).role)).toEqual(['node', 'gateway', 'tool', 'viewer'])
+  expect(all.lines.map((line) => (JSON.parse(line) as { role: string }).role)).toEqual(['node', 'gateway', 'viewer'])
+  expect(all.stderr).toBe('')
+  expect(two.lines.map((line) => JSON.parse(line) as object)).toMatchObject([
+    { role: 'tool', service: 'weather', inboxPrefix: '_INBOX_tool_weather' },
+    { role: 'tool', service: 'sum-up' },
+  ])
   expect(wrong).toMatchObject({ code: 2, stderr: expect.stringContaining('[bad_request]') })
+  for (const refused of [nobody, other, twice]) expect(refused).toMatchObject({ code: 2, stderr: expect.stringMatching(/\[bad_request\]\nhint: \S/) })
+  expect(nobody.stderr).toContain('--service weather')
 })
 
 test('to a user who may ask nodes and not be one, doctor says what it may not look at, and finds nothing broken', async () => {

@@ -3,20 +3,22 @@ import { fileURLToPath } from 'node:url'
 import { connect } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, expect, onTestFinished, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
-import { type Role, roles, serverConfig } from '../../src/transport/nats/permissions.ts'
+import { inboxPrefixOf, nameOf, passwordOf, serverConfig, type User } from '../../src/transport/nats/permissions.ts'
 import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
 import { type Program, startProgram } from '../support/processes.ts'
 import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
 const weather = fileURLToPath(new URL('../../examples/services/weather.py', import.meta.url))
-const passwords = roles.map((role) => `STATECAST_${role.toUpperCase()}_PASSWORD`)
+const tool = { service: 'weather' }
+const users: readonly User[] = ['node', 'gateway', 'viewer', tool, { service: 'odd' }]
+const passwords = users.map(passwordOf)
 
 let server: Nats
 const programs: Program[] = []
 beforeAll(async () => {
   await natsServer()
   for (const name of passwords) process.env[name] = 'pw'
-  server = await startNats({ config: serverConfig(roles) })
+  server = await startNats({ config: serverConfig(users) })
 }, natsFetchMs)
 afterEach(async () => void (await Promise.all(programs.splice(0).map((program) => program.kill()))))
 afterAll(async () => {
@@ -24,16 +26,16 @@ afterAll(async () => {
   await server?.stop()
 })
 
-const urlOf = (role: Role): string => server.url.replace('//', `//${role}:pw@`).concat(`?inbox_prefix=_INBOX_${role}`)
-const python = (role: Role): Program => {
+const urlOf = (user: User): string => server.url.replace('//', `//${nameOf(user)}:pw@`).concat(`?inbox_prefix=${inboxPrefixOf(user)}`)
+const python = (role: User): Program => {
   const program = startProgram('python3', weather, urlOf(role))
   programs.push(program)
   return program
 }
-const serving = async (): Promise<void> => python('tool').said('serves statecast.tools.weather.forecast')
+const serving = async (): Promise<void> => python(tool).said('serves statecast.tools.weather.forecast')
 
 type Row = { name: string; agents: string[]; onCrash: string; servers: number | null }
-const toolsAs = async (role: Role, ...args: string[]): Promise<Row[]> => {
+const toolsAs = async (role: User, ...args: string[]): Promise<Row[]> => {
   const { lines } = await statecast({ folder: aFolder() }, 'tools', '--json', '--url', urlOf(role), ...args)
   return lines.map((line) => JSON.parse(line) as Row)
 }
@@ -66,9 +68,9 @@ test('without a node it lists what one would have; who may use no service is not
 })
 
 test('what wants to be a tool and cannot is named with the reason', async () => {
-  const nc = await connect({ servers: server.url, user: 'tool', pass: 'pw', inboxPrefix: '_INBOX_tool' })
+  const nc = await connect({ servers: server.url, user: 'tool_odd', pass: 'pw', inboxPrefix: '_INBOX_tool_odd' })
   onTestFinished(() => nc.close())
-  const endpoints = [{ name: 'bad', subject: 'statecast.tools.bad', metadata: { schema: '{"type":"string"}', description: 'none' } }]
+  const endpoints = [{ name: 'bad', subject: 'statecast.tools.odd.bad', metadata: { schema: '{"type":"string"}', description: 'none' } }]
   nc.subscribe('$SRV.INFO', { callback: (_, message) => void message.respond(JSON.stringify({ name: 'odd', id: 'i1', endpoints })) })
   await nc.flush()
 
@@ -80,14 +82,14 @@ test('what wants to be a tool and cannot is named with the reason', async () => 
 test.each(['viewer', 'gateway'] as const)('as a %s the tool in Python ends, and says what it may not', async (role) => {
   const program = python(role)
 
-  await program.said('statecast permissions --role tool')
+  await program.said('statecast permissions --role tool --service weather')
 
   expect(program.output()).toMatch(/refuses this user: Permissions Violation for Subscription to "\$SRV\.PING"/)
   expect(program.output()).not.toMatch(/serves|pw@/)
 })
 
 test('with a wrong password it ends too', async () => {
-  const program = startProgram('python3', weather, server.url.replace('//', '//tool:wrong@'))
+  const program = startProgram('python3', weather, server.url.replace('//', '//tool_weather:wrong@'))
   programs.push(program)
 
   await program.said('refuses this user: Authorization Violation')

@@ -138,7 +138,7 @@ test('a stop reaches the worker', async () => {
   const { told, requests } = await served('once')
   await using _ = told
   const heard: string[] = []
-  busOf(told).subscribe('statecast.cancel.*', ({ subject }) => void heard.push(subject))
+  busOf(told).subscribe('statecast.cancel.*.*', ({ subject }) => void heard.push(subject))
   await told.say('weather?')
   await told.clock.until(() => requests.length === 1)
 

@@ -1,21 +1,27 @@
 /** Each role with the permissions that `statecast permissions` prints, on a real server: it can do what it must, and not what it must not. */
 import { errors, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { natsClient } from '../../src/cli/nats-client.ts'
+import { agent, tool } from '../../src/index.ts'
+import { serveTools } from '../../src/nats.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts'
 import { connectTo } from '../../src/transport/nats/connect.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
-import { permissionsOf, type Role, roles, serverConfig } from '../../src/transport/nats/permissions.ts'
+import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, serverConfig, type User } from '../../src/transport/nats/permissions.ts'
 import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+import { obedientModel } from '../support/obedient-model.ts'
 import { anEnvironment, aSession, awake, bytesOf } from './harness.ts'
 
 let server: Nats
-const passwords = roles.map((role) => `STATECAST_${role.toUpperCase()}_PASSWORD`)
+const add = { service: 'add' } as const
+const users: readonly User[] = ['node', 'gateway', 'viewer', add, { service: 'other-tool' }]
+const passwords = users.map(passwordOf)
 beforeAll(async () => {
   await natsServer()
   for (const name of passwords) process.env[name] = 'pw'
-  server = await startNats({ config: serverConfig(roles) })
+  server = await startNats({ config: serverConfig(users) })
 }, natsFetchMs)
 afterAll(async () => {
   for (const name of passwords) delete process.env[name]
@@ -26,8 +32,8 @@ const closing: (() => Promise<unknown>)[] = []
 afterEach(async () => {
   for (const close of closing.splice(0).reverse()) await close()
 })
-const urlOf = (role: Role): string => server.url.replace('//', `//${role}:pw@`).concat(`?inbox_prefix=_INBOX_${role}`)
-const as = async (role: Role): Promise<NatsConnection> => {
+const urlOf = (user: User): string => server.url.replace('//', `//${nameOf(user)}:pw@`).concat(`?inbox_prefix=${inboxPrefixOf(user)}`)
+const as = async (role: User): Promise<NatsConnection> => {
   const nc = await connectTo(urlOf(role), {})
   closing.push(() => nc.close())
   return nc
@@ -56,14 +62,31 @@ const maySubscribe = async (nc: NatsConnection, subject: string): Promise<boolea
   return !refused
 }
 
-const forbidden: Record<Exclude<Role, 'node'>, { publish: string[]; subscribe: string[] }> = {
+const forbidden: Record<'gateway' | 'tool' | 'viewer', { publish: string[]; subscribe: string[] }> = {
   gateway: {
     publish: ['statecast.journal.session.one', '$KV.STATECAST_REGISTRY.key', 'statecast.node.n.ask', 'statecast.out.session.one.final'],
     subscribe: ['statecast.api.>', 'statecast.tool.>', '_INBOX_node.>', '_INBOX.>', '>'],
   },
   tool: {
     publish: ['statecast.in.session.one', 'statecast.api.health', 'statecast.journal.session.one', 'statecast.out.session.one.final'],
-    subscribe: ['statecast.out.>', 'statecast.journal.>', 'statecast.api.>', '_INBOX_node.>'],
+    subscribe: [
+      'statecast.out.>',
+      'statecast.journal.>',
+      'statecast.api.>',
+      '_INBOX_node.>',
+      '_INBOX_tool_other-tool.>',
+      // What others are asked, and that they are asked.
+      'statecast.tool.>',
+      'statecast.tool.*',
+      'statecast.tools.>',
+      'statecast.tools.other-tool.>',
+      'statecast.tool.other-tool',
+      'statecast.cancel.>',
+      'statecast.cancel.other-tool.*',
+      '$SRV.>',
+      '$SRV.PING.other-tool',
+      '$SRV.INFO.other-tool.*',
+    ],
   },
   viewer: {
     publish: [
@@ -160,14 +183,14 @@ test('a gateway is a client of the agent protocol, which a node serves without o
   for (const subject of ['agents.prompt.main.alice.main', 'statecast.answer.token']) expect(await maySubscribe(nc, subject)).toBe(false)
 })
 
-test.each(roles)('nothing is listed twice for a %s', (role) => {
+test.each(users.map((user) => [nameOf(user), user] as const))('nothing is listed twice for a %s', (_, role) => {
   const { publish, subscribe } = permissionsOf(role)
 
   for (const subjects of [publish, subscribe]) expect(subjects).toEqual([...new Set(subjects)])
 })
 
 test('a tool answers nodes, and a viewer hears what sessions say', async () => {
-  const [node, tool, viewer] = [await aNode(), await as('tool'), await as('viewer')]
+  const [node, tool, viewer] = [await aNode(), await as(add), await as('viewer')]
   tool.subscribe('statecast.tool.add', { queue: 'q', callback: (_, message) => void message.respond('42') })
   expect(await maySubscribe(tool, '$SRV.PING')).toBe(true)
   await tool.flush()
@@ -182,11 +205,48 @@ test('a tool answers nodes, and a viewer hears what sessions say', async () => {
   await expect.poll(() => heard).toContain('statecast.out.session.viewed.final')
 })
 
+test('a service serves its tools as its own user: it is found, called, and told when a call is stopped, without one violation', async () => {
+  const before = server.log().length
+  const agents = [agent({ name: 'main', model: 'test/model', services: true })]
+  const node = await aNode({ agents, models: { 'test/model': obedientModel } })
+  const begun = Promise.withResolvers<void>()
+  const stopped = Promise.withResolvers<void>()
+  const doubled = tool({ name: 'doubled', description: 'doubles', input: z.object({ n: z.number() }), onCrash: 'retry', execute: ({ n }) => 2 * n })
+  const endless = tool({
+    name: 'endless',
+    description: 'never ends',
+    input: z.object({}),
+    onCrash: 'retry',
+    execute: (_, { signal }) => {
+      begun.resolve()
+      signal.addEventListener('abort', () => stopped.resolve())
+      return stopped.promise
+    },
+  })
+  const serving = await serveTools(urlOf(add), { name: 'add', tools: [doubled, endless] })
+  closing.push(() => serving.close())
+  await expect.poll(() => node.services.agents.get('main')!.tools.names, { timeout: 10_000 }).toContain('endless')
+
+  const { text } = await (await node.session('adding').send('doubled {"n":21}')).result()
+  const run = await node.session('adding').send('endless {}')
+  run.result().catch(() => undefined)
+  await begun.promise
+  await node.session('adding').cancel()
+  await stopped.promise
+
+  expect(text).toBe('42')
+  expect(server.log().slice(before)).not.toContain('Permissions Violation')
+})
+
+test('a name that is no single token is no service to make a user for', () => {
+  for (const service of ['a.b', '>', '*', '', 'a b', 'x'.repeat(200)]) expect(() => permissionsOf({ service })).toThrow(/is no name for a service/)
+})
+
 test.each(['gateway', 'tool', 'viewer'] as const)(
   'a %s can do nothing else: no journal, no inbox of others, nothing in their names',
   async (role) => {
     await (await openNats({ url: urlOf('node'), environment: anEnvironment() })).close()
-    const nc = await as(role)
+    const nc = await as(role === 'tool' ? add : role)
     const { publish, subscribe } = forbidden[role]
 
     const published = await Promise.all([...publish, ...ofJetStream].map(async (subject) => ((await mayPublish(nc, subject)) ? [subject] : [])))

@@ -1,9 +1,9 @@
 /** One attempt of one call of a service: a request, any number of signs of life, one result. See docs/reference/tools-as-services.md. */
 import { createHash, randomBytes } from 'node:crypto'
 import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
-import type { Tool, ToolContext } from '../../contracts/tool.ts'
+import { instanceName, type Tool, type ToolContext } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
-import { instanceName, type Offer } from './info.ts'
+import type { Offer } from './info.ts'
 import type { Workers } from './workers.ts'
 
 export type ServiceCall = {
@@ -28,7 +28,7 @@ export const callService = async (
   context: ToolContext,
 ): Promise<unknown> => {
   const { service, subject, settings } = offer
-  const cancelSubject = `${prefix}.cancel.${randomBytes(16).toString('hex')}`
+  const cancelSubject = `${prefix}.cancel.${service}.${randomBytes(16).toString('hex')}`
   const gone = new AbortController()
   const watch = (whom: readonly string[]) => (whom.length === 0 ? () => undefined : workers.watch(service, whom, () => gone.abort()))
   let unwatch = watch(instances)

@@ -1,11 +1,9 @@
 /** What a micro service says of itself (ADR-32 of NATS), as far as it is a tool: endpoints whose metadata have `schema` and `description`. */
 import { z } from 'zod'
 import { messageOf } from '../../contracts/errors.ts'
-import type { CrashPolicy, Tool } from '../../contracts/tool.ts'
+import { type CrashPolicy, instanceName, type Tool } from '../../contracts/tool.ts'
 import { hashOf } from '../canonical-json.ts'
 import { toolDefaults } from '../tool.ts'
-
-export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
 
 const Info = z.object({
   name: z.string().regex(instanceName),

@@ -1,12 +1,15 @@
 /** What each role needs of a NATS server, as users for its configuration; and what a connection lacks of it. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { instanceName } from '../../contracts/tool.ts'
 import { fromNats, violationIn } from './errors.ts'
 import { type Names, namesOf } from './names.ts'
 
-/** `node` runs sessions and whatever works on journals; `gateway` is a client of nodes; `tool` serves tools; `viewer` listens. */
+/** `node` runs sessions and whatever works on journals; `gateway` is a client of nodes; `tool` serves the tools of one service; `viewer` listens. */
 export const roles = ['node', 'gateway', 'tool', 'viewer'] as const
 export type Role = (typeof roles)[number]
+/** A user: of a role, or of the service whose tools it serves. One service must not hear what another one is asked. */
+export type User = Exclude<Role, 'tool'> | { service: string }
 
 export type Permissions = {
   publish: readonly string[]
@@ -15,8 +18,12 @@ export type Permissions = {
   answers: boolean
 }
 
+/** `node`, `tool_weather`, … */
+export const nameOf = (user: User): string => (typeof user === 'string' ? user : `tool_${user.service}`)
 /** Nobody reads the answers to another one's requests. */
-export const inboxPrefixOf = (role: Role): string => `_INBOX_${role}`
+export const inboxPrefixOf = (user: User): string => `_INBOX_${nameOf(user)}`
+/** Where the server finds its password. */
+export const passwordOf = (user: User): string => `STATECAST_${nameOf(user).toUpperCase().replaceAll('-', '_')}_PASSWORD`
 
 /** Answered by the server itself: what a user may do. */
 const userInfo = '$SYS.REQ.USER.INFO'
@@ -24,10 +31,11 @@ const userInfo = '$SYS.REQ.USER.INFO'
 /** Some commands answer when a turn has ended. */
 const answerWithin = '2h'
 
-/** @param prefix of all subjects, as in the app */
-export const permissionsOf = (role: Role, prefix = 'statecast'): Permissions => {
-  const inbox = `${inboxPrefixOf(role)}.>`
-  switch (role) {
+/** @param prefix of all subjects, as in the app @throws RuntimeError bad_request: a service whose name is no single token */
+export const permissionsOf = (user: User, prefix = 'statecast'): Permissions => {
+  const inbox = `${inboxPrefixOf(user)}.>`
+  if (typeof user !== 'string') return { ...ofService(checkService(user.service), prefix, inbox), answers: true }
+  switch (user) {
     case 'node': {
       const { must, may } = neededByNode(namesOf(prefix))
       return { publish: [...must.publish, ...may.publish, userInfo], subscribe: [...must.subscribe, ...may.subscribe, inbox], answers: true }
@@ -38,12 +46,29 @@ export const permissionsOf = (role: Role, prefix = 'statecast'): Permissions => 
         subscribe: [`${prefix}.out.>`, agentHeartbeats, inbox],
         answers: false,
       }
-    case 'tool':
-      return { publish: [userInfo], subscribe: [`${prefix}.tool.>`, `${prefix}.tools.>`, `${prefix}.cancel.>`, '$SRV.>', inbox], answers: true }
     case 'viewer':
       return { publish: [...asked, userInfo], subscribe: [`${prefix}.out.>`, `${prefix}.inspect.>`, inbox], answers: false }
   }
 }
+
+const checkService = (service: string): string => {
+  if (typeof service === 'string' && instanceName.test(service)) return service
+  throw new RuntimeError('bad_request', `'${String(service).slice(0, 80)}' is no name for a service`, {
+    field: 'service',
+    hint: 'name the service as its tools are announced: letters, digits, _ and -',
+  })
+}
+
+/** It answers what is for its own subjects, and says who it is: to all who ask everybody, and to who asks for it. */
+const ofService = (service: string, prefix: string, inbox: string): Omit<Permissions, 'answers'> => ({
+  publish: [userInfo],
+  subscribe: [
+    ...[`${prefix}.tools.${service}`, `${prefix}.tool.${service}`].flatMap((subject) => [subject, `${subject}.>`]),
+    `${prefix}.cancel.${service}.*`,
+    ...['PING', 'INFO', 'STATS'].flatMap((verb) => [`$SRV.${verb}`, `$SRV.${verb}.${service}`, `$SRV.${verb}.${service}.*`]),
+    inbox,
+  ],
+})
 
 /** Of the agent protocol, whose subjects have no prefix of ours. */
 const agentPrompts = ['agents.prompt.>', 'agents.status.>']
@@ -94,14 +119,14 @@ const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: 
   }
 }
 
-/** Users for the configuration of nats-server, one a role. Passwords come from its environment: `STATECAST_NODE_PASSWORD`. */
-export const serverConfig = (which: readonly Role[], prefix?: string): string =>
-  ['authorization {', '  users: [', ...which.flatMap((role) => userConfig(role, permissionsOf(role, prefix))), '  ]', '}', ''].join('\n')
+/** Users for the configuration of nats-server. Passwords come from its environment: `STATECAST_NODE_PASSWORD`. @throws as {@link permissionsOf} */
+export const serverConfig = (which: readonly User[], prefix?: string): string =>
+  ['authorization {', '  users: [', ...which.flatMap((user) => userConfig(user, permissionsOf(user, prefix))), '  ]', '}', ''].join('\n')
 
-const userConfig = (role: Role, { publish, subscribe, answers }: Permissions): string[] => [
+const userConfig = (user: User, { publish, subscribe, answers }: Permissions): string[] => [
   '    {',
-  `      user: ${role}`,
-  `      password: $STATECAST_${role.toUpperCase()}_PASSWORD`,
+  `      user: ${nameOf(user)}`,
+  `      password: $${passwordOf(user)}`,
   '      permissions: {',
   ...listOf('publish', publish),
   ...listOf('subscribe', subscribe),

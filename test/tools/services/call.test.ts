@@ -11,7 +11,7 @@ const served = async (onRequest: (request: Request) => void = () => undefined, o
   const requests: Request[] = []
   const service = aService(world.bus, { ...options, onRequest: (request) => (requests.push(request), onRequest(request)) })
   const cancelled: object[] = []
-  world.bus.subscribe('statecast.cancel.*', ({ subject, data }) => void cancelled.push({ subject, ...JSON.parse(textOf(data)) }))
+  world.bus.subscribe('statecast.cancel.*.*', ({ subject, data }) => void cancelled.push({ subject, ...JSON.parse(textOf(data)) }))
   await world.open()
   return Object.assign(world, { requests, service, cancelled })
 }
@@ -32,7 +32,7 @@ test('the request is the input, with all that a worker may want to know', async 
         'Statecast-Session': 'agent:main',
         'Statecast-Run-Id': 'r%20%C3%A4',
         'Statecast-Deadline-Ms': '60000',
-        'Statecast-Cancel': expect.stringMatching(/^statecast\.cancel\.[0-9a-f]{32}$/),
+        'Statecast-Cancel': expect.stringMatching(/^statecast\.cancel\.[a-z]+\.[0-9a-f]{32}$/),
         traceparent: expect.stringMatching(/^00-[0-9a-f]{32}-[0-9a-f]{16}-01$/),
       },
     },
