@@ -1,10 +1,16 @@
 /** `statecast chat`: in a terminal a conversation, in a pipe one message a line. */
 import { connect } from './connect.ts'
+import { agreed } from './contradictions.ts'
 import type { Options } from './main.ts'
 
 export type ChatOptions = Options<{ session: string; agent?: string; model?: string }>
 
-export const chat = async (options: ChatOptions): Promise<number> => {
+export const chat = async ({ session, ...rest }: Options<Partial<ChatOptions>>, key: string | undefined): Promise<number> => {
+  const settings = [
+    { by: 'the conversation that is named first', value: key },
+    { by: '--session', value: session },
+  ]
+  const options: ChatOptions = { ...rest, session: agreed('session', ...settings) ?? 'main' }
   const client = await connect(options)
   try {
     const interactive = process.stdin.isTTY && process.stdout.isTTY && !options.json

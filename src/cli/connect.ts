@@ -7,8 +7,10 @@ import type { RuntimeOptions } from '../runtime.ts'
 import { type Owner, readOwner } from '../transport/embedded/lock.ts'
 import { checkAddress } from './check-address.ts'
 import type { Client } from './client.ts'
+import { agreed } from './contradictions.ts'
 
-export type Globals = { url?: string; app?: string; json?: boolean }
+/** @property data of `up`: another way to say `url` */
+export type Globals = { url?: string; data?: string; app?: string; json?: boolean }
 
 export const defaultUrl = 'embedded:./.statecast'
 
@@ -18,9 +20,38 @@ export const folderOf = (url: string): string | undefined => {
   return folder === undefined ? undefined : resolve(folder)
 }
 
-/** Where the data is: as the command line says, else the environment, else the app. */
-export const addressOf = ({ url }: Globals, app: Pick<RuntimeOptions, 'transport'>): NonNullable<RuntimeOptions['transport']> =>
-  url ?? process.env.STATECAST_URL ?? app.transport ?? defaultUrl
+/** One spelling of each place, to tell whether two are the same one. */
+const placeOf = (url: string | undefined): string | undefined => {
+  const folder = url === undefined ? undefined : folderOf(url)
+  return folder === undefined ? url?.replace(/\/+$/, '') : `embedded:${folder}`
+}
+
+/**
+ * Where the data is, as the command line or the environment says.
+ * @throws RuntimeError bad_request where they say different things
+ */
+export const givenUrl = ({ url, data }: Globals): string | undefined => {
+  const fromData = data === undefined ? undefined : `embedded:${data}`
+  const environment = process.env.STATECAST_URL || undefined
+  agreed(
+    'url',
+    { by: '--url', value: placeOf(url) },
+    { by: '--data', value: placeOf(fromData) },
+    { by: 'STATECAST_URL', value: placeOf(environment) },
+  )
+  return url ?? fromData ?? environment
+}
+
+/** Where the data is, as the command line, the environment or the app says. @throws RuntimeError bad_request where they say different things */
+export const addressOf = (globals: Globals, { transport }: Pick<RuntimeOptions, 'transport'>): NonNullable<RuntimeOptions['transport']> => {
+  const given = givenUrl(globals)
+  if (given !== undefined && transport !== undefined) {
+    const own = typeof transport === 'string' ? placeOf(transport) : transport.name
+    const by = globals.url !== undefined ? '--url' : globals.data !== undefined ? '--data' : 'STATECAST_URL'
+    agreed('url', { by, value: placeOf(given) }, { by: "the app's transport", value: own })
+  }
+  return given ?? transport ?? defaultUrl
+}
 
 export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
 
@@ -47,13 +78,13 @@ const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 
  * @throws RuntimeError locked, bad_request, unsupported …
  */
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
-  const given = globals.url ?? process.env.STATECAST_URL
+  const given = givenUrl(globals)
   // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
   const early = given === undefined || isNats(given) ? undefined : await remote(given)
   if (early) return early
   const { loadApp } = await import('./load-app.ts')
   const app = await loadApp(globals.app)
-  const transport = given ?? app.transport ?? defaultUrl
+  const transport = addressOf(globals, app)
   const node = typeof transport === 'string' ? await remote(transport, app) : undefined
   if (node) return node
 

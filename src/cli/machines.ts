@@ -6,12 +6,14 @@ import { machines as ours } from '../machines/index.ts'
 import { toMermaid } from '../machines/mermaid.ts'
 import { nearest } from '../tools/nearest.ts'
 import type { Globals } from './connect.ts'
+import { contradiction } from './contradictions.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 export type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }
 
 export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
+  if (json && format === 'mermaid') throw contradiction('format', '--json', '--format mermaid')
   const known = { ...ours, ...(await machinesOf(app)) }
   if (name === undefined && format === undefined) return list(known, json)
   if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))

@@ -2,6 +2,7 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
 import { version } from '../version.ts'
 import type { Globals } from './connect.ts'
+import { watchOptions } from './contradictions.ts'
 import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
 
 /** Runs one command line. @param argv without the node and script @returns the exit code */
@@ -18,6 +19,11 @@ export const main = async (argv: string[]): Promise<number> => {
   const program = commandLine((running) => async (...args: unknown[]) => {
     const command = args.at(-1) as Command
     code = await running(command.optsWithGlobals(), ...command.processedArgs)
+  })
+  const check = watchOptions(program)
+  program.hook('preAction', async (_, command) => {
+    check()
+    ;(await import('./connect.ts')).givenUrl(command.optsWithGlobals())
   })
   try {
     await program.parseAsync(argv, { from: 'user' })
@@ -38,7 +44,8 @@ export const main = async (argv: string[]): Promise<number> => {
 type Running = (options: any, ...args: any[]) => Promise<number>
 type Action = (running: Running) => (...args: unknown[]) => Promise<void>
 
-const commandLine = (action: Action): Command => {
+/** The tree of all commands. @param action what carries one out */
+export const commandLine = (action: Action): Command => {
   const program = new Command('statecast')
     .description('Conversations with agents and tools that survive kill -9.')
     .version(version, '-V, --version', 'print the version')
@@ -64,7 +71,7 @@ const commandLine = (action: Action): Command => {
   add('up', 'run a node that other commands and programs talk to')
     .option('--port <port>', 'port of the gateway; 0 takes a free one', wholeNumber(0, 65_535), 4111)
     .option('--host <host>', 'address to listen on; other machines need STATECAST_TOKEN', '127.0.0.1')
-    .option('--roles <roles>', 'what this node does', 'gateway,session,turn,tool')
+    .option('--roles <roles>', 'what this node does (default gateway,session,turn,tool)')
     .option('--data <folder>', 'data folder, the same as --url embedded:<folder>')
     .option('--retain-days <days>', 'forget conversations and actors that nobody needed for so long; default: keep all', wholeNumber(1, 36_500))
     .option('--no-resume', 'take up nothing that was cut off or stored, only what is sent to: to get at a folder whose work brings the node down')
@@ -74,7 +81,7 @@ const commandLine = (action: Action): Command => {
     .option('--session <key>', 'the same as the argument')
     .option('--agent <name>', 'who answers')
     .option('--model <ref>', 'another model, provider/model-id')
-    .action(action(async (options, key) => (await import('./chat.ts')).chat({ ...options, session: key ?? options.session ?? 'main' })))
+    .action(action(async (options, key) => (await import('./chat.ts')).chat(options, key)))
   add('send', 'say one thing and print the answer')
     .argument('<key>', 'which conversation')
     .argument('<text>', 'what to say; - reads stdin')

@@ -6,15 +6,16 @@ import { type Role, roles } from '../contracts/placement.ts'
 import { stderrLogger } from '../environment.ts'
 import { checkExposure, type Gateway, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
-import { createRuntime, type Runtime } from '../runtime.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { writeOwner } from '../transport/embedded/lock.ts'
 import { shown } from '../transport/nats/credentials.ts'
 import { checkAddress } from './check-address.ts'
 import { addressOf, folderOf, type Globals, lockedError } from './connect.ts'
+import { agreed } from './contradictions.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
-export type UpOptions = Globals & { port: number; host: string; roles: string; data?: string; retainDays?: number; resume?: boolean }
+export type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
 const drainMs = 30_000
 
@@ -22,14 +23,24 @@ export const up = async (options: UpOptions): Promise<number> => {
   const ownToken = process.env.STATECAST_TOKEN
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
-  const transport = options.data === undefined ? addressOf(options, app) : `embedded:${options.data}`
+  const transport = addressOf(options, app)
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
   /** Whoever runs a node reads in its log what happened to it, so it says more than a command does. */
   const log = app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'info')
-  const roles = rolesIn(options.roles, folder !== undefined)
+  const roles = rolesOf(options, app, folder !== undefined)
+  const idleDays = agreed(
+    'retainDays',
+    { by: '--retain-days', value: options.retainDays },
+    { by: "the app's retention", value: app.retention?.idleDays },
+  )
+  const resume = agreed(
+    'resume',
+    { by: '--no-resume', value: options.resume === false ? false : undefined },
+    { by: "the app's resume", value: app.resume },
+  )
   if (typeof transport === 'string') checkAddress(transport)
   const stopping = shutdownAsked()
   const dataFolder = folder ?? '.statecast'
@@ -52,8 +63,8 @@ export const up = async (options: UpOptions): Promise<number> => {
     transport,
     owner: { starting: 'yes' },
     roles,
-    resume: options.resume !== false,
-    ...(options.retainDays === undefined ? {} : { retention: { idleDays: options.retainDays } }),
+    resume: resume !== false,
+    ...(idleDays === undefined ? {} : { retention: { ...app.retention, idleDays } }),
   }).catch(async (error: unknown) => {
     await early?.close()
     throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
@@ -65,7 +76,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     if (folder) writeOwner(folder, { url: gateway.url })
     log.info({ url: gateway.url }, 'this node answers HTTP')
     await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
-    if (options.resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
+    if (resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
     await Promise.race([stopping, runtime.ended])
     note('draining: turns that run may end, then the node stops; a second signal stops it at once')
     gateway.drain()
@@ -120,16 +131,27 @@ const keepGoing = ({ services }: Runtime): void => {
 }
 
 /** @param alone nobody else can have what this node does not do */
-const rolesIn = (text: string, alone: boolean): Role[] => {
-  const given = text.split(',').map((role) => role.trim())
-  const unknown = given.find((role) => !roles.some((known) => known === role))
-  if (unknown !== undefined)
-    throw new RuntimeError('bad_request', `there is no role '${unknown.slice(0, 40)}'`, { field: 'roles', hint: `there are: ${roles.join(', ')}` })
-  const chosen = roles.filter((role) => given.includes(role))
-  if (alone && chosen.length < roles.length)
+const rolesOf = (options: UpOptions, app: RuntimeOptions, alone: boolean): readonly Role[] => {
+  const inOrder = (some: readonly Role[]) => roles.filter((role) => some.includes(role))
+  const chosen = agreed<readonly Role[]>(
+    'roles',
+    { by: '--roles', value: options.roles === undefined ? undefined : inOrder(rolesIn(options.roles)) },
+    { by: "the app's roles", value: app.roles && inOrder(app.roles) },
+  )
+  if (alone && chosen && chosen.length < roles.length)
     throw new RuntimeError('unsupported', 'a node with an embedded store has all roles', {
       field: 'roles',
       hint: 'leave --roles out; nodes on NATS share the work: --url nats://…',
     })
-  return chosen
+  return chosen ?? roles
 }
+
+const rolesIn = (text: string): Role[] =>
+  text.split(',').map((word) => {
+    const role = roles.find((known) => known === word.trim())
+    if (role !== undefined) return role
+    throw new RuntimeError('bad_request', `there is no role '${word.trim().slice(0, 40)}'`, {
+      field: 'roles',
+      hint: `there are: ${roles.join(', ')}`,
+    })
+  })
