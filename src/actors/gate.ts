@@ -39,7 +39,7 @@ const gateEffect = (logic: EffectLogic): AnyActorLogic =>
       const { self, system } = scope
       keeperOf(system).effectInvoked(self, {
         launch: () => logic.start(withInputOfItsOwn(self.getSnapshot()), scope),
-        deliver: (event) => void logic.transition(self.getSnapshot(), event, scope),
+        deliver: (event) => void logic.transition(self.getSnapshot(), detached(event), scope),
         kill: () => void logic.transition(self.getSnapshot(), { type: 'xstate.stop' }, scope),
       })
     },
@@ -89,6 +89,14 @@ const detachedArgs = (args: ActionArgs): ActionArgs => {
   return own as ActionArgs
 }
 
+/** All roots of a machine share the context that is written in it as a literal: one that changed it in place would change how the next ones begin. */
+const withContextOfItsOwn = (config: AnyStateMachine['config']): AnyStateMachine['config'] => {
+  const literal: unknown = config.context
+  return typeof literal === 'object' && literal !== null && Object.getPrototypeOf(literal) === Object.prototype
+    ? { ...config, context: () => detached(literal) }
+    : config
+}
+
 const mapValues = <In, Out>(record: Record<string, In>, map: (value: In, key: string) => Out): Record<string, Out> =>
   Object.fromEntries(Object.entries(record).map(([key, value]) => [key, map(value, key)]))
 
@@ -110,6 +118,7 @@ export const gateMachine = (machine: AnyStateMachine, gates = new Map<AnyStateMa
   gated.implementations.actors = mapValues(actors as Record<string, AnyActorLogic>, (logic) =>
     isMachine(logic) ? gateMachine(logic, gates) : typeof logic.start === 'function' ? gateEffect(logic as EffectLogic) : logic,
   ) as typeof gated.implementations.actors
+  gated.config = withContextOfItsOwn(gated.config)
   gated.options = { ...gated.options, maxIterations: Math.min(gated.options?.maxIterations ?? microstepMax, microstepMax) }
   return gated
 }

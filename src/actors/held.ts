@@ -1,6 +1,7 @@
 /** What a tree would do to the world, kept until its commit is durable, and the effects that it has begun and not ended. */
 import type { AnyActorRef } from 'xstate'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
+import { detached } from '../contracts/plain.ts'
 import type { Effect, Output, ReplicaSnapshot } from './edges.ts'
 import type { Gatekeeper } from './gate.ts'
 import type { Paths } from './paths.ts'
@@ -48,8 +49,9 @@ export class Held implements Gatekeeper {
     const effect = this.effects.get(path)
     if (effect === undefined) return
     if (effect.sent.length >= sentMax) effect.sent.shift()
-    effect.sent.push(event)
-    this.outputs.push({ kind: 'deliver', path, event })
+    // As it is now: the machine may keep a part of it and change that in place.
+    effect.sent.push(detached(event))
+    this.outputs.push({ kind: 'deliver', path, event: effect.sent.at(-1) as AnyEvent })
   }
 
   holdStop(self: AnyActorRef, run: () => void): void {

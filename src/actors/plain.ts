@@ -91,7 +91,7 @@ class Copier {
     if (prototype === Object.prototype || prototype === null) return this.#record(part as Record<string, unknown>)
     if (Array.isArray(part)) {
       this.#grow(part.length)
-      return Object.freeze(Array.from(part, (item, index) => this.#at(index, item)))
+      return Array.from(part, (item, index) => this.#at(index, item))
     }
     if (part instanceof Date) return new Date(part)
     if (part instanceof Error) return this.#error(part)
@@ -105,14 +105,13 @@ class Copier {
     throw this.#refusal(`is an instance of ${name}, which would come back as something else`, 'pass plain data instead')
   }
 
-  /** Frozen, and so are lists: a machine that changed its event in place would be in another state than its replay. */
-  #record(part: Record<string, unknown>): Readonly<Record<string, unknown>> {
+  #record(part: Record<string, unknown>): Record<string, unknown> {
     const target: Record<string, unknown> = {}
     for (const key in part) {
       if (key === '__proto__') throw this.#refusal('has a key named __proto__', 'rename the key')
       target[this.#text(key)] = this.#at(key, part[key])
     }
-    return Object.freeze(target)
+    return target
   }
 
   #error(error: Error): Error {

@@ -54,7 +54,7 @@ export class Replica {
     this.#phase = snapshot ? 'restoring' : 'applying'
     this.actor = createActor(registration.gated, {
       id: registration.kind,
-      input,
+      input: detached(input),
       ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
       clock: this.timers.clock,
       logger: (...args: unknown[]) => void this.#held.outputs.push({ kind: 'log', path: '/', args }),
@@ -147,7 +147,10 @@ export class Replica {
     else throw error
   }
 
-  /** Applies one input at a time that the journal will know it by. Never throws: a machine that does leaves a {@link failure}. */
+  /**
+   * Applies one input at a time that the journal will know it by. The machine gets a copy of its own: what it does to that in place, it does in every
+   * replay, and the journal has what came in. Never throws: a machine that does leaves a {@link failure}.
+   */
   apply(input: Input, at: number): void {
     this.timers.now = at
     this.#phase = 'applying'
@@ -161,7 +164,7 @@ export class Replica {
     // The result of an incarnation that is gone must not reach its successor.
     if (!this.expects(input)) return
     const source = 'from' in input ? this.#paths.get(input.from) : undefined
-    relay(this.actor.system, source, this.#paths.get(input.to) as AnyActorRef, input.event)
+    relay(this.actor.system, source, this.#paths.get(input.to) as AnyActorRef, detached(input.event))
   }
 
   /** Whether an input can still have an effect; what comes from an incarnation that is gone is not worth a commit. */
