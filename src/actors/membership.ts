@@ -117,7 +117,7 @@ export class Membership {
   }
   /** Nodes that should have said something by now, and the revisions of their last words. Where our own word is late too, everybody's is. */
   late(): { node: string; revision: number }[] {
-    if (this.#own === undefined || !isWithin(this.#clock, this.#own.renewed, lateMs)) return []
+    if (this.#own === undefined || !isWithin(this.#clock, this.#own.renewed, overdueMs)) return []
     return [...this.#nodes].flatMap(([node, { revision, heard }]) =>
       node === this.#own?.id || isWithin(this.#clock, heard, lateMs) ? [] : [{ node, revision }],
     )

@@ -2,6 +2,7 @@
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Delivery } from '../contracts/transport.ts'
+import { nameCharactersMax } from '../transport/limits.ts'
 import { parseJson } from './parse.ts'
 import type { Services } from './services.ts'
 import type { Session } from './session.ts'
@@ -25,24 +26,44 @@ export const consumeInbox = ({
   partition: number | undefined
 }): (() => Promise<void>) => {
   const { transport, directory, environment } = services
-  const take = async (delivery: Delivery): Promise<void> => {
+  /** @returns whether it has been delivered; if not, what becomes of it is settled */
+  const deliver = async (delivery: Delivery): Promise<boolean> => {
+    let body: unknown
     try {
       const address = names.address(delivery.subject)
-      const body = parseJson(delivery.data, 'message', 'send {"type":"message","text":"…"}')
-      if (address.kind === 'session') {
-        await toSession(session, address.id, body, delivery.id)
-      } else await directory.send(address, body, { id: delivery.id })
-      await delivery.ack()
+      body = parseJson(delivery.data, 'message', 'send {"type":"message","text":"…"}')
+      if (address.kind === 'session') await toSession(session, address.id, body, delivery.id)
+      else await directory.send(address, body, { id: delivery.id })
+      return true
     } catch (error) {
-      if (mayPass(error)) return delivery.retry(retryMs)
-      environment.log.warn({ subject: delivery.subject, error: errorBody(error) }, 'a message could not be delivered and was put aside')
-      await delivery.bury(JSON.stringify(errorBody(error)))
+      if (mayPass(error)) {
+        await delivery.retry(retryMs)
+        return false
+      }
+      const named = namedBy(body)
+      const reason = errorBody(error)
+      environment.log.warn(
+        { subject: delivery.subject, id: named ?? delivery.id, error: reason },
+        'a message could not be delivered and was put aside',
+      )
+      await delivery.bury(JSON.stringify(named === undefined ? reason : { messageId: named, ...reason }))
+      return false
     }
+  }
+  const take = async (delivery: Delivery): Promise<void> => {
+    // An acknowledgement that fails is no failure of the message: it comes again, and its id says that it was here.
+    if (await deliver(delivery)) await delivery.ack()
   }
   return transport.inbox.consume(names.everyIn(), take, partition === undefined ? {} : { partition })
 }
 
 type Published = { type?: unknown; id?: unknown; agent?: unknown }
+
+/** Its publisher knows a message by the id in its body, where it has one; of what is no message that may be anything. */
+const namedBy = (body: unknown): string | undefined => {
+  const { type, id } = (body ?? {}) as Published
+  return type === 'message' && typeof id === 'string' && id !== '' && id.length <= nameCharactersMax ? id : undefined
+}
 
 /** A message may name who answers, as `chat.send` does. */
 const toSession = async (session: (key: string, which?: { agent?: string }) => Session, key: string, body: unknown, id: string): Promise<void> => {

@@ -1,7 +1,7 @@
 /** Who gets which stored message, and when: in order per subject, one in flight per subject, again after a failure. Storage is a parameter. */
 
 import type { Environment } from '../contracts/environment.ts'
-import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Delivery, Inbox } from '../contracts/transport.ts'
 import { closedError } from './closable.ts'
 import type { InboxStore, StoredMessage } from './inbox-store.ts'
@@ -12,6 +12,8 @@ export const failuresMax = 10
 /** Subjects delivered at the same time, to all consumers together. */
 const inFlightMax = 1_024
 const reasonCharactersMax = 2_000
+/** Pause after an acknowledgement that could not be written. */
+const unsettledMs = 1_000
 const backoffMs = (failures: number): number => Math.min(30_000, 100 * 2 ** (failures - 1))
 
 type Consumer = {
@@ -148,14 +150,13 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
       if (settling === undefined) throw new Error('the handler ended without ack, retry or bury')
       await settling
     } catch (error) {
-      // An acknowledgement that could not be written fails the delivery too: it must come again.
       const reached = await Promise.resolve(settling).then(
         () => settling !== undefined,
         () => false,
       )
       if (reached)
         environment().log.warn({ subject: message.subject, id: message.id, error }, 'an inbox handler threw after it had settled its message')
-      else if (consumers.includes(consumer)) await fail(message, error)
+      else if (consumers.includes(consumer)) await (settling === undefined ? fail(message, error) : unsettled(message, error))
     } finally {
       if (lines.get(message.subject) === line) release(line, message)
       else inFlight -= 1
@@ -182,6 +183,17 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
       // It stays in memory and in the store; the pause keeps a broken disk from being asked all the time.
       message.readyAt = environment().clock.now() + backoffMs(failuresMax)
       environment().log.error({ subject: message.subject, id: message.id, error: unwritten }, 'the inbox could not note a failure')
+    })
+  }
+
+  /** Nothing is wrong with the message: its handler has done with it, and that could not be written down. It comes again, however often. */
+  const unsettled = async (message: StoredMessage, error: unknown): Promise<void> => {
+    environment().log.warn(
+      { subject: message.subject, id: message.id, error: errorBody(error) },
+      'what became of a message could not be written down: it comes again',
+    )
+    await postpone(message, unsettledMs).catch(() => {
+      message.readyAt = environment().clock.now() + backoffMs(failuresMax)
     })
   }
 

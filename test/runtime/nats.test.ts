@@ -1,9 +1,13 @@
 /** The same conversation on a NATS server. */
-import { connect } from '@nats-io/transport-node'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect, headers as createHeaders, type MsgHdrs } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
+import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
+import { splitNats, startTcpProxy } from '../support/tcp-proxy.ts'
+import { anEnvironment } from '../transport/harness.ts'
 
 const server = natsForAll()
 
@@ -19,7 +23,7 @@ const pay = tool({
   },
 })
 
-const open = (prefix: string, hold?: Promise<void>): Promise<Runtime> =>
+const open = (prefix: string, hold?: Promise<void>, options: RuntimeOptions = {}): Promise<Runtime> =>
   createRuntime({
     transport: server.url,
     prefix,
@@ -32,6 +36,7 @@ const open = (prefix: string, hold?: Promise<void>): Promise<Runtime> =>
         return { text: last?.role === 'tool' ? `done: ${String(last.output)}` : `you said ${last?.role === 'user' ? last.text : ''}` }
       },
     },
+    ...options,
   })
 
 test('a turn with a tool, its deltas and its answer', async () => {
@@ -77,4 +82,49 @@ test('a turn that its node left behind goes on at the next one', async () => {
   expect(outcome).toMatchObject({ status: 'completed', text: 'done: paid 7' })
   expect(new Set(paid).size).toBe(1)
   expect(await second.replay({ kind: 'session', id: 'main' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('a link that breaks during an acknowledgement puts nothing aside: the message was delivered, and is taken out when the link is back', async () => {
+  await using proxy = await startTcpProxy({ to: server.port, split: splitNats })
+  const environment = anEnvironment()
+  await using runtime = await open('broken', undefined, { transport: `nats://${proxy.address}`, environment: { log: environment.log } })
+  const watching = await openNats({ url: server.url, prefix: 'broken', environment: anEnvironment() })
+  const nc = await connect({ servers: server.url })
+
+  for (const id of ['m1', 'm2', 'm3']) {
+    // The answer to an acknowledgement is the only one that is empty.
+    const broke = proxy.dropResponsesOnce(/^MSG _INBOX\S* \d+ 0\r\n/)
+    nc.publish('broken.in.session.demo', JSON.stringify({ type: 'message', text: id, id }))
+    await broke
+  }
+
+  const { streams } = await jetstreamManager(nc)
+  await vi.waitFor(async () => expect((await streams.info('BROKEN_INBOX')).state.messages).toBe(0), { timeout: 30_000 })
+  const said = (await runtime.session('demo').history()).flatMap((message) => (message.role === 'user' ? [message.text] : []))
+  expect(said).toEqual(['m1', 'm2', 'm3'])
+  expect(await watching.inbox.deadLetters()).toEqual([])
+  expect(environment.lines.filter(({ message }) => /put aside|handler failed/.test(message ?? ''))).toEqual([])
+  await watching.close()
+  await nc.close()
+})
+
+test('a dead letter has the id that its publisher gave to the message, wherever that stood', async () => {
+  await using runtime = await open('dead')
+  const nc = await connect({ servers: server.url })
+  const publish = (body: unknown, headers?: MsgHdrs) => nc.publish('dead.in.session.demo', JSON.stringify(body), headers ? { headers } : {})
+  const named = createHeaders()
+  named.set('Nats-Msg-Id', 'in the header')
+
+  publish({ type: 'message', text: 7, id: 'in the body' })
+  publish({ type: 'message', text: 7 }, named)
+  publish({ type: 'nonsense', id: 'no message' })
+
+  const { inbox } = runtime.services.transport
+  await vi.waitFor(async () => expect(await inbox.deadLetters()).toHaveLength(3))
+  const [first, second, third] = await inbox.deadLetters()
+  expect(first).toMatchObject({ id: 'in the body', reason: expect.stringContaining('"messageId":"in the body"') })
+  expect(second).toMatchObject({ id: 'in the header' })
+  // Of what is no message nobody knows what its id says.
+  expect(third?.id).toMatch(/^in-\d+-\d+$/)
+  await nc.close()
 })

@@ -7,6 +7,7 @@ import { inboxQueue } from '../inbox-queue.ts'
 import type { InboxStore } from '../inbox-store.ts'
 import { requestMs } from './asking.ts'
 import { deadLetterHeaders, idOf } from './dead-letters.ts'
+import { fromNats } from './errors.ts'
 import { inOrder } from './in-order.ts'
 import type { Consuming } from './leftovers.ts'
 import { type Link, pulling } from './link.ts'
@@ -65,7 +66,10 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
     put: () => Promise.reject(new TypeError('the server delivers what is put')),
     async done(row) {
       // Asked back, since a message whose acknowledgement is lost comes again. The client's own `ackAck` can be asked once only, and signs of life end with it.
-      await link.nc.request(acknowledgementsOf(heldAt(row)), acknowledged, { timeout: requestMs })
+      const reply = acknowledgementsOf(heldAt(row))
+      await link.nc.request(reply, acknowledged, { timeout: requestMs }).catch((error: unknown) => {
+        throw fromNats(error, 'acknowledging a message')
+      })
       held.delete(row)
     },
     async postpone(row) {
@@ -76,9 +80,9 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
       // With its reason it may not fit where it did without.
       const kept = await content.write(new Uint8Array(message.data), reason.length)
       const { subject, headers } = deadLetterHeaders(names, message, reason, at)
-      await link.publish(subject, kept.data, {
-        headers: { ...headers, ...kept.headers },
-        id: `dead ${message.info.timestampNanos} ${message.seq}`,
+      const id = `dead ${message.info.timestampNanos} ${message.seq}`
+      await link.publish(subject, kept.data, { headers: { ...headers, ...kept.headers }, id }).catch((error: unknown) => {
+        throw fromNats(error, 'putting a message aside')
       })
       message.term(reason.slice(0, 100).replace(/[\r\n]/g, ' '))
       held.delete(row)

@@ -18,24 +18,29 @@ const atHeader = 'Statecast-At'
 export const idOf = ({ headers, seq, info }: JsMsg): string =>
   headers?.last(idHeader) || headers?.last('Nats-Msg-Id') || `in-${info.timestampNanos}-${seq}`
 
-/** @param reason JSON of an error, or words @param at ms since the epoch */
-export const deadLetterHeaders = (names: Names, message: JsMsg, reason: string, at: number) => ({
-  subject: names.dead(codeIn(reason)),
-  headers: {
-    [subjectHeader]: names.publishedAs(message.subject),
-    // A header is one line of ASCII.
-    [reasonHeader]: encodeURIComponent(reason),
-    [idHeader]: idOf(message),
-    [atHeader]: String(at),
-  },
-})
+/** What an id must be to stand in a header. */
+const plain = /^[\x21-\x7e](?:[\x20-\x7e]*[\x21-\x7e])?$/
 
-const codeIn = (reason: string): string => {
+/** @param reason JSON of an error, with the id that the body names as `messageId`; or words @param at ms since the epoch */
+export const deadLetterHeaders = (names: Names, message: JsMsg, reason: string, at: number) => {
+  const { code, messageId } = factsIn(reason)
+  return {
+    subject: names.dead(typeof code === 'string' ? code : 'failed'),
+    headers: {
+      [subjectHeader]: names.publishedAs(message.subject),
+      // A header is one line of ASCII.
+      [reasonHeader]: encodeURIComponent(reason),
+      [idHeader]: typeof messageId === 'string' && plain.test(messageId) ? messageId : idOf(message),
+      [atHeader]: String(at),
+    },
+  }
+}
+
+const factsIn = (reason: string): { code?: unknown; messageId?: unknown } => {
   try {
-    const { code } = JSON.parse(reason) as { code?: unknown }
-    return typeof code === 'string' ? code : 'failed'
+    return (JSON.parse(reason) ?? {}) as { code?: unknown; messageId?: unknown }
   } catch {
-    return 'failed'
+    return {}
   }
 }
 
