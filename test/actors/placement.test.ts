@@ -39,12 +39,12 @@ const aCluster = async () => {
     const membership = await new Membership(registry, environment).open()
     let revision = (await membership.announce({ ...record(id), roles: ['turn'] }, 0)) ?? 0
     let ended = false
-    const renew = () =>
-      clock.setTimeout(async () => {
-        if (ended) return
-        revision = (await membership.announce({ ...record(id), roles: ['turn'] }, revision)) ?? revision
-        renew()
-      }, 1_000)
+    const renew = (): unknown => clock.setTimeout(() => void say(), 1_000)
+    const say = async (): Promise<void> => {
+      if (ended) return
+      revision = (await membership.announce({ ...record(id), roles: ['turn'] }, revision)) ?? revision
+      renew()
+    }
     renew()
     return { membership, die: () => void (ended = true) }
   }

@@ -236,6 +236,23 @@ test('[OC-66, OC-81] where there is a pipeline it is told of calls and tools, wi
   ])
 })
 
+test.each([
+  // Of a large window 20,000 tokens are kept free, of one below 80,000 a quarter.
+  [200_000, 180_000],
+  [80_000, 60_000],
+  [79_996, 59_997],
+  [40_000, 30_000],
+  [8_000, 6_000],
+])('a window of %i tokens is full beyond %i', async (contextTokens, most) => {
+  const stepped = async (inputTokens: number) => {
+    const response = answer({ calls: [aCall(1)], usage: { ...noUsage, inputTokens, outputTokens: 0 }, contextTokens })
+    return (await (await start().resolve('callModel', response)).resolve('execute', result(1))).state
+  }
+
+  expect(await stepped(most)).toEqual({ calling: 'streaming' })
+  expect(await stepped(most + 1)).toBe('compacting')
+})
+
 test('a conversation that leaves too little room for the answer is shortened before the next step', async () => {
   const full = answer({ calls: [aCall(1)], usage: { ...noUsage, inputTokens: 180_001, outputTokens: 0 }, contextTokens: 200_000 })
   const stepped = async (response: ModelCallOutput) => (await start().resolve('callModel', response)).resolve('execute', result(1))

@@ -1,7 +1,8 @@
 /** Stop means stop, and what was said is kept. */
 import { expect, test } from 'vitest'
-import { agent, createRuntime } from '../../src/index.ts'
-import { expectNothingAlive, expectPaired, outcomes, story, work, worker } from './harness.ts'
+import type { UserMessage } from '../../src/contracts/message.ts'
+import type { ModelRequest } from '../../src/contracts/model.ts'
+import { expectNothingAlive, expectPaired, line, outcomes, story, work, worker } from './harness.ts'
 
 const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 
@@ -22,23 +23,68 @@ test('during a model call: the partial text is kept, and nothing is said after t
   expect((await told.clock.until((await told.say('go on')).result())).text).toBe('next answer')
 })
 
-test('it takes less than 200 ms of real time, on a model that would go on for ever', async () => {
-  const model = { 'test/endless': [{ text: 'again ', endless: true, deltaDelayMs: 5 }] }
-  const runtime = await createRuntime({ transport: 'memory:', agents: [agent({ name: 'main', model: 'test/endless' })], models: model })
-  try {
-    const session = runtime.session('s')
-    const run = await session.send('talk')
-    for await (const event of run.events()) if (event.type === 'delta' && event.index > 5) break
-    const before = performance.now()
+test('no time passes for it, on a model that would go on for ever', async () => {
+  await using told = await story([{ text: 'again ', endless: true, deltaDelayMs: 5 }])
+  const run = await told.say('talk')
+  await told.clock.advance(50)
+  const before = told.clock.now()
 
-    await session.cancel()
-    await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
+  await told.main.cancel()
+  await told.clock.settle()
 
-    expect(performance.now() - before).toBeLessThan(200)
-  } finally {
-    await runtime.close()
-  }
+  await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
+  expect(told.clock.now()).toBe(before)
+  await expectNothingAlive(told)
 })
+
+test.each(['', ' over a crash'])(
+  'what the next turn reads after a cancel, without any word of a user: what was seen, paired, and that it was stopped%s',
+  async (crash) => {
+    const asked: ModelRequest[] = []
+    await using told = await story(
+      (request) => {
+        asked.push(request)
+        if (asked.length === 1) return { text: 'I begin.', calls: [work('x', 100), work('y', 10_000)] }
+        return asked.length === 2 ? { chunks: ['half ', 'an ', 'answer'], deltaDelayMs: 1000 } : { text: 'here again' }
+      },
+      { tools, toolExecution: 'parallel' },
+    )
+    await told.say('work', { idempotencyKey: 'a' })
+    await told.clock.advance(200)
+    await told.main.cancel()
+    await told.quiet()
+    await told.say('tell me', { idempotencyKey: 'b' })
+    await told.clock.advance(1500)
+    await told.main.cancel()
+    await told.quiet()
+    if (crash) {
+      await told.crash()
+      await told.restart()
+    }
+
+    await told.clock.until((await told.say('go on', { idempotencyKey: 'c' })).result())
+
+    const transcript = [
+      'user: work',
+      'assistant: I begin. <work {"name":"x","ms":100}> <work {"name":"y","ms":10000}>',
+      'tool work: "x done"',
+      'tool work: ! cancelled',
+      'user: tell me',
+      'assistant (partial): half an ',
+      'user: go on',
+      'assistant: here again',
+    ]
+    expect(await told.transcript()).toEqual(transcript)
+    expect(asked[2]?.messages.map(line)).toEqual(transcript.slice(0, -1))
+    expectPaired(asked[2]?.messages ?? [])
+    const stopped = asked
+      .map(({ messages }) => messages.findLast(({ role }) => role === 'user'))
+      .map((message) => (message as UserMessage).before ?? '')
+    expect(stopped).toEqual(['', expect.stringMatching(/stopped|aborted/i), expect.stringMatching(/stopped|aborted/i)])
+    expect(outcomes(told.events('main'))).toEqual({ a: 'aborted', b: 'aborted', c: 'final' })
+    expect(await told.runtime.replay(told.main.address)).toMatchObject({ verdict: 'identical' })
+  },
+)
 
 test('a model that ignores its signal is left behind after a moment, with what was seen of it', async () => {
   const deaf = {

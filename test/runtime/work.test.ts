@@ -135,6 +135,31 @@ test('a node that drains ends the work that it has begun, and takes no more', as
   expect((await (await here.session('late').send('pay')).result()).text).toBe('spare: spare paid 7')
 })
 
+test('while a node drains, what begins meanwhile is done by others alone, from the first moment to the last', async () => {
+  const gate = Promise.withResolvers<void>()
+  const story = aStory(gate.promise)
+  const here = await node('here', story, seat)
+  const there = await node('there', story, hands)
+  const held = await here.session('held').send('pay')
+  await vi.waitFor(() => expect(story.tools).toEqual(['there']))
+  await node('spare', story, hands)
+  await vi.waitFor(() => expect(here.nodes()).toHaveLength(3))
+  story.said.length = 0
+
+  const drained = there.drain(600_000)
+  await vi.waitFor(() => expect(here.nodes().filter(({ draining }) => draining)).toHaveLength(1))
+  // Its own piece of work holds it there.
+  const runs = await Promise.all(Array.from({ length: 20 }, (_, index) => here.session(`s${index}`).send('pay')))
+  await vi.waitFor(() => expect(story.tools).toHaveLength(21))
+  expect(new Set(story.said)).toEqual(new Set(['spare']))
+  expect(story.tools.slice(1)).toEqual(Array.from({ length: 20 }, () => 'spare'))
+
+  gate.resolve()
+  await drained
+  expect((await held.result()).text).toMatch(/: there paid 7$/)
+  for (const run of runs) expect((await run.result()).text).toBe('spare: spare paid 7')
+})
+
 test('without anybody who does it a turn waits for one to come', async () => {
   const story = aStory()
   const here = await node('here', story, seat)
