@@ -1,10 +1,8 @@
 /** createRuntime(): the one place where everything meets. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
-import type { AnyStateMachine } from 'xstate'
 import { Host } from './actors/host.ts'
 import type { HostLimits } from './actors/limits.ts'
-import type { MachineOptions } from './actors/registration.ts'
-import { type Replayed, replay, type TraceEntry, traceEntries } from './actors/replay.ts'
+import { replay, traceEntries } from './actors/replay.ts'
 import { registerSession } from './actors/session.actor.ts'
 import { Transcripts } from './actors/transcript.ts'
 import { turnWorks } from './actors/turn.actor.ts'
@@ -13,8 +11,8 @@ import type { Channel } from './contracts/channel.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
 import { type Role, roles } from './contracts/placement.ts'
-import { type Address, subjects } from './contracts/subjects.ts'
-import type { Transport, TransportHealth } from './contracts/transport.ts'
+import { subjects } from './contracts/subjects.ts'
+import type { Transport } from './contracts/transport.ts'
 import { logWith, systemEnvironment } from './environment.ts'
 import type { Credentials } from './models/credentials.ts'
 import { type CustomModel, createModels } from './models/models.ts'
@@ -24,7 +22,7 @@ import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from
 import { agentNamed, agentTable } from './runtime/agent-table.ts'
 import { defineApp } from './runtime/app.ts'
 import { channelTable } from './runtime/channel-table.ts'
-import { type Cluster, type NodeRow, openCluster } from './runtime/cluster.ts'
+import { type Cluster, openCluster } from './runtime/cluster.ts'
 import { registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom, hitAll } from './runtime/fail-points.ts'
@@ -32,6 +30,7 @@ import { openFrontDoor } from './runtime/front-door.ts'
 import { registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
 import { hostEvents } from './runtime/host-events.ts'
 import { consumeInbox } from './runtime/inbox.ts'
+import type { Machines, Runtime } from './runtime/interface.ts'
 import { Outputs } from './runtime/outputs.ts'
 import { ownMachines } from './runtime/own-machines.ts'
 import { othersOn, publishOutputs } from './runtime/publish.ts'
@@ -44,7 +43,9 @@ import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
 import { version } from './version.ts'
 
-export type RuntimeOptions = {
+export type { Health, Machines, Runtime } from './runtime/interface.ts'
+
+export type RuntimeOptions<Registered extends Machines = Machines> = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
   agents?: readonly Agent[]
   /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
@@ -56,7 +57,7 @@ export type RuntimeOptions = {
   /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
   lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
-  machines?: Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
+  machines?: Registered
   /** Credentials by provider, where there are several: one that fails rests while another one is used. Default: the variables of the environment. */
   credentials?: Credentials
   /** Models under references of your own: AI SDK models, scripts, or anything that fits the port. */
@@ -92,16 +93,13 @@ export type RuntimeOptions = {
   placement?: 'beside' | 'distributed'
 }
 
-/** @property node the name of this node among those that share the transport */
-export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string; node?: string }
-
-export type Runtime = Awaited<ReturnType<typeof createRuntime>>
-
 /**
  * Opens the store, takes up work that was cut off, and is ready to talk.
  * @throws RuntimeError bad_request (an option), locked (another process has the folder), not_durable (a machine), corrupt_at, log_full …
  */
-export const createRuntime = async (options: RuntimeOptions = {}) => {
+export const createRuntime = async <Registered extends Machines = Machines>(
+  options: RuntimeOptions<Registered> = {},
+): Promise<Runtime<Registered>> => {
   defineApp(options)
   const retention = options.retention && checkRetention(options.retention)
   const machines = ownMachines(options)
@@ -232,21 +230,17 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
       log.info({ unfinished: host.busyCount }, 'drained')
       await close()
     }
-    const runtime = {
+    const runtime: Runtime = {
       services,
       subjects: names,
-      /** A conversation, by key; it begins with its first message. */
       session,
-      /** An actor of one of your own machines. @param input for its creation, if it is not there yet */
-      actor: (kind: string, id: string, input?: unknown) => new Actor(services, kind, id, input),
-      /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
-      publish: (subject: string, data: Uint8Array, id?: string) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
-      async *trace(address: Address, from = 1): AsyncGenerator<TraceEntry> {
+      actor: (kind, id, input) => new Actor(services, kind, id, input),
+      publish: (subject, data, id) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
+      async *trace(address, from = 1) {
         for await (const commit of readCommits({ services }, address, from)) yield* traceEntries(commit)
       },
-      replay: (address: Address, to?: number): Promise<Replayed> =>
-        replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
-      async health(): Promise<Health> {
+      replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
+      async health() {
         const health = await transport.health()
         return {
           ...health,
@@ -256,23 +250,17 @@ export const createRuntime = async (options: RuntimeOptions = {}) => {
           ...(cluster?.me === undefined ? {} : { node: cluster.me }),
         }
       },
-      /** What the sessions of this node have done since it started, counted from their events. */
       metrics: () => diagnostics.metrics,
-      /** Resolves when this runtime has closed, for whatever reason. */
       ended: ended.promise,
-      /** The nodes that share this transport; none where it is of one process. */
-      nodes: (): NodeRow[] => cluster?.nodes() ?? [],
-      /** Asks a node to give away what it has, and to end. @throws RuntimeError not_found, unsupported */
-      async drainNode(id: string): Promise<void> {
+      nodes: () => cluster?.nodes() ?? [],
+      async drainNode(id) {
         if (!cluster)
           throw new RuntimeError('unsupported', 'this runtime shares its actors with no other node', {
             hint: 'stop its process: it drains by itself',
           })
         await cluster.drainNode(id)
       },
-      /** Takes no new work, lets turns that run end within `timeoutMs`, then closes; what has not ended goes on at the next start. */
       drain,
-      /** Closes at once: turns that run are cut off and go on at the next start. Safe twice. */
       close,
       [Symbol.asyncDispose]: close,
     }

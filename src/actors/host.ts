@@ -157,10 +157,10 @@ export class Host {
 
   /**
    * What a root is, at a moment when all of it is durable; woken if need be. The copy is the caller's own.
-   * @throws RuntimeError drift, corrupt_at, closed …
+   * @param whole with tags and children @throws RuntimeError drift, corrupt_at, closed …
    */
-  read(address: Address): Promise<RootView> {
-    return this.#look(address, viewOf)
+  read(address: Address, whole = false): Promise<RootView> {
+    return this.#look(address, (root) => viewOf(root, whole))
   }
 
   /** The commit in which a message was accepted, or refused; undefined when it was longer ago than a root remembers. */

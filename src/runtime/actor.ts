@@ -1,49 +1,132 @@
 /** An actor of somebody's own machine, as its users hold it. */
+import type { AnyStateMachine, EventFrom, OutputFrom } from 'xstate'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { AnyEvent, Receipt } from '../contracts/journal.ts'
+import type { Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { type ActorSnapshot, snapshotOf } from './actor-snapshot.ts'
 import type { Said } from './outputs.ts'
 import type { Services } from './services.ts'
 
-export type ActorSnapshot = {
-  status: 'active' | 'done' | 'error' | 'stopped'
-  value: unknown
-  context: unknown
-  output: unknown
-  seq: number
-  epoch: number
-}
+/** How long one wait for the next commit is, in ms; a word that was lost on the way costs that much. */
+const lookMs = 1_000
 
-export class Actor {
+/** @property timeout in ms; default: none */
+export type WaitOptions = { timeout?: number; signal?: AbortSignal }
+
+type Observer<Value> = { next?(value: Value): void; error?(error: unknown): void; complete?(): void }
+
+/** Nothing is read before somebody asks: an actor may live in another process, so what XState answers at once is here a promise. */
+export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   readonly address: Address
+  readonly #name: string
   readonly #services: Services
   readonly #input: unknown
+  #seen: ActorSnapshot<Machine> | undefined
 
   constructor(services: Services, kind: string, id: string, input?: unknown) {
     services.host.registration(kind)
     this.address = { kind, id }
-    formatAddress(this.address)
+    this.#name = formatAddress(this.address)
     this.#services = services
     this.#input = input
   }
 
   /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
-  async send(event: AnyEvent, options: { id?: string } = {}): Promise<Receipt> {
+  async send(event: EventFrom<Machine>, options: { id?: string } = {}): Promise<Receipt> {
     this.#services.admit()
     return this.#services.directory.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
   }
 
-  /** @throws RuntimeError not_found, quarantined, drift, corrupt_at */
-  async snapshot(): Promise<ActorSnapshot> {
-    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address)
-    const name = formatAddress(this.address)
+  /** Its state now, with `matches`, `hasTag`, `can` and the rest of what XState has there. @throws RuntimeError not_found, quarantined, drift, corrupt_at */
+  async snapshot(): Promise<ActorSnapshot<Machine>> {
+    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address, true)
+    const name = this.#name
     if (quarantine)
       throw new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${quarantine.message}`, {
         data: { reason: quarantine },
         hint: `see 'statecast trace ${name}', mend the cause, then revive() it`,
       })
     if (!snapshot) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'send it an event and it is there' })
-    return { ...snapshot, seq, epoch }
+    const { machine } = this.#services.host.registration(this.address.kind)
+    this.#seen = snapshotOf(snapshot, machine, { seq, epoch }) as ActorSnapshot<Machine>
+    return this.#seen
+  }
+
+  /**
+   * The newest snapshot that this handle has read: for functions that are made for actors of XState, such as `waitFor(actor, …)`.
+   * @throws RuntimeError unsupported before the first read
+   */
+  getSnapshot(): ActorSnapshot<Machine> {
+    if (this.#seen) return this.#seen
+    throw new RuntimeError('unsupported', `nothing of ${this.#name} has been read yet, and reading takes time`, {
+      hint: 'await actor.snapshot() first; to wait for a state, await actor.waitFor((snapshot) => …)',
+    })
+  }
+
+  /**
+   * Hears its snapshots after commits, and the present one unless this handle has read it; what commits in quick succession led through is seen as one.
+   * Like the one of XState: it completes when the actor has ended.
+   */
+  subscribe(observer: Observer<ActorSnapshot<Machine>> | ((snapshot: ActorSnapshot<Machine>) => void)): { unsubscribe(): void } {
+    const { next, error, complete } = typeof observer === 'function' ? { next: observer } : observer
+    const leave = new AbortController()
+    const known = this.#seen
+    const follow = async (): Promise<void> => {
+      for await (const snapshot of this.#states(leave.signal))
+        if (snapshot.seq !== known?.seq || snapshot.epoch !== known.epoch) next?.call(observer, snapshot)
+      if (!leave.signal.aborted) complete?.call(observer)
+    }
+    follow().catch((thrown: unknown) => {
+      if (leave.signal.aborted) return
+      if (error) error.call(observer, thrown)
+      else this.#services.environment.log.error({ actor: this.#name, error: String(thrown) }, 'an actor cannot be followed any more')
+    })
+    return { unsubscribe: () => leave.abort() }
+  }
+
+  /**
+   * The first snapshot that fits, waited for; what several commits in quick succession led through may not be seen.
+   * @throws RuntimeError timeout, closed when it ends first, and what {@link snapshot} throws; the reason of the signal
+   */
+  async waitFor(fits: (snapshot: ActorSnapshot<Machine>) => boolean, { timeout, signal }: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
+    const { clock } = this.#services.environment
+    const late = new AbortController()
+    const timer = timeout === undefined || timeout === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => late.abort(), timeout)
+    try {
+      for await (const snapshot of this.#states(signal ? AbortSignal.any([signal, late.signal]) : late.signal)) if (fits(snapshot)) return snapshot
+      signal?.throwIfAborted()
+      if (late.signal.aborted)
+        throw new RuntimeError('timeout', `${this.#name} has not come to what was waited for within ${timeout} ms`, { retryable: true })
+      throw new RuntimeError('closed', `${this.#name} has ended, and never came to what was waited for`)
+    } finally {
+      clock.clearTimeout(timer)
+    }
+  }
+
+  /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined; internal when it ended without one */
+  async output(timeoutMs = 600_000): Promise<OutputFrom<Machine>> {
+    const { status, output } = await this.waitFor((snapshot) => snapshot.status !== 'active', { timeout: timeoutMs })
+    if (status === 'done') return output as OutputFrom<Machine>
+    throw new RuntimeError('internal', `${this.#name} ended without an output`, { hint: `see 'statecast trace ${this.#name}'` })
+  }
+
+  /** Its states as they are noticed, the present one first, until it has ended or nobody wants more. */
+  async *#states(signal: AbortSignal): AsyncGenerator<ActorSnapshot<Machine>> {
+    const left = Promise.withResolvers<void>()
+    signal.addEventListener('abort', () => left.resolve(), { once: true })
+    let last: ActorSnapshot<Machine> | undefined
+    while (!signal.aborted) {
+      // Before we look, so that nothing falls in between.
+      const next = this.#services.directory.nextCommit(this.address, lookMs)
+      // Nobody waits for it any more where what comes in between throws.
+      next.catch(() => undefined)
+      const snapshot = await this.snapshot()
+      if (signal.aborted) return
+      if (snapshot.seq !== last?.seq || snapshot.epoch !== last.epoch) yield snapshot
+      if (snapshot.status !== 'active') return
+      last = snapshot
+      await Promise.race([next, left.promise])
+    }
   }
 
   /**
@@ -57,19 +140,6 @@ export class Actor {
 
   /** Emitted events from now on. */
   events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
-    return this.#services.outputs.follow(formatAddress(this.address), options, (said) => said)
-  }
-
-  /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined */
-  async output(timeoutMs = 600_000): Promise<unknown> {
-    const { directory, environment } = this.#services
-    const until = environment.clock.now() + timeoutMs
-    for (;;) {
-      const { status, output } = await this.snapshot()
-      if (status === 'done') return output
-      if (environment.clock.now() >= until)
-        throw new RuntimeError('timeout', `${formatAddress(this.address)} has not ended within ${timeoutMs} ms`, { retryable: true })
-      await directory.nextCommit(this.address, Math.min(1000, until - environment.clock.now()))
-    }
+    return this.#services.outputs.follow(this.#name, options, (said) => said)
   }
 }

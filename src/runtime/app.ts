@@ -3,7 +3,7 @@ import { StateMachine } from 'xstate'
 import { defaultLimits } from '../actors/limits.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import type { RuntimeOptions } from '../runtime.ts'
+import type { Machines, RuntimeOptions } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
 
 /** Every option with the shape that it must have, as a person would say it. */
@@ -55,7 +55,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
  * Options of a runtime, for `createRuntime` and as the default export of `statecast.config.ts`.
  * @throws RuntimeError bad_request, naming the option and what is allowed
  */
-export const defineApp = (app: RuntimeOptions): RuntimeOptions => {
+export const defineApp = <Registered extends Machines = Machines>(app: RuntimeOptions<Registered>): RuntimeOptions<Registered> => {
   if (!isRecord(app)) throw refused('app', 'an app is an object of options', 'write defineApp({ agents: [agent({ name: … })] })')
   for (const [name, value] of Object.entries(app)) {
     const known = Object.hasOwn(options, name) ? options[name as keyof RuntimeOptions] : undefined

@@ -15,7 +15,8 @@ import type { Bus } from '../contracts/transport.ts'
 export interface Directory {
   create(address: Address, input?: unknown): Promise<void>
   send(address: Address, event: unknown, options?: SendOptions): Promise<Receipt>
-  read(address: Address): Promise<RootView>
+  /** @param whole with tags and children */
+  read(address: Address, whole?: boolean): Promise<RootView>
   seqOf(address: Address, id: string): Promise<number | undefined>
   /** @returns whether it was quarantined */
   revive(address: Address): Promise<boolean>
@@ -28,7 +29,7 @@ export interface Directory {
 const questions = {
   create: (host, address, [input]) => host.create(address, input),
   send: (host, address, [event, options]) => host.send(address, event, options as SendOptions),
-  read: (host, address) => host.read(address),
+  read: (host, address, [whole]) => host.read(address, whole === true),
   seqOf: (host, address, [id]) => host.seqOf(address, id as string),
   revive: async (host, address) => (await host.get(address)).revive(),
   forget: (host, address) => host.forget(address),
@@ -52,7 +53,7 @@ type Ask = (name: Question, address: Address, ...args: unknown[]) => Promise<unk
 const directoryOf = (ask: Ask): Directory => ({
   create: (address, input) => ask('create', address, input) as Promise<void>,
   send: (address, event, options) => ask('send', address, event, options) as Promise<Receipt>,
-  read: (address) => ask('read', address) as Promise<RootView>,
+  read: (address, whole) => ask('read', address, whole) as Promise<RootView>,
   seqOf: (address, id) => ask('seqOf', address, id) as Promise<number | undefined>,
   revive: (address) => ask('revive', address) as Promise<boolean>,
   forget: (address) => ask('forget', address) as Promise<boolean>,

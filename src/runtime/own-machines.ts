@@ -6,7 +6,7 @@ import { providerKind } from './cooldowns.ts'
 import { heartbeatKind } from './heartbeat.ts'
 
 /** @throws RuntimeError conflict, not_durable */
-export const ownMachines = ({ machines = {}, onDrift }: RuntimeOptions) =>
+export const ownMachines = ({ machines = {}, onDrift }: Pick<RuntimeOptions, 'machines' | 'onDrift'>) =>
   Object.entries(machines).map(([kind, entry]) => {
     if (kind === 'session' || kind === providerKind || kind === heartbeatKind)
       throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })

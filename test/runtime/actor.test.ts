@@ -119,7 +119,7 @@ test('[INV-1] what is read is what its sequence number says, however many write 
   const read = async () => {
     while (writing) {
       const { context, seq } = await counter.snapshot()
-      seen.push({ n: (context as { n: number }).n, seq })
+      seen.push({ n: context.n, seq })
       await new Promise((resolve) => setImmediate(resolve))
     }
   }

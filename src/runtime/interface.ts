@@ -1,0 +1,56 @@
+/** What `createRuntime` gives, with what it knows of the machines that were registered. */
+import type { AnyStateMachine, InputFrom } from 'xstate'
+import type { MachineOptions } from '../actors/registration.ts'
+import type { Replayed, TraceEntry } from '../actors/replay.ts'
+import type { Address, Subjects } from '../contracts/subjects.ts'
+import type { TransportHealth } from '../contracts/transport.ts'
+import type { Metrics } from '../rules/metrics.ts'
+import type { Actor } from './actor.ts'
+import type { NodeRow } from './cluster.ts'
+import type { Services } from './services.ts'
+import type { Session } from './session.ts'
+
+/** Machines by the kind of their actors; with options as `{ machine, … }`. */
+export type Machines = Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
+
+export type MachineOf<Entry> = Entry extends { machine: infer Machine extends AnyStateMachine }
+  ? Machine
+  : Entry extends AnyStateMachine
+    ? Entry
+    : AnyStateMachine
+
+/** @property node the name of this node among those that share the transport */
+export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string; node?: string }
+
+/** Alone it stands for a runtime of any machines; `Runtime<{ order: typeof order }>` knows what its actors take and give. */
+export interface Runtime<Registered extends Machines = Machines> {
+  /** Its parts, as its own doors use them: no part of the public interface. */
+  readonly services: Services
+  readonly subjects: Subjects
+  /** A conversation, by key; it begins with its first message. */
+  session(key: string, which?: { agent?: string }): Session
+  /** An actor of one of your own machines. @param input for its creation, if it is not there yet */
+  actor<Kind extends keyof Registered & string>(
+    kind: Kind,
+    id: string,
+    input?: InputFrom<MachineOf<Registered[Kind]>>,
+  ): Actor<MachineOf<Registered[Kind]>>
+  /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
+  publish(subject: string, data: Uint8Array, id?: string): Promise<{ duplicate: boolean }>
+  trace(address: Address, from?: number): AsyncGenerator<TraceEntry>
+  replay(address: Address, to?: number): Promise<Replayed>
+  health(): Promise<Health>
+  /** What the sessions of this node have done since it started, counted from their events. */
+  metrics(): Metrics
+  /** Resolves when this runtime has closed, for whatever reason. */
+  readonly ended: Promise<void>
+  /** The nodes that share this transport; none where it is of one process. */
+  nodes(): NodeRow[]
+  /** Asks a node to give away what it has, and to end. @throws RuntimeError not_found, unsupported */
+  drainNode(id: string): Promise<void>
+  /** Takes no new work, lets turns that run end within `timeoutMs`, then closes; what has not ended goes on at the next start. */
+  drain(timeoutMs?: number): Promise<void>
+  /** Closes at once: turns that run are cut off and go on at the next start. Safe twice. */
+  close(): Promise<void>
+  [Symbol.asyncDispose](): Promise<void>
+}

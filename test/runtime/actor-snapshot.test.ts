@@ -1,0 +1,185 @@
+/** What XState users ask of an actor and of its snapshot, asked of a durable one. */
+import { expect, test } from 'vitest'
+import { assign, createActor, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
+import { decode, encode } from '../../src/actors/codec.ts'
+import { snapshotOf } from '../../src/runtime/actor-snapshot.ts'
+import { testRuntime } from '../../src/testing/index.ts'
+
+type OrderEvent = { type: 'pay'; amount: number } | { type: 'ship' } | { type: 'nop' } | { type: 'grow' } | { type: 'fail' }
+
+const item = setup({
+  types: { context: {} as { n: number }, events: {} as { type: 'grow' }, tags: {} as 'little' },
+}).createMachine({
+  context: { n: 1 },
+  initial: 'small',
+  states: { small: { tags: 'little', on: { grow: { target: 'big', actions: assign({ n: 2 }) } } }, big: { meta: { size: 'L' } } },
+})
+
+const order = setup({
+  types: { context: {} as { paid: number }, events: {} as OrderEvent, tags: {} as 'open' | 'busy', output: {} as string },
+  actors: { item, work: fromPromise(() => new Promise<string>(() => undefined)) },
+  guards: {
+    enough: ({ event }) => event.type === 'pay' && event.amount >= 10,
+    never: () => {
+      throw new Error('no')
+    },
+  },
+}).createMachine({
+  context: { paid: 0 },
+  initial: 'new',
+  invoke: [
+    { src: 'item', id: 'item' },
+    { src: 'work', id: 'work' },
+  ],
+  on: { nop: {}, grow: { actions: sendTo('item', { type: 'grow' }) }, fail: { guard: 'never', target: '.new' } },
+  states: {
+    new: {
+      tags: 'open',
+      meta: { label: 'just placed' },
+      on: { pay: { guard: 'enough', target: 'paid', actions: assign({ paid: ({ event }) => event.amount }) } },
+    },
+    paid: { initial: 'packing', states: { packing: { tags: ['open', 'busy'] } }, on: { ship: 'shipped' } },
+    shipped: { type: 'final' },
+  },
+  output: ({ context }) => `paid ${context.paid}`,
+})
+
+/** What there is to be asked, of either. */
+const asked = (snapshot: any) => ({
+  value: snapshot.value,
+  context: snapshot.context,
+  status: snapshot.status,
+  output: snapshot.output,
+  error: snapshot.error,
+  tags: [...snapshot.tags],
+  meta: snapshot.getMeta(),
+  matches: [{ paid: 'packing' }, 'paid', 'new', 'shipped', 'elsewhere'].map((state) => snapshot.matches(state)),
+  hasTag: ['open', 'busy', 'none'].map((tag) => snapshot.hasTag(tag)),
+  can: [{ type: 'pay', amount: 1 }, { type: 'pay', amount: 10 }, { type: 'ship' }, { type: 'nop' }, { type: 'unheard' }].map((event) =>
+    snapshot.can(event),
+  ),
+})
+const path: OrderEvent[] = [{ type: 'pay', amount: 1 }, { type: 'pay', amount: 12 }, { type: 'grow' }, { type: 'ship' }]
+
+test('a snapshot answers as the one of XState does, at every step, and as well where it came from another node', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const plain = createActor(order, { id: 'order' }).start()
+  const actor = kit.runtime.actor('order', 'o-1')
+  const told = []
+  for (const event of path) {
+    plain.send(event)
+    await kit.clock.until(actor.send(event))
+    const { snapshot, seq, epoch } = decode(encode(await kit.clock.until(kit.runtime.services.directory.read(actor.address, true)))) as any
+    told.push([asked(await kit.clock.until(actor.snapshot())), asked(snapshotOf(snapshot, order, { seq, epoch })), asked(plain.getSnapshot())])
+  }
+
+  for (const [here, elsewhere, xstate] of told) {
+    expect(here).toEqual(xstate)
+    expect(elsewhere).toEqual(xstate)
+  }
+  expect(told[1]?.[0]).toMatchObject({ tags: ['open', 'busy'], matches: [true, true, false, false, false], can: [false, false, true, false, false] })
+  expect(told.at(-1)?.[0]).toMatchObject({ status: 'done', output: 'paid 12' })
+})
+
+test('children are there with their states; what is sent to one of them is refused, with the cure', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o-1')
+  await kit.clock.until(actor.send({ type: 'grow' }))
+
+  const { children } = await kit.clock.until(actor.snapshot())
+  const grown = children.item?.getSnapshot()
+
+  expect(Object.values(children).map((child) => [child?.id, child?.src])).toEqual([
+    ['item', 'item'],
+    ['work', 'work'],
+  ])
+  expect(grown).toMatchObject({ status: 'active', value: 'big', context: { n: 2 } })
+  expect([grown?.matches('big'), grown?.hasTag('little'), grown?.can({ type: 'grow' }), grown?.getMeta()]).toEqual([
+    true,
+    false,
+    false,
+    { '(machine).big': { size: 'L' } },
+  ])
+  expect(children.work?.getSnapshot()).toMatchObject({ status: 'active', value: undefined })
+  expect(() => children.item?.send({ type: 'grow' })).toThrow(
+    expect.objectContaining({ code: 'unsupported', hint: expect.stringContaining("sendTo('item'") }),
+  )
+})
+
+test('waitFor and toPromise of XState work on a durable actor that has been read, and say what to do on one that has not', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o-1')
+  const asXState = actor as any
+  await kit.clock.until(actor.send({ type: 'nop' }))
+
+  const early = await waitFor(asXState, () => true).catch((error: unknown) => error)
+  await kit.clock.until(actor.snapshot())
+  const paid = waitFor(asXState, (snapshot: any) => snapshot.matches('paid'))
+  const output = toPromise(asXState)
+  for (const event of path) await kit.clock.until(actor.send(event))
+
+  expect(early).toMatchObject({ code: 'unsupported', hint: expect.stringContaining('await actor.snapshot() first') })
+  expect(await kit.clock.until(output)).toBe('paid 12')
+  // Both may have been seen as one commit: what was waited for is a state that it was in, or it is told that it ended.
+  expect(await kit.clock.until(paid.catch((error: Error) => error.message))).toSatisfy(
+    (told: any) => told.value?.paid === 'packing' || /terminated without satisfying/.test(String(told)),
+  )
+})
+
+test('waitFor waits for a state over a crash and a restart of the actor, and toPromise of XState fails where the actor is set aside', async () => {
+  await using kit = await testRuntime({ machines: { order }, limits: { crashMax: 0 } })
+  await kit.clock.until(kit.runtime.actor('order', 'o-1').send({ type: 'pay', amount: 10 }))
+  await kit.crash()
+  await kit.restart()
+  const actor = kit.runtime.actor('order', 'o-1')
+
+  const paid = await kit.clock.until(actor.waitFor((snapshot) => snapshot.matches({ paid: 'packing' })))
+  const shipped = actor.waitFor((snapshot) => snapshot.status === 'done')
+  await kit.clock.until(actor.send({ type: 'ship' }))
+  const broken = kit.runtime.actor('order', 'o-2')
+  await kit.clock.until(broken.send({ type: 'nop' }))
+  const failing = toPromise(broken as any).catch((error: unknown) => error)
+  await kit.clock.until(broken.send({ type: 'fail' }).catch(() => undefined))
+
+  expect(paid.context).toEqual({ paid: 10 })
+  expect(await kit.clock.until(shipped)).toMatchObject({ output: 'paid 10' })
+  expect(await kit.clock.until(actor.output())).toBe('paid 10')
+  expect(await kit.clock.until(failing)).toMatchObject({ code: 'quarantined' })
+})
+
+test('waiting ends with a typed error: too late, called off, an actor that ended otherwise, or that is not there', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o-1')
+  await kit.clock.until(actor.send({ type: 'pay', amount: 10 }))
+  const called = new AbortController()
+  const never = () => false
+  const failure = (promise: Promise<unknown>) => kit.clock.until(promise.catch((error: unknown) => error))
+
+  expect(await failure(actor.waitFor(never, { timeout: 5_000 }))).toMatchObject({ code: 'timeout', retryable: true })
+  expect(await failure(actor.output(5_000))).toMatchObject({ code: 'timeout' })
+  const off = failure(actor.waitFor(never, { signal: called.signal }))
+  called.abort(new Error('not any more'))
+  expect(await off).toMatchObject({ message: 'not any more' })
+  const ended = failure(actor.waitFor(never))
+  await kit.clock.until(actor.send({ type: 'ship' }))
+  expect(await ended).toMatchObject({ code: 'closed' })
+  expect(await failure(kit.runtime.actor('order', 'nobody').waitFor(never))).toMatchObject({ code: 'not_found' })
+})
+
+test('whoever subscribes hears what is new to the handle, until it leaves', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o-1')
+  await kit.clock.until(actor.send({ type: 'nop' }))
+  await kit.clock.until(actor.snapshot())
+  const heard: unknown[] = []
+  const { unsubscribe } = actor.subscribe(({ value }) => void heard.push(value))
+  await kit.clock.advance(5_000)
+
+  await kit.clock.until(actor.send({ type: 'pay', amount: 10 }))
+  await kit.clock.advance(5_000)
+  unsubscribe()
+  await kit.clock.until(actor.send({ type: 'ship' }))
+  await kit.clock.advance(5_000)
+
+  expect(heard).toEqual([{ paid: 'packing' }])
+})

@@ -1,0 +1,83 @@
+/** What the compiler knows of registered machines; `npm run check` is what fails here, the bodies show that it is true of the values as well. */
+import { expect, expectTypeOf, test } from 'vitest'
+import { assign, createMachine, setup } from 'xstate'
+import { type Actor, defineApp, type Runtime } from '../../src/index.ts'
+import type { RuntimeOptions } from '../../src/runtime.ts'
+import { createRuntime } from '../../src/runtime.ts'
+
+const order = setup({
+  types: {
+    input: {} as { item: string },
+    context: {} as { item: string; paid: number },
+    events: {} as { type: 'pay'; amount: number } | { type: 'ship' },
+    output: {} as { invoice: string },
+    tags: {} as 'open' | 'closed',
+  },
+}).createMachine({
+  context: ({ input }) => ({ item: input.item, paid: 0 }),
+  initial: 'new',
+  states: {
+    new: { tags: 'open', on: { pay: { target: 'paid', actions: assign({ paid: ({ event }) => event.amount }) } } },
+    paid: { tags: 'closed', on: { ship: 'shipped' } },
+    shipped: { type: 'final' },
+  },
+  output: ({ context }) => ({ invoice: context.item }),
+})
+const site = setup({ types: { events: {} as { type: 'look' } } }).createMachine({
+  initial: 'home',
+  states: { home: {}, cart: { id: 'cart', route: {} } },
+})
+const loose = createMachine({ on: { go: {} } })
+const open = () => createRuntime({ transport: 'memory:', machines: { order, site: { machine: site, strict: true }, loose } })
+
+test('kinds, events, snapshots and outputs of registered machines have their types', async () => {
+  await using runtime = await open()
+  const actor = runtime.actor('order', 'o-1', { item: 'lamp' })
+  await actor.send({ type: 'pay', amount: 7 })
+  const snapshot = await actor.snapshot()
+  await runtime.actor('site', 's-1').send({ type: 'xstate.route', to: '#cart' })
+  await runtime.actor('loose', 'l-1').send({ type: 'go', anything: 1 })
+  await actor.send({ type: 'ship' })
+
+  expect(snapshot.context.paid).toBe(7)
+  expect(await actor.output()).toEqual({ invoice: 'lamp' })
+  expectTypeOf(snapshot.context).toEqualTypeOf<{ item: string; paid: number }>()
+  expectTypeOf(snapshot.value).toEqualTypeOf<'new' | 'paid' | 'shipped'>()
+  expectTypeOf(snapshot.output).toEqualTypeOf<{ invoice: string } | undefined>()
+  expectTypeOf(actor.output).returns.resolves.toEqualTypeOf<{ invoice: string }>()
+  expectTypeOf(actor).toEqualTypeOf<Actor<typeof order>>()
+})
+
+test('what a machine does not take does not compile', async () => {
+  await using runtime = await open()
+  const wrong = (): unknown[] => [
+    // @ts-expect-error: no machine is registered as typo
+    runtime.actor('typo', 'x'),
+    // @ts-expect-error: the event is called pay
+    runtime.actor('order', 'x').send({ type: 'payy' }),
+    // @ts-expect-error: an amount belongs to it
+    runtime.actor('order', 'x').send({ type: 'pay' }),
+    // @ts-expect-error: it begins with an item
+    runtime.actor('order', 'x', { itm: 'lamp' }),
+    // @ts-expect-error: with options too, it has events of its own
+    runtime.actor('site', 'x').send({ type: 'pay', amount: 1 }),
+  ]
+
+  expect(wrong).toBeTypeOf('function')
+})
+
+test('a runtime of some machines is a runtime: whoever takes any takes it; without machines nothing is known', async () => {
+  const kindsOf = (runtime: Runtime): string[] => runtime.services.host.kinds
+  await using runtime = await open()
+  const named: Runtime<{ order: typeof order }> = await createRuntime({ transport: 'memory:', machines: { order } })
+  await using any: Runtime = named
+  const app = defineApp({ transport: 'memory:', machines: { order } })
+  const options: RuntimeOptions = app
+  await using again = await createRuntime(app)
+
+  expect(kindsOf(runtime)).toContain('order')
+  expect(Object.keys(options)).toEqual(Object.keys(app))
+  expectTypeOf(again).toEqualTypeOf(named)
+  expectTypeOf(any.actor).parameter(0).toEqualTypeOf<string>()
+  await any.actor('order', 'x', { item: 'lamp' }).send({ type: 'anything' })
+})
