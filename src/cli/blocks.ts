@@ -1,6 +1,7 @@
 /** What a chat through a pipe prints: the blocks of an answer as they come, and in the end whatever of it was lost on the way. */
 import type { Payload } from '../contracts/reply.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
+import { cleanText } from '../rules/visible-text.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'
 
@@ -19,7 +20,7 @@ export class Blocks {
   /** Live blocks are a hint, the outcome is the truth. */
   finish({ reply, text, outcome }: Pick<TurnOutput, 'reply' | 'text' | 'outcome'>): void {
     if (outcome === 'silent') return
-    const texts = reply === undefined ? [text] : [reply].flat().map(textOf)
+    const texts = reply === undefined ? [cleanText(text)] : [reply].flat().map(textOf)
     const missing = texts.filter((whole) => whole !== '' && !flat(this.#printed).includes(flat(whole)))
     // The beginning of an answer stands there already, and only its end is missing.
     for (const whole of missing)

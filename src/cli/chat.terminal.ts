@@ -2,12 +2,15 @@
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { Approval } from '../contracts/turn.ts'
 import { abortWord, parseDirectives } from '../rules/directives.ts'
+import { cleanText } from '../rules/visible-text.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { SessionView } from '../runtime/session-view.ts'
 import { approvalQuestion, progressText } from './cards.ts'
 import type { ChatOptions } from './chat.ts'
 import type { Client } from './client.ts'
+import { Heard } from './heard.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from './output.ts'
+import { saidSince } from './say.ts'
 import { Screen, type Terminal } from './screen.ts'
 
 const help = [
@@ -25,14 +28,16 @@ const isOrder = (text: string): boolean => abortWord(text) || parseDirectives(te
 export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
   const subscription = await client.events(options.session)
   const talk = new Talk(client, options, terminal)
-  void (async () => {
+  const listen = async () => {
     for await (const event of subscription.events)
       if (event.type === 'restart') talk.restart()
       else talk.hear(event as unknown as RunEvent)
     talk.lost()
-  })()
+  }
   try {
     await talk.begin()
+    // What has happened since then waits: it comes behind what was said before.
+    void listen()
     return await talk.ended
   } finally {
     subscription.stop()
@@ -51,10 +56,7 @@ class Talk {
   /** The turn that is running; orders are answered beside it. */
   #run: string | undefined
   #interrupts = 0
-  /** What was streamed of the model call that is running, to notice at the end whether all of it came. */
-  #streamed = { attempt: 0, text: '' }
-  /** What was streamed of the calls before it. */
-  #earlier: string[] = []
+  readonly #heard = new Heard()
 
   constructor(client: Client, options: ChatOptions, terminal: Terminal) {
     this.#client = client
@@ -78,11 +80,19 @@ class Talk {
     try {
       const view = await this.#client.command<SessionView>('sessions.get', { sessionKey: session })
       this.#run = view.run?.runId
-      if (view.run) this.#screen.line(this.#dim(`(a turn is running: ${stateText(view.state)})`))
+      if (view.run) await this.#join(view.run.ids, view.state)
       for (const approval of view.approvals) this.#ask(approval)
     } catch (error) {
       if (!isRuntimeError(error) || error.code !== 'not_found') throw error
     }
+  }
+
+  /** What a turn has said already comes first, as in the conversation. */
+  async #join(ids: readonly string[], state: unknown): Promise<void> {
+    const said = await saidSince(this.#client, this.#options.session, ids)
+    this.#heard.begin(said)
+    this.#screen.line(this.#dim(`(a turn is running: ${stateText(state)})`))
+    for (const text of said) this.#screen.line(printable(cleanText(text), 'lines'))
   }
 
   hear(event: RunEvent): void {
@@ -94,11 +104,10 @@ class Talk {
         break
       case 'started':
         this.#run = event.runId
-        this.#streamed = { attempt: 0, text: '' }
-        this.#earlier = []
+        this.#heard.begin()
         break
       case 'delta':
-        if (event.kind === 'text') this.#stream(event.attempt, event.text)
+        this.#stream(event)
         break
       case 'tool':
       case 'retry':
@@ -143,19 +152,16 @@ class Talk {
     this.#leave(exitCodes.failed)
   }
 
-  #stream(attempt: number, text: string): void {
-    if (this.#streamed.attempt !== attempt) {
-      this.#screen.endStream()
-      this.#earlier.push(this.#streamed.text)
-      this.#streamed = { attempt, text: '' }
-    }
-    this.#streamed.text += text
+  #stream(delta: Extract<RunEvent, { type: 'delta' }>): void {
+    const { rest, begins, text } = this.#heard.take(delta)
+    this.#screen.stream(printable(rest, 'lines'))
+    if (begins) this.#screen.endStream()
     this.#screen.stream(printable(text, 'lines'))
   }
 
   #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {
+    this.#screen.stream(printable(this.#heard.end(), 'lines'))
     this.#screen.endStream()
-    // Live text is a hint; the outcome is the truth.
     for (const text of this.#unsaid(event)) this.#screen.line(printable(text, 'lines'))
     if (event.type === 'aborted') this.#screen.line(this.#dim('  (stopped)'))
     if (event.type === 'error') this.#complain(event.error)
@@ -168,13 +174,7 @@ class Talk {
   /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
   #unsaid({ runId, text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
     const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
-    if (runId !== this.#run) return texts.filter((said) => said !== '')
-    const { text: streamed } = this.#streamed
-    const earlier = new Set(this.#earlier.map((said) => said.trim()))
-    return texts.flatMap((said) => {
-      if (said === '' || said === streamed || earlier.has(said.trim())) return []
-      return streamed !== '' && said.startsWith(streamed) ? [said.slice(streamed.length).trim()] : [said]
-    })
+    return runId === this.#run ? this.#heard.unsaid(texts) : texts.filter((said) => said !== '')
   }
 
   #take(line: string): void {

@@ -52,12 +52,24 @@ export const say = async (client: Client, { sessionKey, place }: Omit<Followed, 
   return { ...conversation, texts: ({ answerId }) => outage.answer(textsSince(client, sessionKey, id, answerId)).catch(() => undefined) }
 }
 
-const textsSince = async (client: Client, sessionKey: string, id: string, answerId: string | null): Promise<string[] | undefined> => {
+/** The conversation from one of these messages on; undefined where it does not reach back so far. */
+const since = async (client: Client, sessionKey: string, ids: readonly string[]): Promise<Message[] | undefined> => {
   const { messages } = await client.command<{ messages: Message[] }>('chat.history', { sessionKey, limit: messagesMax })
-  const first = messages.findLastIndex((message) => message.role === 'user' && message.id === id)
-  const last = messages.findIndex((message, index) => index > first && message.role === 'assistant' && message.id === answerId)
-  if (first === -1 || last === -1) return undefined
-  return messages.slice(first, last + 1).flatMap((message) => (message.role === 'assistant' && message.text !== '' ? [message.text] : []))
+  const first = messages.findLastIndex((message) => message.role === 'user' && ids.includes(message.id))
+  return first === -1 ? undefined : messages.slice(first)
+}
+
+const textsOfSteps = (messages: readonly Message[]): string[] =>
+  messages.flatMap((message) => (message.role === 'assistant' && message.text !== '' ? [message.text] : []))
+
+/** What was said since the last of these messages, step by step. */
+export const saidSince = async (client: Client, sessionKey: string, ids: readonly string[]): Promise<string[]> =>
+  textsOfSteps((await since(client, sessionKey, ids)) ?? [])
+
+const textsSince = async (client: Client, sessionKey: string, id: string, answerId: string | null): Promise<string[] | undefined> => {
+  const messages = await since(client, sessionKey, [id])
+  const last = messages?.findIndex((message) => message.role === 'assistant' && message.id === answerId) ?? -1
+  return last === -1 ? undefined : textsOfSteps(messages?.slice(0, last + 1) ?? [])
 }
 
 /**

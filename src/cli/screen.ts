@@ -17,7 +17,16 @@ export class Screen {
 
   constructor({ input, output }: Terminal, prompt = '› ') {
     this.#output = output
+    const before = new Set(output.listeners('resize'))
     this.prompt = createInterface({ input, output, prompt, terminal: true, historySize: 200 })
+    // Readline draws its line anew where it believes the cursor to be: on a line that is streamed it would overwrite words.
+    for (const redraw of output.listeners('resize'))
+      if (!before.has(redraw)) {
+        output.off('resize', redraw as () => void)
+        const onResize = () => this.#open || this.#closed || redraw.call(output)
+        output.on('resize', onResize)
+        this.prompt.once('close', () => output.off('resize', onResize))
+      }
     this.prompt.once('close', () => {
       this.#closed = true
     })

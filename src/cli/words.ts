@@ -1,5 +1,6 @@
 /** What the model says in one turn, all its steps: streamed where somebody watches, whole in the end, whatever was lost on the way. */
 import type { TurnOutput } from '../contracts/turn.ts'
+import { visibleText } from '../rules/visible-text.ts'
 import { deltaOrder } from '../runtime/delta-order.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'
@@ -7,9 +8,14 @@ import { printable } from './output.ts'
 type Output = { isTTY?: boolean; write(text: string): unknown }
 type Delta = Extract<RunEvent, { type: 'delta' }>
 /** What was heard of one model call, as far as nothing is missing. */
-type Step = { text: string }
+type Step = { text: string; seen: ReturnType<typeof visibleText> }
 
 const paragraph = '\n\n'
+/** Without what the model thought aloud in tags. */
+const visible = (text: string): string => {
+  const seen = visibleText()
+  return seen.push(text) + seen.end()
+}
 
 /** A terminal gets each word as it comes; a pipe gets the whole answer at once, or nothing. */
 export class Words {
@@ -36,7 +42,10 @@ export class Words {
   }
 
   /** The turn is complete. @param texts of all its steps, if they are known: live ones are a hint, these are the truth */
-  finish({ text }: Pick<TurnOutput, 'text'>, texts?: readonly string[]): void {
+  finish({ text: last }: Pick<TurnOutput, 'text'>, all?: readonly string[]): void {
+    const text = visible(last)
+    const texts = all?.map(visible)
+    this.#endStep()
     if (!this.#live) this.#write(`${printable((texts ?? this.#heard(text)).join(paragraph), 'lines')}\n`)
     else {
       this.#complete(texts ?? [text])
@@ -47,10 +56,22 @@ export class Words {
 
   #take(delta: Delta): void {
     const { begins, follows } = this.#order.take(delta)
-    if (begins) this.#steps.push({ text: '' })
+    if (begins) {
+      this.#endStep()
+      this.#steps.push({ text: '', seen: visibleText() })
+    }
     const step = this.#steps.at(-1)
-    const { kind, text } = delta
-    if (step === undefined || !follows || kind !== 'text' || text === '') return
+    if (step !== undefined && follows && delta.kind === 'text') this.#add(step, step.seen.push(delta.text))
+  }
+
+  /** What may have become a tag and did not. */
+  #endStep(): void {
+    const step = this.#steps.at(-1)
+    if (step) this.#add(step, step.seen.end())
+  }
+
+  #add(step: Step, text: string): void {
+    if (text === '') return
     if (this.#live) this.#append(text, step.text === '')
     step.text += text
   }
