@@ -10,14 +10,14 @@ export class Digest {
   readonly #known = new WeakMap<AnyActorRef, Known>()
 
   /** @returns 32 bits; two trees that applied the same inputs have the same */
-  of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[]): number {
-    return total(actors, timers, (path, ref) => this.#checksum(path, ref))
+  of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number {
+    return total(actors, timers, drawn, (path, ref) => this.#checksum(path, ref))
   }
 
   /** Whether a tree has a digest that was recorded, by us or by those before us, who minded the order of states in a history. */
-  fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[]): boolean {
+  fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean {
     const before = (path: ActorPath, ref: AnyActorRef) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, (ids) => ids)
-    return this.of(actors(), timers) === recorded || total(actors(), timers, before) === recorded
+    return this.of(actors(), timers, drawn) === recorded || total(actors(), timers, drawn, before) === recorded
   }
 
   #checksum(path: ActorPath, ref: AnyActorRef): number {
@@ -30,8 +30,14 @@ export class Digest {
   }
 }
 
-const total = (actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], of: (path: ActorPath, ref: AnyActorRef) => number): number => {
-  let sum = timers.length === 0 ? 0 : checksum(encode(timers))
+/** @param drawn how often the tree has asked for chance: what it gets next depends on it */
+const total = (
+  actors: Iterable<[ActorPath, AnyActorRef]>,
+  timers: PersistedTimer[],
+  drawn: number,
+  of: (path: ActorPath, ref: AnyActorRef) => number,
+): number => {
+  let sum = (timers.length === 0 ? 0 : checksum(encode(timers))) + drawn
   // A sum, since a restored tree has its actors in another order.
   for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
   return sum

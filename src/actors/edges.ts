@@ -1,6 +1,7 @@
 /** What crosses the edges of a root: what a transition may let out, what an effect is, what has to be kept to go on. */
 import type { AnyActorRef } from 'xstate'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
+import type { PersistedChance } from './chance.ts'
 import { effectFailed } from './gate.ts'
 import type { PersistedUses } from './paths.ts'
 import type { PersistedTimer } from './timers.ts'
@@ -44,12 +45,15 @@ export type ReplicaSnapshot = {
   effects: { path: ActorPath; epoch: number; sent: AnyEvent[] }[]
   /** In which order the states of machines with regions were entered; snapshots of before do not have it. */
   orders?: [ActorPath, string[]][]
+  chance?: PersistedChance
 }
 
 /** What an actor does outside of transitions: the host turns it into inputs and live output. */
 export type Outside = {
   input(input: Input): void
   live(path: ActorPath, event: AnyEvent): void
+  /** Chance for a tree that has drawn none so far. */
+  seed(): string
   /** A listener that the author attached to an actor threw. */
   listenerFailed(path: ActorPath, error: unknown): void
 }

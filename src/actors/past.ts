@@ -107,10 +107,11 @@ export const readPast = async (journal: Journal, address: Address, registration:
       if (commit.create) {
         if (commit.create.signature !== registration.signature && registration.onDrift !== 'force')
           throw driftError(name, registration, commit.create)
-        replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, ...outside })
+        replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, seed: commit.seed, ...outside })
       }
       if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${name} does not begin with its creation`, { data: { seq } })
       replica.enter(commit.epoch)
+      replica.chance.recorded(commit.seed)
       for (const input of commit.inputs) replica.apply(input, commit.at)
       const outputs = replica.takeOutputs()
       // A host lets everything out before its next append; what has not ended well by then, that one says.

@@ -7,6 +7,7 @@ import { createActor } from 'xstate'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input } from '../contracts/journal.ts'
 import { detached } from '../contracts/plain.ts'
+import { Chance, during, type Moment } from './chance.ts'
 import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
 import { isInline, keepGate } from './gate.ts'
@@ -22,6 +23,8 @@ export type ReplicaOptions = {
   input: unknown
   at: number
   epoch: number
+  /** That its first commit names, if that drew any chance. */
+  seed?: string | undefined
   snapshot?: ReplicaSnapshot
   outside?: Outside
 }
@@ -32,6 +35,8 @@ const deliveryMax = 100_000
 export class Replica {
   readonly actor: AnyActorRef
   readonly timers = new Timers()
+  readonly chance: Chance
+  readonly #moment: Moment = { now: () => this.timers.now, draw: () => this.chance.draw() }
   /** The error that ended the root, if one did. */
   failure: { error: unknown } | undefined
   #changed = new Set<AnyActorRef>()
@@ -46,21 +51,25 @@ export class Replica {
   #outside: Outside | undefined
 
   /** Takes the initial transition. Its outputs are there to be taken, unless it is restored: then they belong to the past. */
-  constructor({ registration, input, at, epoch, snapshot, outside }: ReplicaOptions) {
+  constructor({ registration, input, at, epoch, seed, snapshot, outside }: ReplicaOptions) {
     this.#outside = outside
+    this.chance = new Chance(() => this.#outside?.seed(), snapshot?.chance ?? { seed })
     this.#paths = new Paths(snapshot?.uses)
     this.#held = new Held(this.#paths, epoch, snapshot?.effects)
     this.timers.now = at
     this.#phase = snapshot ? 'restoring' : 'applying'
-    this.actor = createActor(registration.gated, {
-      id: registration.kind,
-      input: detached(input),
-      ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
-      clock: this.timers.clock,
-      logger: (...args: unknown[]) => void this.#held.outputs.push({ kind: 'log', path: '/', args }),
-      // Only the very first event comes this way: it makes the root known, and with it the hooks.
-      inspect: (event) => (this.#paths.get('/') ? undefined : this.#inspect(event)),
-    }) as AnyActorRef
+    // XState makes the context here, before the actor starts.
+    this.actor = during(this.#moment, () =>
+      createActor(registration.gated, {
+        id: registration.kind,
+        input: detached(input),
+        ...(snapshot ? { snapshot: snapshot.tree as AnyMachineSnapshot } : {}),
+        clock: this.timers.clock,
+        logger: (...args: unknown[]) => void this.#held.outputs.push({ kind: 'log', path: '/', args }),
+        // Only the very first event comes this way: it makes the root known, and with it the hooks.
+        inspect: (event) => (this.#paths.get('/') ? undefined : this.#inspect(event)),
+      }),
+    ) as AnyActorRef
     this.actor.subscribe({
       error: (error) => {
         this.failure ??= { error }
@@ -76,7 +85,7 @@ export class Replica {
   #run(work: () => void): void {
     this.#deliveries = 0
     try {
-      work()
+      during(this.#moment, work)
     } catch (error) {
       this.failure ??= { error }
     } finally {
@@ -253,6 +262,7 @@ export class Replica {
       nameLast: this.#nameLast,
       uses: this.#paths.persisted(),
       effects: [...this.effects.values()].map(({ path, epoch, sent }) => ({ path, epoch, sent })),
+      ...(this.chance.drawn > 0 ? { chance: this.chance.persisted() } : {}),
       orders: [...this.#paths.entries()].flatMap(([path, ref]) => {
         const order = entryOrder(ref)
         return order ? [[path, order] as [ActorPath, string[]]] : []
@@ -262,12 +272,12 @@ export class Replica {
 
   /** CRC-32 of the whole state. Two replicas that applied the same inputs have the same. */
   digest(): number {
-    return this.#digest.of(this.#paths.entries(), this.timers.persisted())
+    return this.#digest.of(this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
   }
 
   /** Whether the state is one of which a digest was recorded. */
   fits(digest: number): boolean {
-    return this.#digest.fits(digest, () => this.#paths.entries(), this.timers.persisted())
+    return this.#digest.fits(digest, () => this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
   }
 
   #restore(snapshot: ReplicaSnapshot): void {

@@ -3,7 +3,7 @@ import type { Environment } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../contracts/journal.ts'
 import type { Journal } from '../contracts/transport.ts'
-import type { Emitted } from './edges.ts'
+import type { Emitted, Outside } from './edges.ts'
 import type { Others } from './effect.ts'
 import type { Root } from './root.ts'
 
@@ -59,3 +59,11 @@ export const guarded = (host: RootHost): RootHost => {
     }
   return { ...host, committed: guard(host.committed), live: guard(host.live), released: guard(host.released) }
 }
+
+/** What the actors of a root do outside of transitions, and what they need from there. */
+export const outsideOf = (root: Root, host: RootHost, input: Outside['input']): Outside => ({
+  input,
+  live: (path, event) => host.live(root, path, event),
+  seed: () => host.environment.ids.next('seed'),
+  listenerFailed: (path, error) => host.environment.log.error({ actor: root.name, path, error: errorBody(error) }, 'a listener on an actor threw'),
+})

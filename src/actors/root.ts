@@ -7,14 +7,14 @@ import type { ActorPath, AnyEvent, Commit, Receipt } from '../contracts/journal.
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { settleAccounts } from './accounts.ts'
 import { Committer } from './committer.ts'
-import { lasting, type Output, type Outside } from './edges.ts'
+import { lasting, type Output } from './edges.ts'
 import { Effects, type FailedAction } from './effects.ts'
 import { Intake, unanswered, type Waiting } from './intake.ts'
 import type { Doubtful } from './past.ts'
 import { Pump } from './pump.ts'
 import type { Registration } from './registration.ts'
 import type { Replica } from './replica.ts'
-import { guarded, type RootHost } from './root-host.ts'
+import { guarded, outsideOf, type RootHost } from './root-host.ts'
 import { type Applied, emittedBy, State } from './state.ts'
 import { backoffMs, exhaustion, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
 import { Tide } from './tide.ts'
@@ -43,11 +43,7 @@ export class Root {
     this.registration = registration
     this.#lastActive = environment.clock.now()
     this.#intake = new Intake(this.name, limits.queueMax, environment.log)
-    const outside: Outside = {
-      input: (input) => this.#enqueue(unanswered(input)),
-      live: (path, event) => this.#host.live(this, path, event),
-      listenerFailed: (path, error) => environment.log.error({ actor: this.name, path, error: errorBody(error) }, 'a listener on an actor threw'),
-    }
+    const outside = outsideOf(this, this.#host, (input) => this.#enqueue(unanswered(input)))
     this.#state = new State({ journal, address, registration, outside, broken: (tree) => this.#effects.stopAll(tree) })
     this.#pump = new Pump({
       wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#intake.urgent || this.#effects.failing),

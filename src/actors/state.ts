@@ -184,6 +184,7 @@ export class State {
     const { machine, signature, noted } = this.#options.registration
     const said = emittedBy([...this.birth, ...outputs]).map(({ event }) => event)
     const notes = noted ? said.filter(noted) : []
+    const seed = replica.chance.takeFresh()
     return {
       v: 1,
       address: this.#name,
@@ -194,6 +195,7 @@ export class State {
       prev: ledger.prev,
       ...(ledger.seq === 0 ? { create: { machine: machine.id, signature, input: this.#createInput } } : {}),
       ...(claimed ? {} : { claim: true as const }),
+      ...(seed === undefined ? {} : { seed }),
       inputs,
       ...extra,
       states: replica.takeStates(),

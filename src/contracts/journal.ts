@@ -40,6 +40,8 @@ export const Commit = z.strictObject({
   prev: z.number().int(),
   create: z.strictObject({ machine: z.string(), signature: z.string(), input: z.unknown().optional() }).optional(),
   claim: z.literal(true).optional(),
+  /** Where the chance comes from that this root draws from here on; it stands in the first commit that drew any. */
+  seed: z.string().optional(),
   inputs: z.array(Input),
   /** Inputs that made the machine throw: kept, never applied. */
   refused: z.array(z.strictObject({ input: Input, error: Failure })).optional(),
