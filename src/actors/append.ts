@@ -1,8 +1,10 @@
 /** One append with its three answers turned into two: an unknown outcome is looked up, never believed. */
 import { type Clock, pause } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { isDamage, shorterError } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
+import { checksum } from './codec.ts'
 
 /** ms to wait before another try, from what was waited before the last one. */
 export const longer = (pauseMs: number): number => Math.min(Math.max(50, pauseMs * 2), 2000)
@@ -14,6 +16,8 @@ export type Append = {
   clock: Clock
   address: Address
   expected: number
+  /** Checksum of its first commit, see `Ledger`. */
+  birth: number
   bytes: Uint8Array
   head: { wakeAt: number | null; at: number }
   /** ms to go on trying while the store is full or away. */
@@ -24,10 +28,10 @@ export type Append = {
 
 /**
  * Appends until it is known that the frame stands in the journal, or that it cannot.
- * @throws RuntimeError fenced (another writer was first, final), log_full, log_unavailable (patience is over), closed, too_large
+ * @throws RuntimeError fenced (another writer was first, final), corrupt_at (the journal has lost its end), log_full, log_unavailable (patience is over), closed, too_large
  */
 export const appendCommit = async (append: Append): Promise<void> => {
-  const { clock, address, expected, bytes, patienceMs, stalled } = append
+  const { journal, clock, address, expected, birth, bytes, patienceMs, stalled } = append
   let waited = 0
   for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
     const failed = await attempt(append)
@@ -36,7 +40,7 @@ export const appendCommit = async (append: Append): Promise<void> => {
     const last = await readBack(append)
     if (last !== 'unknown') {
       if (last?.seq === expected + 1 && Buffer.compare(last.bytes, bytes) === 0) return
-      if ((last?.seq ?? 0) !== expected) throw fencedError(address, expected + 1)
+      if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0)
     }
     if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
     stalled(failed)
@@ -55,7 +59,30 @@ const attempt = async ({ journal, address, expected, bytes, head }: Append): Pro
   }
 }
 
-const readBack = ({ journal, address }: Append): Promise<Frame | undefined | 'unknown'> => journal.last(address).catch(() => 'unknown' as const)
+const readBack = ({ journal, address }: Append): Promise<Frame | undefined | 'unknown'> => lastOf(journal, address)
+
+/** @throws RuntimeError corrupt_at: of damage there is nothing unknown */
+export const lastOf = (journal: Journal, address: Address): Promise<Frame | undefined | 'unknown'> =>
+  journal.last(address).catch((error: unknown) => {
+    if (isDamage(error)) throw error
+    return 'unknown' as const
+  })
+
+/**
+ * Why a journal does not end where its owner left it: another host went on with it, or removed it; or it has lost its end.
+ * @param owned how far its owner had come @param found where it ends
+ */
+export const overtaken = async (
+  { journal, address, seq, birth }: { journal: Journal; address: Address; seq: number; birth: number },
+  found: number,
+): Promise<RuntimeError> => {
+  if (found > 0 && found < seq) {
+    const [first] = await journal.read(address, 1, { limit: 1 })
+    if (first === undefined || first.seq > 1 || checksum(first.bytes) === birth) return shorterError(address, found, seq)
+  }
+  // Of one that is empty the store knows whether it was removed.
+  return fencedError(address, seq + 1)
+}
 
 export const fencedError = (address: Address, seq: number): RuntimeError =>
   new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${seq} is by another host`, {

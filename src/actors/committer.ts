@@ -2,7 +2,7 @@
 import { type Instant, instantOf, isWithin, pause } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
-import { appendCommit, fencedError, longer } from './append.ts'
+import { appendCommit, lastOf, longer, overtaken } from './append.ts'
 import { checksum, decodeCommit, encode } from './codec.ts'
 import type { Output } from './edges.ts'
 import type { Effects } from './effects.ts'
@@ -39,7 +39,7 @@ export class Committer {
   /**
    * Resolves when what was applied stands in the journal.
    * @param outputs that are still to come, of which the head has to know
-   * @throws RuntimeError fenced, log_full, log_unavailable, closed, too_large
+   * @throws RuntimeError fenced, corrupt_at, log_full, log_unavailable, closed, too_large
    */
   async commit(applied: Applied[], outputs: Output[], said: Partial<Commit>): Promise<Commit> {
     const { root, host, state, effects, alive } = this.#options
@@ -61,6 +61,7 @@ export class Committer {
       clock: host.environment.clock,
       address: root.address,
       expected: state.ledger.seq,
+      birth: state.ledger.birth,
       bytes,
       head,
       patienceMs: patient ? host.limits.patienceMs : 0,
@@ -94,7 +95,7 @@ export class Committer {
   /**
    * Makes sure that nobody else has taken over since a moment, where that could be: a process that was frozen, or starved, does not know that it was
    * away. Asks the journal only when some time has passed, or when a node could not renew its word, so it costs nothing in the ordinary case.
-   * @throws RuntimeError fenced, closed
+   * @throws RuntimeError fenced, corrupt_at, closed
    */
   async confirm(since: Instant): Promise<void> {
     const { root, host, alive } = this.#options
@@ -104,14 +105,15 @@ export class Committer {
     for (let pauseMs = 0; !isWithin(clock, known, host.limits.takeoverMs) || !(asked || host.sure()); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
       const now = instantOf(clock)
-      const last = await host.journal.last(root.address).catch(() => 'unknown' as const)
+      const last = await lastOf(host.journal, root.address)
       alive()
       if (last === 'unknown') {
         pauseMs = longer(pauseMs)
         await pause(clock, pauseMs)
-      } else if (last === undefined || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer)
-        throw fencedError(root.address, last?.seq ?? root.seq)
-      else {
+      } else if (!last || last.seq < root.seq || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer) {
+        const { seq, birth } = this.#options.state.ledger
+        throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0)
+      } else {
         known = now
         asked = true
       }

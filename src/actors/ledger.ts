@@ -8,6 +8,8 @@ export type Ledger = {
   seq: number
   epoch: number
   writer: string
+  /** CRC-32 of the bytes of the first commit: what began anew under the same address has another. */
+  birth: number
   /** ms since the epoch of the last commit. */
   at: number
   /** CRC-32 of the bytes of the last commit, which the next one names. */
@@ -33,6 +35,7 @@ export const emptyLedger = (): Ledger => ({
   seq: 0,
   epoch: 0,
   writer: '',
+  birth: 0,
   at: 0,
   prev: 0,
   create: undefined,
@@ -49,6 +52,7 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
   ledger.writer = commit.writer
   ledger.at = commit.at
   ledger.prev = crc
+  if (commit.seq === 1) ledger.birth = crc
   if (commit.create) ledger.create = commit.create
   if (commit.revived) {
     ledger.quarantine = undefined

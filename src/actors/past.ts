@@ -3,12 +3,12 @@ import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
-import { checksum, decode, decodeCommit, encode } from './codec.ts'
-import { lasting, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
-import { advance, emptyLedger, type Ledger, type PersistedLedger, persistLedger, reviveLedger } from './ledger.ts'
-import { isPlain } from './plain.ts'
+import { checksum, decodeCommit } from './codec.ts'
+import { lasting, type Output, type Outside } from './edges.ts'
+import { advance, emptyLedger, type Ledger } from './ledger.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
+import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
 
 export type Past = {
   ledger: Ledger
@@ -21,38 +21,6 @@ export type Past = {
 }
 
 export type Doubtful = { commit: Commit; outputs: Output[] }
-
-type SnapshotFile = { v: 1; signature: string; ledger: PersistedLedger; replica: ReplicaSnapshot; digest: number }
-
-/** Bytes for `saveSnapshot`, or undefined when the context holds something that would come back changed. */
-export const encodeSnapshot = (registration: Registration, ledger: Ledger, replica: Replica): Uint8Array | undefined => {
-  let persisted: ReplicaSnapshot
-  try {
-    persisted = replica.persisted()
-  } catch {
-    return undefined
-  }
-  if (!isPlain(persisted.tree) || !isPlain([persisted.timers, persisted.effects])) return undefined
-  const file: SnapshotFile = { v: 1, signature: registration.signature, ledger: persistLedger(ledger), replica: persisted, digest: replica.digest() }
-  return encode(file)
-}
-
-type Saved = { ledger: Ledger; replica: Replica }
-
-/** A snapshot that is damaged, foreign, from another version or comes back changed is as good as none: the journal has it all. */
-const restore = (registration: Registration, frame: Frame | undefined, outside: { outside?: Outside }): Saved | undefined => {
-  if (!frame) return undefined
-  try {
-    const file = decode(frame.bytes) as SnapshotFile
-    if (file.v !== 1 || file.signature !== registration.signature || file.ledger.seq !== frame.seq) return undefined
-    const ledger = reviveLedger(file.ledger)
-    const { at, epoch } = ledger
-    const replica = new Replica({ registration, input: ledger.create?.input, at, epoch, snapshot: file.replica, ...outside })
-    return replica.failure || !replica.fits(file.digest) ? undefined : { ledger, replica }
-  } catch {
-    return undefined
-  }
-}
 
 const driftError = (name: string, registration: Registration, create: NonNullable<Commit['create']>) =>
   new RuntimeError(
@@ -86,22 +54,49 @@ export type Folder = {
 /** Frames are read in pages, so that a long journal never stands in memory as a whole. */
 const pageSize = 1000
 
-/** @throws RuntimeError corrupt_at, drift, log_unavailable */
+/** From where it is folded: a snapshot with the frames from its commit on, or nothing. @throws RuntimeError corrupt_at */
+const beginning = async (
+  journal: Journal,
+  address: Address,
+  registration: Registration,
+  { fromStart, to, after, outside }: Folder,
+): Promise<{ saved?: Restored; read?: Frame[] }> => {
+  const frame = fromStart || to !== undefined ? undefined : await journal.snapshot(address)
+  const content = frame && contentOf(address, frame)
+  if (!content) return {}
+  const { seq } = content.ledger
+  // From its own commit on, so that it costs no question more to see whether that is the one.
+  const read = await journal.read(address, seq, { limit: pageSize })
+  if (!(await standsIn(journal, address, content, read)) || seq > (after ?? seq)) return {}
+  const saved = restore(registration, content, outside ? { outside } : {})
+  return saved ? { saved, read } : {}
+}
+
+/** @param to the last commit that is wanted: what lies behind may be damaged @param read the first page, where it is known */
+async function* pages(journal: Journal, address: Address, from: number, to = Number.POSITIVE_INFINITY, read?: Frame[]): AsyncGenerator<Frame[]> {
+  let page = read
+  for (let next = from; next <= to; page = undefined) {
+    const limit = Math.min(pageSize, to - next + 1)
+    const frames = page ?? (await journal.read(address, next, { limit }))
+    yield frames
+    if (frames.length < limit) return
+    next = (frames.at(-1)?.seq ?? next) + 1
+  }
+}
+
+/** @throws RuntimeError corrupt_at (also where the journal has lost its end), drift, log_unavailable */
 export const readPast = async (journal: Journal, address: Address, registration: Registration, folder: Folder = {}): Promise<Past> => {
   const name = formatAddress(address)
   const outside = folder.outside ? { outside: folder.outside } : {}
-  const snapshot = folder.fromStart || folder.to !== undefined ? undefined : await journal.snapshot(address)
-  const saved = snapshot && snapshot.seq <= (folder.after ?? snapshot.seq) ? restore(registration, snapshot, outside) : undefined
+  const { saved, read } = await beginning(journal, address, registration, folder)
   const ledger = saved?.ledger ?? emptyLedger()
   let replica = saved?.replica
   const settledSeq = ledger.seq
   const doubtful = new Map<number, Doubtful>()
   let newest: Commit | undefined
-  const past = (): Past => ({ ledger, replica, settledSeq, doubtful: [...doubtful.values()] })
-  for (;;) {
-    const frames = await journal.read(address, ledger.seq + 1, { limit: pageSize })
+  for await (const frames of pages(journal, address, Math.max(1, settledSeq), folder.to, read))
     for (const { seq, bytes } of frames) {
-      if (folder.to !== undefined && seq > folder.to) return past()
+      if (seq <= settledSeq) continue
       const commit = decodeCommit(bytes, { address: name, seq })
       checkChain(name, ledger, commit)
       if (commit.create) {
@@ -123,10 +118,8 @@ export const readPast = async (journal: Journal, address: Address, registration:
       advance(ledger, commit, checksum(bytes))
       newest = commit
     }
-    if (frames.length === pageSize) continue
-    if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
-    return past()
-  }
+  if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
+  return { ledger, replica, settledSeq, doubtful: [...doubtful.values()] }
 }
 
 /** Only at the end, since a digest costs as much as several inputs; `replay` says which commit was the first to differ. */

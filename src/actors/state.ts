@@ -4,14 +4,15 @@ import { type ErrorBody, errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit, Input } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Journal } from '../contracts/transport.ts'
-import { fencedError } from './append.ts'
+import { overtaken } from './append.ts'
 import type { Emitted, Output, Outside } from './edges.ts'
 import { answerTogether, type Waiting } from './intake.ts'
 import { emptyLedger, type Ledger } from './ledger.ts'
-import { encodeSnapshot, type Past, readPast } from './past.ts'
+import { type Past, readPast } from './past.ts'
 import { wholeCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
+import { encodeSnapshot } from './snapshots.ts'
 import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 export type Applied = { waiting: Waiting; outputs: Output[] }
@@ -170,9 +171,10 @@ export class State {
   /** Brings the tree back to the last commit, and then to the inputs of this batch that were fine. */
   async #rebuild(applied: Applied[]): Promise<void> {
     if (this.replica) this.#options.broken(this.replica)
-    const { at, seq } = this.ledger
+    const before = this.ledger
+    const { at, seq } = before
     await this.read()
-    if (this.ledger.seq !== seq) throw fencedError(this.#options.address, seq + 1)
+    if (this.ledger.seq !== seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq)
     this.ledger.at = at
     for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
   }
@@ -219,7 +221,7 @@ export class State {
     const { ledger, replica } = this
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.birth.length > 0) return
     const { seq } = ledger
-    const bytes = encodeSnapshot(registration, ledger, replica)
+    const bytes = encodeSnapshot(address, registration, ledger, replica)
     if (!bytes) return
     try {
       await journal.saveSnapshot(address, seq, bytes)

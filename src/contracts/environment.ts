@@ -61,6 +61,7 @@ export const failPoints = {
   K18: 'approval pending',
   K19: 'cancel received, not appended',
   K20: 'draining',
+  K21: 'in a removal',
 } as const
 export type FailPoint = keyof typeof failPoints
 

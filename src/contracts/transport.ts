@@ -31,12 +31,16 @@ export type Head = {
  */
 export const beingImported = 8_640_000_000_000_000
 
+/**
+ * A journal that is found shorter than it was seen or acknowledged to this process before, without having been removed, has lost its end: `append`, `last`
+ * and `head` say so, and so does `read` where it comes to the end. That is `corrupt_at`: neither fenced, nor empty.
+ */
 export interface Journal {
   /**
    * Appends one frame as `expected + 1` if the last sequence is `expected`, and sets the wake time in the same atomic act.
    * Resolves when the frame is durable at the backend's stated level. Appends that are in flight at the same time may share one commit of the
    * store. Never rejects for what a retry could mend: that is `unknown`.
-   * @throws RuntimeError log_full (nothing was written), too_large, closed
+   * @throws RuntimeError corrupt_at, log_full (nothing was written), too_large, closed
    */
   append(address: Address, expected: number, bytes: Uint8Array, head: { wakeAt: number | null; at: number }): Promise<Appended>
   /** Frames with `seq >= from`, in order; an empty journal yields none. @throws RuntimeError corrupt_at where a stored checksum does not fit */
@@ -49,11 +53,14 @@ export interface Journal {
   due(until: number, limit: number, wanted?: (address: Address) => boolean): Promise<Head[]>
   /** The newest snapshot taken at `seq`; older ones are replaced. Losing one costs time only, so no promise of durability is made. */
   saveSnapshot(address: Address, seq: number, bytes: Uint8Array): Promise<void>
-  /** The newest readable snapshot; a damaged one is as good as none. */
+  /**
+   * The newest readable snapshot, also where the journal ends before it or is empty: it then says what was there. A damaged one is as good as none.
+   * The store does not say whether it belongs to the journal: whoever reads it sees to that.
+   */
   snapshot(address: Address): Promise<Frame | undefined>
   /** Forgets frames with `seq < before`, but never the last one: it is what the next append continues. */
   truncate(address: Address, before: number): Promise<void>
-  /** Forgets the root altogether. */
+  /** Forgets the root altogether: it may begin again. Cut off in the middle, it leaves a journal without a snapshot, never a snapshot without a journal. */
   remove(address: Address): Promise<void>
 }
 

@@ -1,4 +1,4 @@
-/** Fail points in process: a test says by name and count where to stop, to break or to look. The points K01–K20 are in contracts/environment.ts. */
+/** Fail points in process: a test says by name and count where to stop, to break or to look. The points K01–K21 are in contracts/environment.ts. */
 import type { FailPoint, FailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 

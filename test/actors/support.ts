@@ -38,6 +38,7 @@ export const aWorld = async () => {
     clock,
     logged,
     environment,
+    store,
     journal,
     /** A process of its own on the same store. */
     async host(registrations: Registration[], parts: HostParts = {}): Promise<Host> {

@@ -1,6 +1,7 @@
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import { folders } from './folder.ts'
+import { cutEmbedded } from './shorten.ts'
 import { describeTransport, type OpenOptions } from './transport.contract.ts'
 
 const aFolder = folders()
@@ -18,4 +19,5 @@ describeTransport({
     await transport.close()
     return openIn(folderOf.get(transport)!, options)
   },
+  shorten: async (transport, address, to) => cutEmbedded(folderOf.get(transport)!, address, to),
 })

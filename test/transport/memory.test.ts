@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { createMemoryStore, type MemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 import { anEnvironment, aSession, aSignal, awake, bytesOf, textOf } from './harness.ts'
+import { cutMemory } from './shorten.ts'
 import { describeTransport } from './transport.contract.ts'
 
 const stores = new WeakMap<Transport, MemoryStore>()
@@ -19,6 +20,7 @@ describeTransport({
     return openOn(stores.get(transport)!, options)
   },
   beside: (transport, options) => openOn(stores.get(transport)!, { ...options, steal: true }),
+  shorten: async (transport, address, to) => cutMemory(stores.get(transport)!, address, to),
 })
 
 test('a store that is in use is refused to a second transport until the first is closed', async () => {

@@ -2,6 +2,7 @@
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { wipe } from '../support/nats.ts'
+import { cutNats } from './shorten.ts'
 import type { Backend, OpenOptions } from './transport.contract.ts'
 
 const skip = {
@@ -26,6 +27,7 @@ export const natsBackend = (name: string, url: () => string, replicas: number): 
       return openHere(options)
     },
     beside: (_, options) => openHere(options),
+    shorten: (_, address, to) => cutNats(url(), address, to),
     reopen: async (transport, options) => {
       await transport.close()
       return openHere(options)

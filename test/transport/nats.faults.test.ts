@@ -37,6 +37,7 @@ const append = (journal: Journal, seq: number, text = `frame ${seq}`, patienceMs
     journal,
     clock: systemClock,
     address: aSession(),
+    birth: 0,
     expected: seq - 1,
     bytes: bytesOf(text),
     head: awake,

@@ -1,5 +1,6 @@
 /** The one suite that every backend passes; the cases are split by topic. */
 import { afterEach, describe, test } from 'vitest'
+import type { Address } from '../../src/contracts/subjects.ts'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { blobsContract } from './blobs.contract.ts'
 import { busContract } from './bus.contract.ts'
@@ -7,6 +8,7 @@ import { anEnvironment, type TestEnvironment } from './harness.ts'
 import { inboxContract } from './inbox.contract.ts'
 import { journalContract } from './journal.contract.ts'
 import { lifecycleContract } from './lifecycle.contract.ts'
+import { lossContract } from './loss.contract.ts'
 import { registryContract } from './registry.contract.ts'
 
 export type OpenOptions = { environment: TestEnvironment; inboxMax?: number }
@@ -19,6 +21,8 @@ export type Backend = {
   reopen?(transport: Transport, options: OpenOptions): Promise<Transport>
   /** Opens one more on the same store, as another node would; left out where only one may be open. */
   beside?(transport: Transport, options: OpenOptions): Promise<Transport>
+  /** Takes the end of a root's journal away behind the transport's back, so that it ends at a sequence, 0 for nothing at all; its snapshot stays. */
+  shorten(transport: Transport, address: Address, to: number): Promise<void>
   /** From the title of a case to the reason why this backend does not take it. */
   skip?: Record<string, string>
   /** Topics that it takes; all, unless given. */
@@ -30,10 +34,12 @@ export type Suite = {
   open(options?: Partial<OpenOptions>): Promise<Transport>
   reopen(transport: Transport, options?: Partial<OpenOptions>): Promise<Transport>
   beside: ((transport: Transport) => Promise<Transport>) | undefined
+  shorten: Backend['shorten']
 }
 
 const topics = {
   journal: journalContract,
+  loss: lossContract,
   bus: busContract,
   inbox: inboxContract,
   registry: registryContract,
@@ -42,7 +48,15 @@ const topics = {
 }
 export type Topic = keyof typeof topics
 
-export const describeTransport = ({ name, open, reopen, beside, skip = {}, topics: taken = Object.keys(topics) as Topic[] }: Backend): void => {
+export const describeTransport = ({
+  name,
+  open,
+  reopen,
+  beside,
+  shorten,
+  skip = {},
+  topics: taken = Object.keys(topics) as Topic[],
+}: Backend): void => {
   describe(name, () => {
     const opened: Transport[] = []
     afterEach(async () => {
@@ -60,6 +74,7 @@ export const describeTransport = ({ name, open, reopen, beside, skip = {}, topic
         return kept(reopen(transport, { environment: anEnvironment(), ...options }))
       },
       beside: beside && ((transport) => kept(beside(transport, { environment: anEnvironment() }))),
+      shorten,
     }
     for (const topic of taken) describe(topic, () => topics[topic](suite))
   })

@@ -27,7 +27,7 @@ export const journalReads = (database: DatabaseSync) => {
   const selectDue = database.prepare(`SELECT ${headColumns} FROM roots WHERE wake_at <= ? ORDER BY wake_at, kind, id`)
   const selectSnapshot = database.prepare(
     `SELECT snapshots.seq AS seq, snapshots.checksum AS checksum, snapshots.bytes AS bytes FROM roots JOIN snapshots ON snapshots.root = roots.root
-     WHERE roots.kind = ? AND roots.id = ? AND snapshots.seq <= roots.seq`,
+     WHERE roots.kind = ? AND roots.id = ?`,
   )
 
   return {

@@ -1,7 +1,9 @@
 /** The journal of the embedded store: writes go to the writer thread, reads are answered here. */
 import type { Environment } from '../../contracts/environment.ts'
 import { type ErrorCode, isRuntimeError } from '../../contracts/errors.ts'
+import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Journal } from '../../contracts/transport.ts'
+import { Acknowledged } from '../acknowledged.ts'
 import { addressKey } from '../address.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import type { FreeSpace } from './free-space.ts'
@@ -23,6 +25,12 @@ export type JournalParts = {
 
 export const embeddedJournal = ({ writer, reads, space, failPoints, query }: JournalParts): Journal => {
   const sent = () => failPoints.hit('K02')
+  const acknowledged = new Acknowledged()
+  /** What was found of a root, unless it was longer before. @throws RuntimeError corrupt_at */
+  const whole = <Found extends { seq: number }>(address: Address, found: Found | undefined): Found | undefined => {
+    acknowledged.require(address, found?.seq ?? 0)
+    return found
+  }
 
   return {
     async append(address, expected, bytes, { wakeAt, at }): Promise<Appended> {
@@ -33,7 +41,13 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
       space.require(bytes.length)
       try {
         const result = await writer.write(['append', address.kind, address.id, expected, wakeAt, at, bytes], sent)
-        return result === appended ? { outcome: 'ok' } : { outcome: 'fenced', last: result }
+        if (result !== appended) {
+          // The writer goes by its memory, which what was lost is still in.
+          query(() => whole(address, reads.head(address)))
+          return { outcome: 'fenced', last: result }
+        }
+        acknowledged.reached(address, expected + 1)
+        return { outcome: 'ok' }
       } catch (error) {
         // Of files that nobody will open again it is certain too.
         if (!isRuntimeError(error) || certain.has(error.code) || writer.lost() !== undefined) throw error
@@ -42,15 +56,20 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
     },
     async read(address, from, { limit = Number.MAX_SAFE_INTEGER } = {}) {
       addressKey(address)
-      return query(() => reads.read(address, from, limit))
+      return query(() => {
+        const frames = reads.read(address, from, limit)
+        // What is there can be read, also where the rest is lost.
+        if (frames.length < limit) whole(address, frames.at(-1) ?? reads.head(address))
+        return frames
+      })
     },
     async last(address) {
       addressKey(address)
-      return query(() => reads.last(address))
+      return query(() => whole(address, reads.last(address)))
     },
     async head(address) {
       addressKey(address)
-      return query(() => reads.head(address))
+      return query(() => whole(address, reads.head(address)))
     },
     async list(options = {}) {
       return query(() => reads.list(options))
@@ -76,7 +95,9 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
     },
     async remove(address) {
       addressKey(address)
-      await writer.write(['remove', address.kind, address.id])
+      await failPoints.hit('K21')
+      await acknowledged.removing(address, () => writer.write(['remove', address.kind, address.id]))
+      await failPoints.hit('K21')
     },
   }
 }

@@ -14,9 +14,21 @@ const tipsMax = 50_000
 export const journalWrites = (database: DatabaseSync) => {
   const selectRoot = database.prepare('SELECT root, seq, first, checksum FROM roots WHERE kind = ? AND id = ?')
   const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE place = (? << 24) + ?')
-  const insertRoot = database.prepare('INSERT INTO roots (kind, id, seq, first, checksum, wake_at, at) VALUES (?, ?, 1, 1, ?, ?, ?)')
+  // A number beyond all that is there: of a root whose row was taken away behind our back, frames or a snapshot may be left.
+  const insertRoot = database.prepare(
+    `INSERT INTO roots (root, kind, id, seq, first, checksum, wake_at, at)
+     VALUES (1 + max(
+       coalesce((SELECT max(root) FROM roots), 0), coalesce((SELECT max(place) >> 24 FROM frames), 0), coalesce((SELECT max(root) FROM snapshots), 0)
+     ), ?, ?, 1, 1, ?, ?, ?)`,
+  )
   const updateRoot = database.prepare('UPDATE roots SET seq = ?, checksum = ?, wake_at = ?, at = ? WHERE root = ?')
-  const insertFrame = database.prepare('INSERT INTO frames (place, previous, checksum, bytes) VALUES ((? << 24) + ?, ?, ?, ?)')
+  const insertFrame = database.prepare('INSERT INTO frames (place, previous, checksum, bytes) VALUES (? << 24 | 1, ?, ?, ?)')
+  // Only behind what was written last: if somebody else took that away, nothing is written, and nothing acknowledged.
+  const insertNextFrame = database.prepare(
+    `INSERT INTO frames (place, previous, checksum, bytes) SELECT before.place + 1, before.checksum, ?, ? FROM roots
+     JOIN frames before ON before.place = (roots.root << 24) + roots.seq AND before.checksum = roots.checksum
+     WHERE roots.root = ? AND roots.seq = ? AND roots.checksum = ?`,
+  )
   const upsertSnapshot = database.prepare(
     `INSERT INTO snapshots (root, seq, checksum, bytes) VALUES (?, ?, ?, ?)
      ON CONFLICT (root) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, bytes = excluded.bytes WHERE excluded.seq >= snapshots.seq`,
@@ -66,10 +78,11 @@ export const journalWrites = (database: DatabaseSync) => {
       const checksum = chained(bytes, previous)
       if (tip === undefined) {
         const root = Number(insertRoot.run(address.kind, address.id, checksum, wakeAt, at).lastInsertRowid)
-        insertFrame.run(root, 1, previous, checksum, bytes)
+        insertFrame.run(root, previous, checksum, bytes)
         keep(`${address.kind}/${address.id}`, { root, seq: 1, checksum })
       } else {
-        insertFrame.run(tip.root, last + 1, previous, checksum, bytes)
+        const { changes } = insertNextFrame.run(checksum, bytes, tip.root, last, previous)
+        if (changes !== 1) throw corruptAt(address, last, 'it was there, and is gone')
         updateRoot.run(last + 1, checksum, wakeAt, at, tip.root)
         tip.seq = last + 1
         tip.checksum = checksum
@@ -95,11 +108,10 @@ export const journalWrites = (database: DatabaseSync) => {
     },
 
     remove(address: Address): number {
+      tips.delete(`${address.kind}/${address.id}`)
       const row = selectRoot.get(address.kind, address.id)
       if (row === undefined) return unchanged
-      const root = row.root as number
-      for (const statement of [deleteFrames, deleteSnapshot, deleteRoot]) statement.run(root)
-      tips.delete(`${address.kind}/${address.id}`)
+      for (const statement of [deleteFrames, deleteSnapshot, deleteRoot]) statement.run(row.root as number)
       return appended
     },
   }

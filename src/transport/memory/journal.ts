@@ -2,6 +2,7 @@
 import type { FailPoints } from '../../contracts/environment.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Frame, Head, Journal } from '../../contracts/transport.ts'
+import { Acknowledged } from '../acknowledged.ts'
 import { addressKey, compareAddresses } from '../address.ts'
 import { gateOf } from '../fail-gate.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
@@ -15,15 +16,30 @@ export type MemoryRoots = {
   sleepers: Set<Root>
   /** In address order; made when asked for. */
   sorted: Root[] | undefined
+  /** Of all who use the store: each hears of the removals of the others. */
+  acknowledged: Acknowledged
   commits: (() => void)[]
 }
 
-export const memoryRoots = (): MemoryRoots => ({ roots: new Map(), sleepers: new Set(), sorted: undefined, commits: [] })
+export const memoryRoots = (): MemoryRoots => ({
+  roots: new Map(),
+  sleepers: new Set(),
+  sorted: undefined,
+  acknowledged: new Acknowledged(),
+  commits: [],
+})
 
 const headOf = ({ address, seq, wakeAt, at }: Root): Head => ({ address, seq, wakeAt, at })
 
 export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journal => {
-  const { roots, sleepers } = store
+  const { roots, sleepers, acknowledged } = store
+
+  /** @throws RuntimeError corrupt_at */
+  const rootAt = (address: Address): Root | undefined => {
+    const root = roots.get(addressKey(address))
+    acknowledged.require(address, root?.seq ?? 0)
+    return root
+  }
 
   const commitAll = (): void => {
     for (const commit of store.commits.splice(0)) commit()
@@ -52,6 +68,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     }
     root.frames.push(bytes)
     root.seq += 1
+    acknowledged.reached(address, root.seq)
     root.wakeAt = wakeAt
     root.at = at
     if (wakeAt === null) sleepers.delete(root)
@@ -61,12 +78,14 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
 
   return {
     append: (address, expected, bytes, { wakeAt, at }) =>
-      new Promise((resolve) => {
+      new Promise((resolve, reject) => {
         const key = addressKey(address)
         // The caller may use its buffer again, and a view, which is what a Buffer's slice is, would keep all of it alive.
         const kept = new Uint8Array(checkBytes(bytes, frameBytesMax, 'frame'))
         let gate: Promise<void> | undefined
         atNextCommit(() => {
+          const loss = acknowledged.loss(address, roots.get(key)?.seq ?? 0)
+          if (loss !== undefined) return reject(loss)
           const outcome = commit(key, address, expected, kept, wakeAt, at)
           if (gate === undefined) resolve(outcome)
           else
@@ -79,17 +98,19 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       }),
     async read(address, from, { limit = Number.POSITIVE_INFINITY } = {}) {
       const root = roots.get(addressKey(address))
-      if (root === undefined) return []
-      const start = Math.max(from, root.first)
-      return root.frames.slice(start - root.first, start - root.first + Math.max(0, limit)).map((bytes, index) => ({ seq: start + index, bytes }))
+      const start = Math.max(from, root?.first ?? 1)
+      const frames = root?.frames.slice(start - root.first, start - root.first + Math.max(0, limit)) ?? []
+      // What is there can be read, also where the rest is lost.
+      if (frames.length < limit) acknowledged.require(address, root?.seq ?? 0)
+      return frames.map((bytes, index) => ({ seq: start + index, bytes }))
     },
     async last(address) {
-      const root = roots.get(addressKey(address))
+      const root = rootAt(address)
       const bytes = root?.frames.at(-1)
       return root === undefined || bytes === undefined ? undefined : { seq: root.seq, bytes }
     },
     async head(address) {
-      const root = roots.get(addressKey(address))
+      const root = rootAt(address)
       return root === undefined ? undefined : headOf(root)
     },
     async list({ kind, after, limit = Number.POSITIVE_INFINITY } = {}) {
@@ -116,8 +137,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       })
     },
     async snapshot(address) {
-      const root = roots.get(addressKey(address))
-      return root?.snapshot !== undefined && root.snapshot.seq <= root.seq ? root.snapshot : undefined
+      return roots.get(addressKey(address))?.snapshot
     },
     truncate: (address, before) =>
       change(address, (root) => {
@@ -125,11 +145,16 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
         root.frames.splice(0, first - root.first)
         root.first = first
       }),
-    remove: (address) =>
-      change(address, (root, key) => {
-        roots.delete(key)
-        sleepers.delete(root)
-        store.sorted = undefined
-      }),
+    async remove(address) {
+      await failPoints.hit('K21')
+      await acknowledged.removing(address, () =>
+        change(address, (root, key) => {
+          roots.delete(key)
+          sleepers.delete(root)
+          store.sorted = undefined
+        }),
+      )
+      await failPoints.hit('K21')
+    },
   }
 }

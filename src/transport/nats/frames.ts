@@ -1,0 +1,69 @@
+/** Reads the frames of one root from the journal's stream, in order, without those of the others. */
+import { type Clock, pause } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Frame } from '../../contracts/transport.ts'
+import { addressKey } from '../address.ts'
+import { corruptAt } from '../checksum.ts'
+import { Known } from '../known.ts'
+import type { Link, Stored } from './link.ts'
+import type { Names } from './names.ts'
+import type { payloads } from './payload.ts'
+import { type Place, placeOf } from './tips.ts'
+
+/** Frames asked for at once. */
+const framesAtOnce = 128
+/** A replica that answers may be behind the leader by moments. */
+const lagMs = 2_000
+const lagStepMs = 20
+
+export const natsFrames = (link: Link, names: Names, content: ReturnType<typeof payloads>, clock: Clock) => {
+  const stream = names.streams.journal
+  /** How far roots were read lately. */
+  const reached = new Known<Place>()
+  const frameOf = async (stored: Stored): Promise<Frame> => ({ seq: placeOf(stored).seq, bytes: await content.read(stored) })
+
+  /** Only the leader knows what really is not there. */
+  const missing = async (address: Address, seq: number, place: number): Promise<RuntimeError> =>
+    (await link.next(stream, names.journal(address), place)) === undefined
+      ? corruptAt(address, seq, 'the frame is missing')
+      : new RuntimeError('log_unavailable', `the replica that answers for ${formatAddress(address)} is behind: frame ${seq} has not come there yet`, {
+          retryable: true,
+          hint: 'try again; if it stays so, see `nats stream info` for a replica that does not catch up',
+        })
+
+  /** Frames of a root from a place of the stream on, up to one that is known to be there. */
+  async function* framesFrom(address: Address, from: number, last: Place): AsyncGenerator<Frame> {
+    const key = addressKey(address)
+    const known = reached.get(key)
+    // From the frame that is said to stand there: a snapshot may say anything.
+    let hint = known !== undefined && known.seq <= from ? known : undefined
+    let next = hint?.place ?? 1
+    let expected: number | undefined
+    for (let waited = 0; ; ) {
+      const found = await link.batch(stream, { seq: next, next_by_subj: names.journal(address), batch: framesAtOnce })
+      const begun = found[0] && placeOf(found[0])
+      if (hint !== undefined && (begun?.place !== hint.place || begun.seq !== hint.seq)) {
+        hint = undefined
+        next = 1
+        continue
+      }
+      hint = undefined
+      for (const stored of found) {
+        const { seq, place } = placeOf(stored)
+        next = place + 1
+        if (expected !== undefined && seq !== expected) throw corruptAt(address, expected, 'the frame is missing')
+        expected = seq + 1
+        reached.set(key, { seq, place })
+        if (seq >= from) yield frameOf(stored)
+        if (seq >= last.seq) return
+      }
+      if (found.length > 0) continue
+      if (waited >= lagMs) throw await missing(address, expected ?? from, next)
+      waited += lagStepMs
+      await pause(clock, lagStepMs)
+    }
+  }
+
+  return { frameOf, framesFrom, reached }
+}

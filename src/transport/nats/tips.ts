@@ -1,0 +1,94 @@
+/**
+ * The newest frame of each root as this process has written or seen it. Places in the stream only rise, also when a root is removed and begins anew: so
+ * what is found at an earlier place, or not at all and not removed, has been lost.
+ */
+import { type Clock, pause } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { shorterError } from '../../contracts/shorter.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { addressKey } from '../address.ts'
+import { Known } from '../known.ts'
+import type { Stored } from './link.ts'
+
+/** Header of a frame and of a snapshot: we number frames ourselves, since the stream's own numbers may begin anew. */
+export const seqHeader = 'Statecast-Seq'
+
+/** Sequence of a frame, and its place in the stream. */
+export type Place = { seq: number; place: number }
+export const placeOf = ({ headers, seq: place }: Stored): Place => ({ seq: Number(headers.last(seqHeader)), place })
+
+/** `ours` where this process has just written it; `unsure` where another may have been written since that was not acknowledged. */
+export type Tip = Place & { ours?: boolean; unsure?: boolean }
+
+export type TipParts = {
+  clock: Clock
+  /** The newest frame, asked of the leader. */
+  last(address: Address): Promise<Stored | undefined>
+  /** Up to which place of the stream a root was removed, 0 for one that was not. */
+  removedAt(address: Address): Promise<number>
+}
+
+/** A leader that was voted out and does not know it yet may answer for some moments. */
+const doubtMs = 2_000
+const stepMs = 100
+
+const lossOf = (address: Address, known: Place, found: Place | undefined): RuntimeError =>
+  found === undefined || found.seq < known.seq
+    ? shorterError(address, found?.seq ?? 0, known.seq)
+    : new RuntimeError('corrupt_at', `the journal of ${formatAddress(address)} was written anew: commit ${found.seq} is not the one that was there`, {
+        hint: 'if its stream was restored on purpose, restart this node; else restore a backup that is whole',
+        data: { seq: known.seq, kind: address.kind, id: address.id },
+      })
+
+export class Tips {
+  readonly #parts: TipParts
+  readonly #known = new Known<Tip>()
+
+  constructor(parts: TipParts) {
+    this.#parts = parts
+  }
+
+  get(address: Address): Tip | undefined {
+    return this.#known.get(addressKey(address))
+  }
+
+  wrote(address: Address, place: Place): void {
+    this.#known.set(addressKey(address), { ...place, ours: true })
+  }
+
+  /** Something may have been written. */
+  doubt(address: Address): void {
+    const known = this.get(address)
+    if (known !== undefined) this.#known.set(addressKey(address), { seq: known.seq, place: known.place, unsure: true })
+  }
+
+  forget(address: Address): void {
+    this.#known.delete(addressKey(address))
+  }
+
+  /** The newest frame as it is now. @throws RuntimeError corrupt_at where it lies behind one that was there */
+  async newest(address: Address): Promise<Stored | undefined> {
+    // What was known before it was asked: meanwhile another may be written.
+    const known = this.get(address)
+    for (let waited = 0; ; waited += stepMs) {
+      const found = await this.#parts.last(address)
+      if (known === undefined || (found !== undefined && found.seq >= known.place)) {
+        this.#saw(address, found)
+        return found
+      }
+      if (found === undefined && (await this.#parts.removedAt(address)) >= known.place) {
+        if (this.get(address)?.place === known.place) this.forget(address)
+        return undefined
+      }
+      if (waited >= doubtMs) throw lossOf(address, known, found && placeOf(found))
+      await pause(this.#parts.clock, stepMs)
+    }
+  }
+
+  #saw(address: Address, found: Stored | undefined): void {
+    const known = this.get(address)
+    if (found === undefined || (known !== undefined && known.place > found.seq)) return
+    const { ours = false } = known?.place === found.seq ? known : {}
+    this.#known.set(addressKey(address), { ...placeOf(found), ...(ours ? { ours } : {}) })
+  }
+}

@@ -1,0 +1,59 @@
+/** Takes the end of a journal away behind the back of whoever uses it, as a broken disk or a careless hand does. */
+import { join } from 'node:path'
+import { DatabaseSync } from 'node:sqlite'
+import { jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import type { Address } from '../../src/contracts/subjects.ts'
+import { Acknowledged } from '../../src/transport/acknowledged.ts'
+import type { MemoryRoots } from '../../src/transport/memory/journal.ts'
+import type { MemoryStore } from '../../src/transport/memory/open.ts'
+import { namesOf } from '../../src/transport/nats/names.ts'
+
+/** @param to the last sequence that is left; with 0 nothing is but the snapshot */
+export const cutMemory = (store: MemoryStore, { kind, id }: Address, to: number): void => {
+  const { roots } = (store as MemoryStore & { roots: MemoryRoots }).roots
+  const root = roots.get(`${kind}/${id}`)!
+  root.frames.splice(to)
+  root.seq = to
+  if (to === 0) roots.delete(`${kind}/${id}`)
+}
+
+/** Whoever opens the store from now on has seen nothing of it, as a process that was started after the loss. */
+export const forgetMemory = (store: MemoryStore): void => {
+  ;(store as MemoryStore & { roots: MemoryRoots }).roots.acknowledged = new Acknowledged()
+}
+
+/** As `sqlite3` does it beside a running node. */
+export const cutEmbedded = (folder: string, { kind, id }: Address, to: number): void => {
+  const database = new DatabaseSync(join(folder, 'statecast.db'))
+  const { root } = database.prepare('SELECT root FROM roots WHERE kind = ? AND id = ?').get(kind, id) as { root: number }
+  database.prepare('DELETE FROM frames WHERE place > (? << 24) + ? AND place < ((? + 1) << 24)').run(root, to, root)
+  if (to === 0) database.prepare('DELETE FROM roots WHERE root = ?').run(root)
+  else
+    database
+      .prepare('UPDATE roots SET seq = ?1, checksum = (SELECT checksum FROM frames WHERE place = (?2 << 24) + ?1) WHERE root = ?2')
+      .run(to, root)
+  database.close()
+}
+
+/** Where all of one root goes its subject is purged; else the stream comes back without what came after, as after a restore of an older copy. */
+export const cutNats = async (url: string, address: Address, to: number, prefix = 'statecast'): Promise<void> => {
+  const names = namesOf(prefix)
+  const name = names.streams.journal
+  const nc = await connect({ servers: url })
+  try {
+    const { streams } = await jetstreamManager(nc)
+    if (to === 0) return void (await streams.purge(name, { filter: names.journal(address) }))
+    const { config, state } = await streams.info(name)
+    const kept: StoredMsg[] = []
+    for (let seq = state.first_seq; seq <= state.last_seq; seq++) {
+      const message = await streams.getMessage(name, { seq }).catch(() => null)
+      if (message && (message.subject !== names.journal(address) || Number(message.header.get('Statecast-Seq')) <= to)) kept.push(message)
+    }
+    await streams.delete(name)
+    await streams.add(config)
+    for (const { subject, data, header } of kept) await jetstream(nc).publish(subject, data, { headers: header })
+  } finally {
+    await nc.close()
+  }
+}
