@@ -46,7 +46,7 @@ const round = async (client: BenchClient, running: BenchNode[], start: () => Pro
   await client.balanced(running.length)
   const keys = Array.from({ length: sessions }, (_, index) => `${name}-${index}`)
   const words = heard(client, keys)
-  await Promise.all(keys.map((key) => client.command('chat.send', { sessionKey: key, message: 'wait' })))
+  await Promise.all(keys.map((key) => client.command('chat.send', { sessionKey: key, message: 'wait', idempotencyKey: key })))
   while (words.size < sessions) await pause(10)
   if (plan.join) running.push(await start())
   await pause(plan.waitMs)

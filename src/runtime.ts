@@ -156,6 +156,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       sendRules: options.sendPolicy ?? [],
       intake: new Map(),
       admit,
+      ...(cluster && { lacking: cluster.lacking }),
     } as Services
     const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(services) })
@@ -190,7 +191,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     if (resumes) await startHeartbeats(services)
     const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
-    cluster?.join({ host, works, consume, drained: () => void drain() })
+    cluster?.join({ host, works, agents, consume, drained: () => void drain() })
 
     const stopRetention = resumes && retention ? keepRetention({ services }, retention) : () => undefined
 

@@ -3,7 +3,7 @@ import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
-import { connect, type NatsConnection } from '@nats-io/transport-node'
+import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node'
 import type { NodeRow } from '../../src/runtime/cluster.ts'
 
 export type BenchNode = { id: string; process: ChildProcess }
@@ -44,8 +44,15 @@ export const openClient = async (url: string, prefix = 'statecast'): Promise<Ben
     callback: (_, message) => listeners.get(message.subject.split('.')[3] ?? '')?.(message.json<Out>(), message.headers?.get('Statecast-Node') ?? ''),
   })
   await nc.flush()
+  /** A node that dies takes the questions along that it was to answer. */
+  const request = (name: string, data: string, attempts = 3): Promise<Msg> =>
+    nc.request(`${prefix}.api.${name}`, data, { timeout: answerMs }).catch((error: unknown) => {
+      if (attempts <= 1) throw error
+      console.error(`${name} was not answered within ${answerMs / 1000} s, and is asked again`)
+      return request(name, data, attempts - 1)
+    })
   const command = async <Answer>(name: string, input: object): Promise<Answer> => {
-    const answer = await nc.request(`${prefix}.api.${name}`, JSON.stringify(input), { timeout: answerMs })
+    const answer = await request(name, JSON.stringify(input))
     if (answer.headers?.has('Nats-Service-Error')) throw new Error(answer.headers.get('Nats-Service-Error'))
     return answer.json<Answer>()
   }

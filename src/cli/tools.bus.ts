@@ -8,7 +8,7 @@ import { readIntroduction } from '../tools/services/info.ts'
 import { connectBus } from '../transport/nats/connect.ts'
 import { natsClient } from './nats-client.ts'
 
-export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string }[] }
+export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string; missingOn?: string[] }[] }
 
 export type OnBus = {
   offers: { name: string; description: string; onCrash: string; approval: string; servers: number }[]

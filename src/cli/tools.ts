@@ -14,6 +14,8 @@ export type ToolRow = {
   agents: string[]
   onCrash: string
   approval: string
+  /** Nodes that do not have it, also after they have looked. */
+  missingOn?: string[]
   /** How many processes offer it; null for one of the app itself. */
   servers: number | null
 }
@@ -30,6 +32,11 @@ export const tools = async (options: Globals): Promise<number> => {
     note(
       `${printable(name)} is offered in different forms (${services.map((service) => printable(service)).join(', ')}): a node keeps the first that it finds`,
     )
+  for (const { name, missingOn = [] } of rows)
+    if (missingOn.length > 0)
+      note(
+        `${printable(name)} is not there on ${missingOn.map((one) => printable(one)).join(', ')}: nodes that share conversations must run the same app`,
+      )
   if (!node) note('no node answers there: this is what one would have with this app')
   return exitCodes.fine
 }
@@ -51,10 +58,11 @@ const found = async (options: Globals): Promise<Found> => {
 const rowsOf = (agents: AgentTools[], onBus: OnBus | undefined): ToolRow[] => {
   const rows = new Map<string, ToolRow>()
   for (const { agent, tools } of agents)
-    for (const { name, description, onCrash, approval } of tools) {
+    for (const { name, description, onCrash, approval, missingOn } of tools) {
       // Two agents may have different tools under one name, and one of a service beside them.
       const key = JSON.stringify([name, description, onCrash, approval])
       const row = rows.get(key) ?? { name, description, agents: [], onCrash, approval, servers: onBus?.serversOf(name, description) ?? null }
+      if (missingOn) row.missingOn = [...new Set([...(row.missingOn ?? []), ...missingOn])]
       row.agents.push(agent)
       rows.set(key, row)
     }

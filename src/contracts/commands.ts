@@ -112,7 +112,9 @@ export const commands = {
     })
     .describe('all actors with their states, read from their journals: none is woken'),
   'models.list': z.strictObject({}).describe('models that can be named here'),
-  'tools.list': z.strictObject({}).describe('tools by agent'),
+  'tools.list': z
+    .strictObject({})
+    .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),
   'agents.list': z.strictObject({}).describe('agents of the app'),
   'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z

@@ -14,6 +14,8 @@ import { version } from '../version.ts'
 import { logCluster } from './cluster-log.ts'
 import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
 import { openNodeDoor } from './node-door.ts'
+import type { Services } from './services.ts'
+import { lackingElsewhere, type ToolNames } from './tools-elsewhere.ts'
 import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts } from './work.ts'
 
 export type NodeRow = NodeRecord & {
@@ -26,6 +28,7 @@ export type JoinParts = {
   host: Host
   /** What this node does for others, as far as it has the role. */
   works: TurnWorks
+  agents: Services['agents']
   /** Takes the stored messages of a partition in. @returns the stopper */
   consume(partition: number): () => Promise<void>
   /** An operator has asked this node to go. */
@@ -42,6 +45,8 @@ export type Cluster = {
   /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
   place(works: TurnWorks, distributed: boolean): TurnWorks
   join(parts: JoinParts): void
+  /** By node, which of these tools it does not have, also after it has looked. */
+  lacking(wanted: ToolNames): Promise<Map<string, ToolNames>>
   nodes(): NodeRow[]
   /** @throws RuntimeError not_found */
   drainNode(id: string): Promise<void>
@@ -116,11 +121,17 @@ export const openCluster = async ({ transport, names, environment, roles }: Clus
       ])
       return Object.fromEntries(placed) as TurnWorks
     },
-    join({ host, works, consume, drained }) {
+    lacking: (wanted) =>
+      lackingElsewhere(
+        { bus, names },
+        membership.members.nodes.flatMap(({ id }) => (id === me ? [] : [id])),
+        wanted,
+      ),
+    join({ host, works, agents, consume, drained }) {
       if (me === undefined) return
       endLog = logCluster(membership, environment, me)
       const workshop = openWorkshop(workParts(me), works, roles)
-      closeDoor = openNodeDoor({ host, bus, names, log: environment.log }, me, drained)
+      closeDoor = openNodeDoor({ host, agents, bus, names, log: environment.log }, me, drained)
       leavePeers = watchPeers({ membership, environment, listens })
       node = runNode({ membership, record, host, environment, consume, finishWork: () => workshop.stop() })
     },

@@ -13,6 +13,7 @@ import { nearest } from '../tools/nearest.ts'
 import { registered, whereToLook } from './kinds.ts'
 import { parseInput } from './parse.ts'
 import { allApprovals, approvalsOf, listActors } from './peek.ts'
+import type { Services } from './services.ts'
 import type { Outcome, Session } from './session.ts'
 import { deleteSession, listSessions } from './sessions.ts'
 import { readFrames, readTrace } from './trace.ts'
@@ -148,19 +149,7 @@ const handlers: Handlers = {
   },
   'actors.list': (runtime, input) => listActors(runtime, input),
   'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),
-  'tools.list': (runtime) => ({
-    agents: [...runtime.services.agents.values()].map(({ agent, tools }) => ({
-      agent: agent.name,
-      tools: tools.describe().map((described) => {
-        const tool = tools.get(described.name)
-        return {
-          ...described,
-          onCrash: tool?.onCrash,
-          approval: tool?.approval === false ? 'never' : tool?.approval === true ? 'always' : 'by input',
-        }
-      }),
-    })),
-  }),
+  'tools.list': ({ services }) => listTools(services),
   'agents.list': (runtime) => ({
     agents: [...runtime.services.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,
@@ -175,6 +164,27 @@ const handlers: Handlers = {
     return { draining: node }
   },
   health: (runtime) => runtime.health(),
+}
+
+const listTools = async ({ agents, lacking }: Services) => {
+  const listed = [...agents.values()].map(({ agent, tools }) => ({ agent: agent.name, tools, described: tools.describe() }))
+  const missing = await lacking?.(Object.fromEntries(listed.map(({ agent, described }) => [agent, described.map(({ name }) => name)])))
+  const missingOn = (agent: string, name: string) => [...(missing ?? [])].flatMap(([node, of]) => (of[agent]?.includes(name) ? [node] : []))
+  return {
+    agents: listed.map(({ agent, tools, described }) => ({
+      agent,
+      tools: described.map((one) => {
+        const { onCrash, approval } = tools.get(one.name) ?? {}
+        const without = missingOn(agent, one.name)
+        return {
+          ...one,
+          onCrash,
+          approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
+          ...(without.length === 0 ? {} : { missingOn: without }),
+        }
+      }),
+    })),
+  }
 }
 
 /** Where nothing is, nothing waits. */

@@ -9,6 +9,8 @@ import { parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { answer, failedHeader, type Question } from './directory.ts'
 import { parseInput } from './parse.ts'
+import type { Services } from './services.ts'
+import { lackingOf } from './tools-elsewhere.ts'
 
 const emittedBytesMax = 100_000
 
@@ -58,7 +60,7 @@ const lastToken = (subject: string): string => subject.slice(subject.lastIndexOf
 
 /** @param drain what happens when an operator asks this node to go @returns the stopper */
 export const openNodeDoor = (
-  { host, bus, names, log }: { host: Host; bus: Bus; names: Subjects; log: Logger },
+  { host, agents, bus, names, log }: { host: Host; agents: Services['agents']; bus: Bus; names: Subjects; log: Logger },
   node: string,
   drain: () => void,
 ): (() => void) => {
@@ -83,6 +85,7 @@ export const openNodeDoor = (
         return
       }
       if (name === 'here') return reply(message, true)
+      if (name === 'tools') return reply(message, await lackingOf(agents, decode(message.data)))
       const { address, args } = bodyOf(name, message.data)
       const said = await answer(host, name as Question, parseAddress(address), args)
       // What was accepted must not be refused because the receipt is long.

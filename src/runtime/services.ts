@@ -11,6 +11,7 @@ import type { SendRule } from '../rules/inbound.ts'
 import type { Channels } from './channel-table.ts'
 import type { Directory } from './directory.ts'
 import type { Outputs } from './outputs.ts'
+import type { ToolNames } from './tools-elsewhere.ts'
 
 export type Services = {
   environment: Environment
@@ -28,6 +29,8 @@ export type Services = {
   /** Where answers may go; see `sendPolicy` of the runtime. */
   sendRules: readonly SendRule[]
   agents: Map<string, { agent: Agent; tools: Tools }>
+  /** By node, which of these tools it does not have; left out where there are no nodes. */
+  lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */
   admit(): void
 }
