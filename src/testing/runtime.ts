@@ -5,7 +5,7 @@ import type { Transport } from '../contracts/transport.ts'
 import type { TraceEntry } from '../index.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import type { Session } from '../runtime/session.ts'
-import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
+import { createRuntime, type Machines, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { createMemoryStore, openMemory } from '../transport/memory/open.ts'
 import { type TestChannel, testChannel } from './channel.ts'
 import { type FailPointPlan, failPoints } from './fail-points.ts'
@@ -14,7 +14,7 @@ import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
 export type LogLine = { level: keyof Logger; fields: object; message: string | undefined }
 
-export type TestRuntimeOptions = Omit<RuntimeOptions, 'transport' | 'environment' | 'owner'> & {
+export type TestRuntimeOptions<Registered extends Machines = Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> & {
   seed?: number
   /** Another clock than a fresh {@link virtualClock}. */
   clock?: VirtualClock
@@ -35,7 +35,7 @@ const inMemory = (): TestStore => {
   return { open: (environment) => openMemory({ environment, store }), crash: () => store.crash() }
 }
 
-export type TestRuntime = {
+export type TestRuntime<Registered extends Machines = Machines> = {
   readonly clock: VirtualClock
   readonly failPoints: FailPointPlan
   /** What a channel named `test` was given to send, over all lives; there is one unless `channels` names others. */
@@ -43,7 +43,7 @@ export type TestRuntime = {
   /** What was logged, over all lives. */
   readonly log: readonly LogLine[]
   /** The runtime of the present life. @throws Error after a crash, before a restart */
-  readonly runtime: Runtime
+  readonly runtime: Runtime<Registered>
   session(key: string, which?: { agent?: string }): Session
   /**
    * Everything that a session said since the test began, over all lives, in order; deltas too, and what is said again after a crash only once.
@@ -57,7 +57,7 @@ export type TestRuntime = {
   /** As `kill -9`: nothing more is written, said or timed by the present life. Code of a tool that ignores its signal runs on: no test can kill that. */
   crash(): Promise<void>
   /** The next life on the same store, with other options where given. After {@link crash} or {@link close}; without one it closes first. */
-  restart(changes?: Partial<TestRuntimeOptions>): Promise<Runtime>
+  restart(changes?: Partial<TestRuntimeOptions<Registered>>): Promise<Runtime<Registered>>
   close(): Promise<void>
 }
 
@@ -98,13 +98,13 @@ const decoder = new TextDecoder()
  *     const run = await test.session('s').send('hi')
  *     expect((await test.clock.until(run.result())).text).toBe('hello')
  */
-export const testRuntime = async ({
+export const testRuntime = async <Registered extends Machines = Machines>({
   seed = 1,
   clock = virtualClock(),
   store = inMemory(),
   ...first
-}: TestRuntimeOptions = {}): Promise<TestRuntime & AsyncDisposable> => {
-  let options = first
+}: TestRuntimeOptions<Registered> = {}): Promise<TestRuntime<Registered> & AsyncDisposable> => {
+  let options: Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> = first
   const points = failPoints()
   const ids = seededIds(seed)
   const random = seededRandom(seed)
@@ -118,7 +118,7 @@ export const testRuntime = async ({
   ) as Logger
   const said = new Map<string, RunEvent[]>()
   const known = new Set<string>()
-  let life: { runtime: Runtime; end(): void } | undefined
+  let life: { runtime: Runtime<Registered>; end(): void } | undefined
 
   /** Listens on the bus, from before the runtime takes up old work: what is said while it recovers counts too. */
   const listen = ({ bus }: Transport, prefix = 'statecast'): void => {
@@ -135,7 +135,7 @@ export const testRuntime = async ({
     })
   }
 
-  const start = async (): Promise<Runtime> => {
+  const start = async (): Promise<Runtime<Registered>> => {
     const { clock: ownClock, end } = lifeOf(clock)
     const environment: Environment = { clock: ownClock, ids, random, failPoints: points, log }
     const transport = await store.open(environment, options.prefix)
@@ -146,13 +146,13 @@ export const testRuntime = async ({
     return runtime
   }
 
-  const present = (): Runtime => {
+  const present = (): Runtime<Registered> => {
     if (!life) throw new Error('the runtime is down: restart() it')
     return life.runtime
   }
   const addressOf = (key: string, kind = 'session') => ({ kind, id: key })
 
-  const test: TestRuntime = {
+  const test: TestRuntime<Registered> = {
     clock,
     failPoints: points,
     channel,

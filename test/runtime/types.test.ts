@@ -4,6 +4,7 @@ import { assign, createMachine, setup } from 'xstate'
 import { type Actor, defineApp, type Runtime } from '../../src/index.ts'
 import type { RuntimeOptions } from '../../src/runtime.ts'
 import { createRuntime } from '../../src/runtime.ts'
+import { testRuntime } from '../../src/testing/index.ts'
 
 const order = setup({
   types: {
@@ -80,4 +81,14 @@ test('a runtime of some machines is a runtime: whoever takes any takes it; witho
   expectTypeOf(again).toEqualTypeOf(named)
   expectTypeOf(any.actor).parameter(0).toEqualTypeOf<string>()
   await any.actor('order', 'x', { item: 'lamp' }).send({ type: 'anything' })
+})
+
+test('the test kit knows the machines of its runtime, in every life', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const again = await kit.restart()
+  // @ts-expect-error: no machine is registered as typo
+  const wrong = (): unknown => kit.runtime.actor('typo', 'x')
+
+  expect(wrong).toThrow(expect.objectContaining({ code: 'not_found' }))
+  expectTypeOf(again).toEqualTypeOf<Runtime<{ order: typeof order }>>()
 })
