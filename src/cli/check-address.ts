@@ -22,7 +22,7 @@ const checkServer = (server: string, scheme: string): void => {
     .trim()
     .replace(/^[a-z]+:\/\//, '')
     .replace(/^[^@/]*@/, '')
-    .replace(/\/.*$/s, '')
+    .replace(/\/.*/s, '')
   const [, host, port] = /^(\[[^\]]*\]|[^:]*)(?::(.*))?$/s.exec(place) ?? []
   if (host === '') throw refused('the address names no host', `write ${scheme}://host:port`)
   // Without one there is a usual one.

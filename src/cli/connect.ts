@@ -23,7 +23,7 @@ export const folderOf = (url: string): string | undefined => {
 /** One spelling of each place, to tell whether two are the same one. */
 const placeOf = (url: string | undefined): string | undefined => {
   const folder = url === undefined ? undefined : folderOf(url)
-  return folder === undefined ? url?.replace(/\/+$/, '') : `embedded:${folder}`
+  return folder === undefined ? url?.replace(/(?<!\/)\/+$/, '') : `embedded:${folder}`
 }
 
 /**
@@ -149,7 +149,7 @@ const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> 
   }
   const folder = folderOf(url)
   if (folder === undefined && !/^https?:/.test(url)) return undefined
-  const node = folder === undefined ? { url: url.replace(/\/+$/, '') } : await nodeOf(folder)
+  const node = folder === undefined ? { url: url.replace(/(?<!\/)\/+$/, '') } : await nodeOf(folder)
   if (node === undefined) return undefined
   const { httpClient } = await import('./http-client.ts')
   return httpClient({ url: node.url, token: await tokenFor(folder) })

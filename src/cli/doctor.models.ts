@@ -89,8 +89,12 @@ function* baseUrl(name: string, text: string | undefined): Generator<Finding> {
   const endpoint = /\/(chat\/completions|completions|responses|messages|models)\/*$/.exec(url.pathname)
   if (endpoint) yield bad(name, `${shown} names one endpoint of a server`, `write ${url.origin}${url.pathname.slice(0, endpoint.index)}`)
   else if (url.search || url.hash) yield bad(name, `${shown} is followed by '?' or '#', which ends up in the middle of addresses`, `write ${shown}`)
-  else if (name === 'OPENAI_BASE_URL' && !/\/v\d+\w*\/*$/.test(url.pathname))
-    yield warn(name, `${shown} does not end with a version, as most servers want it`, `if it answers with 404, write ${shown.replace(/\/+$/, '')}/v1`)
+  else if (name === 'OPENAI_BASE_URL' && !/\/v\d\w*\/*$/.test(url.pathname))
+    yield warn(
+      name,
+      `${shown} does not end with a version, as most servers want it`,
+      `if it answers with 404, write ${shown.replace(/(?<!\/)\/+$/, '')}/v1`,
+    )
   else yield ok(name, shown)
   if (url.username || url.password)
     yield bad(name, 'holds a user or password, which ends up in logs', 'leave them out; the key has a variable of its own')

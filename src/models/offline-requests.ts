@@ -76,18 +76,21 @@ const findArithmetic = (text: string, earlier: string | undefined): Arithmetic =
   const found: Found[] = []
   let previous = earlier
   // Runs of figures, operators and parentheses; the words before a run decide what an operator at its beginning refers to.
-  let before = ''
+  let goesOn = true
+  const first = Math.max(0, text.search(/\d/))
   for (const [run] of plain.matchAll(/[\d.+\-*/%^×÷−()\s]+|[^\d.+\-*/%^×÷−()\s]+/g)) {
     if (!/\d/.test(run)) {
-      before = `${before} ${run} `.split(/[?!;\n]|\.\s/).pop() ?? ''
+      const parts = `${run} `.split(/[?!;\n]|\.\s/)
+      goesOn = (goesOn || parts.length > 1) && isConnective(parts.at(-1) ?? '')
       continue
     }
-    const request = readRun(tidy(run), isConnective(before), previous)
+    const request = readRun(tidy(run), goesOn, previous)
     // The rewriting has moved the text about: the first stands where the first figure is, later ones at the end.
-    const at = found.length === 0 ? Math.max(0, text.search(/\d/)) : text.length
+    const at = found.length === 0 ? first : text.length
     if (request !== undefined) found.push({ at, end: at, request })
     if (request?.kind === 'calculate') previous = operand(request.expression)
-    before = ''
+    goesOn = true
+    if (found.length === requestsMax) break
   }
   return { found, previous }
 }
@@ -102,19 +105,25 @@ const readRun = (expression: string, afterConnectives: boolean, previous: string
 
 /** Without the full stop of the sentence, and without a hyphen or parenthesis that belongs to the words around. */
 const tidy = (run: string): string => {
-  let expression = run
+  const expression = run
     .trim()
     .replace(/\s+/g, ' ')
-    .replace(/[.+\-*/%^×÷−\s]+$/, '')
-  while (count(expression, '(') > count(expression, ')') && expression.startsWith('(')) expression = expression.slice(1).trim()
-  while (count(expression, ')') > count(expression, '(') && expression.endsWith(')')) expression = expression.slice(0, -1).trim()
-  return expression
+    .replace(/(?<![.+\-*/%^×÷−\s])[.+\-*/%^×÷−\s]+$/, '')
+  let surplus = count(expression, '(') - count(expression, ')')
+  let from = 0
+  let to = expression.length
+  for (; surplus > 0 && expression[from] === '('; surplus--) from = pastSpace(expression, from + 1, 1)
+  for (; surplus < 0 && expression[to - 1] === ')'; surplus++) to = pastSpace(expression, to - 2, -1) + 1
+  return expression.slice(from, to)
 }
+
+/** There is one space at most. */
+const pastSpace = (text: string, at: number, step: 1 | -1): number => (text[at] === ' ' ? at + step : at)
 
 const count = (text: string, symbol: string): number => text.split(symbol).length - 1
 
 const isExpression = (expression: string): boolean =>
-  /\d\s*\)*\s*[+\-*/%^×÷−]\s*[-(\s]*\.?\d/.test(expression) && !/^\d{4}-\d{1,2}-\d{1,2}/.test(expression)
+  /\d[\s)]*[+\-*/%^×÷−][-(\s]*\.?\d/.test(expression) && !/^\d{4}-\d{1,2}-\d{1,2}/.test(expression)
 
 const isConnective = (between: string): boolean =>
   between

@@ -161,7 +161,7 @@ const silence = (signal: AbortSignal): Promise<void> =>
 
 const chunksOf = (text: string, size: number | undefined): string[] => {
   if (text === '') return []
-  if (size === undefined) return text.match(/\s*\S+\s*|\s+/g) ?? []
+  if (size === undefined) return text.match(/\s+(?:\S+\s*)?|\S+\s*/g) ?? []
   return Array.from({ length: Math.ceil(text.length / size) }, (_, index) => text.slice(index * size, (index + 1) * size))
 }
 

@@ -35,14 +35,14 @@ export const keyProblem = (env: Variables, name: string): RuntimeError | undefin
       })
     : undefined
 
-export const baseUrl = (env: Variables, name: string): string | undefined => setting(env, name)?.replace(/\/+$/, '')
+export const baseUrl = (env: Variables, name: string): string | undefined => setting(env, name)?.replace(/(?<!\/)\/+$/, '')
 
 const isHttp = (text: string): boolean => /^https?:\/\/[^/\s]/i.test(text) && URL.canParse(text)
 
 const shown = (url: string): string => redact(url.slice(0, 200))
 
 /** An address without a path gets the version that servers of both wire formats have there. */
-export const withVersion = (url: string): string => (new URL(url).pathname === '/' ? `${url.replace(/\/+$/, '')}/v1` : url)
+export const withVersion = (url: string): string => (new URL(url).pathname === '/' ? `${url.replace(/(?<!\/)\/+$/, '')}/v1` : url)
 
 export const isLoopback = (url: string): boolean => {
   const host = new URL(url).hostname.replace(/^\[|\]$/g, '')

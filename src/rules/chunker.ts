@@ -5,8 +5,8 @@ export type Fence = { line: string; indent: string; mark: string }
 
 /** The fence that a line opens. The info line of one of backticks holds none, or else it would be code inside a line. */
 export const fenceOpenedBy = (line: string): Fence | undefined => {
-  const [, indent = '', mark = '', info = ''] = /^([ \t]*)(`{3,}|~{3,})(.*)$/.exec(line) ?? []
-  return mark === '' || (mark.startsWith('`') && info.includes('`')) ? undefined : { line, indent, mark }
+  const [start, indent = '', mark = ''] = /^([ \t]*)(`{3,}|~{3,})/.exec(line) ?? []
+  return start === undefined || (mark.startsWith('`') && line.includes('`', start.length)) ? undefined : { line, indent, mark }
 }
 
 /** A line of as many of the same marks, or more, closes it. */
@@ -26,7 +26,10 @@ export type ChunkLimits = { min?: number; max?: number }
 export const chunker = ({ min = 800, max = 1200 }: ChunkLimits = {}) => {
   const largest = Math.max(1, max)
   const smallest = Math.min(Math.max(1, min), largest)
-  return cutter(largest, smallest, (text) => cutAfterParagraph(text, smallest, largest) ?? cutAtMax(text, smallest, largest))
+  return cutter(largest, smallest, (text, lines, unread) => {
+    const end = paragraphEnd(lines, unread, smallest, largest)
+    return end === undefined ? cutAtMax(text, smallest, largest) : plainCut(text, end)
+  })
 }
 
 /** Splits a finished text by the limit of a channel: no message is ended before it must be. */
@@ -37,20 +40,32 @@ export const chunkText = (text: string, { max }: { max: number }): string[] => {
 }
 
 /** @param paragraphMin from how many characters on a newline can be a reason to cut */
-const cutter = (max: number, paragraphMin: number, cut: (text: string) => Cut | undefined) => {
+const cutter = (max: number, paragraphMin: number, cut: (text: string, lines: Lines, unread: string) => Cut | undefined) => {
   let waiting: Waiting = { text: '' }
+  let lines = newLines()
+  /** What of it was not looked at for the ends of paragraphs. */
+  let unread = ''
+  const readAnew = (text: string): void => {
+    lines = newLines()
+    unread = text
+  }
 
   const add = (text: string): string[] => {
     waiting = { ...waiting, text: waiting.text + text }
+    unread += text
     const { length } = waiting.text
     if (length <= max && !(length >= paragraphMin && text.includes('\n'))) return []
     const chunks: string[] = []
     for (;;) {
+      const { length: before } = waiting.text
       waiting = withoutEmptyFence(waiting)
-      const done = cut(waiting.text)
+      if (waiting.text.length !== before) readAnew(waiting.text)
+      const done = cut(waiting.text, lines, unread)
+      unread = ''
       if (done === undefined) return chunks
       chunks.push(done.chunk)
       waiting = done.rest
+      readAnew(waiting.text)
     }
   }
 
@@ -115,10 +130,39 @@ const layoutOf = (text: string, limit: number): Layout => {
   return layout
 }
 
-const cutAfterParagraph = (text: string, min: number, max: number): Cut | undefined => {
-  if (text.length < min) return undefined
-  const end = layoutOf(text, max).paragraphs.find((at) => at >= min)
-  return end === undefined ? undefined : plainCut(text, end)
+/** The lines of a text that grows, each read once, however many deltas bring it. @property at where the first that is not whole begins */
+type Lines = { at: number; line: string; fence: Fence | undefined; blank: boolean }
+
+const newLines = (): Lines => ({ at: 0, line: '', fence: undefined, blank: true })
+
+/**
+ * Takes the next piece of the text. It alone is looked into: the whole text is put together from its pieces no sooner than it is cut.
+ * @returns where the first paragraph ends that does so from `min` to `max`, outside of code
+ */
+const paragraphEnd = (lines: Lines, piece: string, min: number, max: number): number | undefined => {
+  for (let from = 0; ; ) {
+    const newline = piece.indexOf('\n', from)
+    lines.line += newline < 0 ? piece.slice(from) : piece.slice(from, newline)
+    if (newline < 0) return undefined
+    from = newline + 1
+    lines.at += lines.line.length + 1
+    if (lines.at > max) return undefined
+    if (endsParagraph(lines) && lines.at >= min) return lines.at
+    lines.line = ''
+  }
+}
+
+/** Whether the line that is whole now does; what comes before it is in the state. */
+const endsParagraph = (lines: Lines): boolean => {
+  const { line, fence, blank } = lines
+  const opened = fence === undefined ? fenceOpenedBy(line) : undefined
+  if (opened !== undefined) {
+    lines.fence = opened
+    return false
+  }
+  lines.blank = fence === undefined && line.trim() === ''
+  if (fence !== undefined && closesFence(fence, line)) lines.fence = undefined
+  return lines.blank && !blank
 }
 
 const plainCut = (text: string, end: number): Cut => ({ chunk: text.slice(0, end), rest: { text: text.slice(end) } })
@@ -136,7 +180,7 @@ const cutAtMax = (text: string, min: number, max: number): Cut | undefined => {
 
 /** The last pause of the best kind that lies between `floor` and `max`, outside of code. */
 const pauseIn = (text: string, { fences, paragraphs, newlines }: Layout, floor: number, max: number): number | undefined => {
-  const fits = (end: number) => end >= floor && end <= max && !fences.some(({ from, to, open }) => end > from && (open || end < to))
+  const fits = (end: number) => end >= floor && end <= max && !isInside(fences, end)
   const window = text.slice(0, max)
   return paragraphs.findLast(fits) ?? newlines.findLast(fits) ?? lastEnd(window, sentenceEnds, fits) ?? lastEnd(window, spaces, fits)
 }
@@ -145,8 +189,24 @@ const sentenceEnds = /(?:[.!?…]["'”’)\]*_]{0,3}\s|[。！？])/g
 const spaces = /\s/g
 
 const lastEnd = (window: string, pattern: RegExp, fits: (end: number) => boolean): number | undefined => {
-  const ends = Array.from(window.matchAll(pattern), ({ 0: found, index }) => index + found.length)
-  return ends.findLast(fits)
+  let last: number | undefined
+  for (const { 0: found, index } of window.matchAll(pattern)) {
+    const end = index + found.length
+    if (fits(end)) last = end
+  }
+  return last
+}
+
+/** They stand in order and apart, so that the last that begins before decides: found by halving, since there may be as many as lines. */
+const isInside = (fences: readonly FenceRange[], end: number): boolean => {
+  let [low, high] = [0, fences.length]
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if ((fences[middle] as FenceRange).from < end) low = middle + 1
+    else high = middle
+  }
+  const fence = fences[low - 1]
+  return fence !== undefined && (fence.open || end < fence.to)
 }
 
 /** A code point is not cut in two; of a limit that has no room for one, the code point wins. */
@@ -180,5 +240,5 @@ const withoutEmptyFence = (waiting: Waiting, ended = false): Waiting => {
   if (newline < 0 && !ended) return waiting
   const line = newline < 0 ? text.slice(begin) : text.slice(begin, newline)
   if (newline < 0 && line === '') return { text: '' }
-  return closesFence(reopened, line) ? { text: newline < 0 ? '' : text.slice(newline + 1) } : waiting
+  return { text: closesFence(reopened, line) ? (newline < 0 ? '' : text.slice(newline + 1)) : text }
 }

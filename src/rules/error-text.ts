@@ -89,7 +89,7 @@ const texts: Partial<Record<ErrorCode, string>> = {
 /** Those of whose messages we are the author: not what a tool throws. */
 const tellsItself = (code: ErrorCode): boolean => !code.startsWith('tool_')
 
-const isPlain = (text: string): boolean => text.trim() !== '' && !/[{}<>]|\[\s*"|^\s*at .+:\d+/m.test(text)
+const isPlain = (text: string): boolean => text.trim() !== '' && !/[{}<>]|\[\s*"|^[ \t]*at .+:\d/m.test(text)
 
 const asSentence = (text: string): string => {
   const sentence = text.trim()

@@ -1,5 +1,7 @@
 /** Old results of tools, made short for one call of a model. The history itself stays as it is. */
+
 import type { Message, ToolMessage } from '../contracts/message.ts'
+import { wildcard } from '../contracts/wildcard.ts'
 
 /** ms that a provider keeps its cache, unless somebody knows better. */
 export const cacheTtlMs = 300_000
@@ -72,13 +74,12 @@ const prunable = (messages: readonly Message[], { protect = protectedAnswers, al
   return messages.slice(0, end).flatMap((message, place) => {
     if (message.role !== 'tool') return []
     const { name, output } = message
-    const fits = may.some((one) => one.test(name)) && !mayNot.some((one) => one.test(name))
+    const fits = may.some((one) => one(name.toLowerCase())) && !mayNot.some((one) => one(name.toLowerCase()))
     return fits && !hasPicture(output) ? [place] : []
   })
 }
 
-const pattern = (name: string): RegExp => new RegExp(`^${name.split(/\*+/).map(escaped).join('.*')}$`, 'is')
-const escaped = (text: string): string => text.replace(/[\\^$.+?()[\]{}|]/g, '\\$&')
+const pattern = (name: string) => wildcard(name.toLowerCase())
 
 const textOf = ({ output }: ToolMessage): string => (typeof output === 'string' ? output : (JSON.stringify(output) ?? ''))
 const charsOf = (message: ToolMessage): number => textOf(message).length

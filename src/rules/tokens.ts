@@ -85,11 +85,11 @@ const withoutEdges = (text: string, token: string): string | undefined => {
   }
 }
 
-const markup = '(?:</?[a-z][^<>]{0,50}>|&nbsp;|[*_~`])'
-const closingMarkup = new RegExp(`^${markup}+`, 'i')
-const lastMarkup = new RegExp(`${markup}$`, 'i')
-const onlyMarkup = new RegExp(`^(?:${markup}|\\s)*$`, 'i')
-const nothing = new RegExp(`^(?:${markup}|[\\s.!,;:…])*$`, 'i')
+// Markup is a tag, a space that does not break, or a mark that wraps words.
+const closingMarkup = /^(?:<\/?[a-z][^<>]{0,50}>|&nbsp;|[*_~`])+/i
+const lastMarkup = /(?:<\/?[a-z][^<>]{0,50}>|&nbsp;|[*_~`])$/i
+const onlyMarkup = /^(?:<\/?[a-z][^<>]{0,50}>|&nbsp;|[*_~`\s])*$/i
+const nothing = /^(?:<\/?[a-z][^<>]{0,50}>|&nbsp;|[*_~`\s.!,;:…])*$/i
 
 /** What wraps the token goes with it; markup that wraps more than the token stays. */
 const withoutFirst = (text: string, token: string): string | undefined => {

@@ -164,9 +164,8 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
 }
 
 const names = ['think', 'thinking', 'thought', 'reasoning', 'final']
-const attributes = '(?:\\s[^<>]{0,200})?'
-const wholeTag = new RegExp(`<(/?)(${names.join('|')})${attributes}/?>`, 'iy')
-const wholeName = new RegExp(`^</?(?:${names.join('|')})${attributes}/?$`, 'i')
+const wholeTag = /<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?>/iy
+const wholeName = /^<\/?(?:think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?$/i
 const tagCharsMax = 230
 
 type Tag = { name: string; closing: boolean; empty: boolean; length: number }

@@ -38,7 +38,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
 
 /** `/new opus hello` begins with another model. */
 const withModel = (text: string, directives: Directive[], intake: OrderIntake): { text: string; directives: Directive[] } => {
-  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)$/.exec(text) ?? []
+  const [, word = '', rest = ''] = /^(\S+)\s*([\s\S]*)/.exec(text) ?? []
   const choice = word === '' ? undefined : namedModel(word, catalogueOf(intake))
   return choice && 'ref' in choice ? { text: rest, directives: [...directives, { name: 'model', value: word }] } : { text, directives }
 }

@@ -1,8 +1,10 @@
 /** The tools that micro services on the bus offer right now. One directory for all agents; each sees those that it may use. */
+
 import type { Environment } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
+import { wildcard } from '../../contracts/wildcard.ts'
 import { toolDefaults } from '../tool.ts'
 import { callService } from './call.ts'
 import { checkerOf, type Introduction, type Offer, readIntroduction } from './info.ts'
@@ -123,8 +125,8 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
   return {
     toolsFor(allowed) {
       wanted = true
-      const patterns = allowed === true ? undefined : allowed.map((pattern) => new RegExp(`^${pattern.replaceAll('*', '.*')}$`))
-      const allows = (name: string): boolean => patterns === undefined || patterns.some((pattern) => pattern.test(name))
+      const patterns = allowed === true ? undefined : allowed.map(wildcard)
+      const allows = (name: string): boolean => patterns === undefined || patterns.some((fits) => fits(name))
       return {
         allows,
         offered: () => new Map(table.tools().filter(([name]) => allows(name))),
