@@ -292,27 +292,6 @@ test('[OC-04] a channel that never answers does not hold the turn for ever, and 
   expect(stopped.tell('stream', { type: 'flushed' }).state).toBe('completed')
 })
 
-test('[OC-03] the phases of a turn are its states, and what goes on in them are actors', () => {
-  expect(Object.keys(turnMachine.states)).toEqual([
-    'admission',
-    'waiting',
-    'flushing',
-    'running',
-    'finalising',
-    'delivering',
-    'completed',
-    'failed',
-    'cancelled',
-  ])
-  expect(Object.keys(turnMachine.implementations.actors).sort()).toEqual(['lane', 'loop', 'stream'])
-})
-
-test('[OC-05] it answers without a session: what it is told at its beginning is all that it needs', () => {
-  const walk = end(start())
-
-  expect(walk.output).toMatchObject({ status: 'completed', outcome: 'replied', text: 'hello' })
-})
-
 test('every transition of the chart has been taken', () => {
   expect(turn.missed()).toEqual([])
 })

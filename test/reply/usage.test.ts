@@ -1,7 +1,9 @@
 /** What an answer has cost, as users read it. */
 import { expect, test } from 'vitest'
+import type { Usage } from '../../src/contracts/message.ts'
+import type { Model } from '../../src/contracts/model.ts'
 import { story, work, worker } from '../runtime/harness.ts'
-import { ann, ask, known, listener, payloads, restarted, texts, toggles } from './support.ts'
+import { ann, ask, eventsOf, known, listener, payloads, restarted, texts, toggles } from './support.ts'
 
 const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
 const crashes = ['', ' over a crash']
@@ -175,4 +177,50 @@ test('[OC-95] what a summary by command used is part of the sum', async () => {
   await ask(told, '/compact', ann('3'))
 
   expect((await told.main.view()).record.spent.usage.inputTokens).toBe(502_000)
+})
+
+/** What a model of one's own reports, as its provider spells it. */
+const reporting = (usage: object): Model => ({
+  ref: 'test/model',
+  call: async () => ({ text: 'ok', reasoning: '', calls: [], usage: usage as Usage, finish: 'stop', model: 'test/model', partial: false }),
+})
+
+test.each<[string, object]>([
+  ['AI SDK', { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, cacheWriteTokens: 10 }],
+  ['AI SDK, newest', { inputTokens: { total: 100, cacheRead: 40, cacheWrite: 10 }, outputTokens: { total: 20 } }],
+  ['Anthropic', { input_tokens: 50, output_tokens: 20, cache_read_input_tokens: 40, cache_creation_input_tokens: 10 }],
+  ['short', { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 }],
+])('[OC-88] a model that reports its tokens as %s: event, record and metrics have the same numbers', async (_, spelled) => {
+  await using told = await story([], { runtime: { models: { 'test/model': reporting({ ...spelled, total_tokens: Number.NaN }) } } })
+
+  await ask(told, 'hi', ann('a'))
+
+  const counts = { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 }
+  expect(eventsOf(told, 'usage')).toMatchObject([{ usage: { ...counts, promptTokens: 100, total: 120 } }])
+  expect((await told.main.view()).record).toMatchObject({
+    tokens: { input: 100, output: 20 },
+    spent: { usage: { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, cacheWriteTokens: 10 } },
+  })
+  expect(told.runtime.metrics().model_tokens_total).toEqual({ 'test/model': counts })
+})
+
+test.each([{ input: 1 }, { output: 1 }, { cacheRead: 1 }, { cacheWrite: 1 }, { total: 1 }])(
+  '[OC-88] %j is some use, and is told',
+  async (spelled) => {
+    await using told = await story([], { runtime: { models: { 'test/model': reporting(spelled) } } })
+
+    await ask(told, 'hi', ann('a'))
+
+    expect(eventsOf(told, 'usage')).toHaveLength(1)
+  },
+)
+
+test('[OC-88] where every field is zero nothing was used, and nothing is told', async () => {
+  await using told = await story([], {
+    runtime: { models: { 'test/model': reporting({ input: 0, output: 0, cacheRead: 0, cacheWrite: 0, total: 0 }) } },
+  })
+
+  await ask(told, 'hi', ann('a'))
+
+  expect(eventsOf(told, 'usage')).toEqual([])
 })

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { tokenCounts, usageFrom } from '../../src/rules/usage-fields.ts'
 
-describe('tokens, however they are spelled [OC-88]', () => {
+describe('tokens, however they are spelled', () => {
   test.each<[string, unknown, object]>([
     ['AI SDK', { inputTokens: 100, outputTokens: 20, totalTokens: 120, cachedInputTokens: 40 }, { input: 60, output: 20, cacheRead: 40, total: 120 }],
     [
@@ -70,5 +70,37 @@ describe('as our usage', () => {
 
   test('of what has no known field there is none', () => {
     expect(usageFrom({ cost: 3 })).toBeUndefined()
+  })
+})
+
+describe('one use in every spelling', () => {
+  /** 100 tokens read, of which 40 came from a cache and 10 went into one, and 20 written. */
+  const spellings: [string, object][] = [
+    ['AI SDK', { inputTokens: { total: 100, noCache: 50, cacheRead: 40, cacheWrite: 10 }, outputTokens: { total: 20 } }],
+    ['older AI SDK', { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, cacheWriteTokens: 10 }],
+    ['Anthropic', { input_tokens: 50, output_tokens: 20, cache_read_input_tokens: 40, cache_creation_input_tokens: 10 }],
+    ['short names', { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 }],
+    ['short names with underscores', { input: 50, output: 20, cache_read: 40, cache_write: 10 }],
+    ['oldest names, the cache beside', { promptTokens: 50, completionTokens: 20, cacheRead: 40, cacheWrite: 10 }],
+  ]
+  /** Of those that know nothing of what goes into a cache: 60 read, 40 from a cache, 20 written. */
+  const withoutWrites: [string, object][] = [
+    ['OpenAI chat', { prompt_tokens: 100, completion_tokens: 20, prompt_tokens_details: { cached_tokens: 40 } }],
+    ['OpenAI responses', { input_tokens: 100, output_tokens: 20, input_tokens_details: { cached_tokens: 40 } }],
+    ['flattened', { prompt_tokens: 100, completion_tokens: 20, cached_tokens: 40 }],
+    ['AI SDK', { inputTokens: 100, outputTokens: 20, cachedInputTokens: 40 }],
+    ['Anthropic', { input_tokens: 60, output_tokens: 20, cache_read_input_tokens: 40 }],
+  ]
+
+  test.each(spellings)('[OC-88] %s is the same, also beside what is no number', (_, reported) => {
+    const expected = { input: 50, output: 20, cacheRead: 40, cacheWrite: 10 }
+    expect(tokenCounts(reported)).toEqual(expected)
+    expect(tokenCounts({ total: Number.POSITIVE_INFINITY, reasoning_tokens: Number.NaN, ...reported })).toEqual(expected)
+    expect(usageFrom(reported)).toEqual({ inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, reasoningTokens: 0, cacheWriteTokens: 10 })
+  })
+
+  test.each(withoutWrites)('[OC-88] %s, which tells of no writes, is the same as its like', (_, reported) => {
+    expect(tokenCounts(reported)).toEqual({ input: 60, output: 20, cacheRead: 40 })
+    expect(usageFrom(reported)).toMatchObject({ inputTokens: 100, outputTokens: 20, cachedInputTokens: 40, cacheWriteTokens: 0 })
   })
 })

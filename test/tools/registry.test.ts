@@ -315,11 +315,16 @@ describe('a result', () => {
     return fc.assert(
       fc.asyncProperty(fc.jsonValue(), async (value) => {
         const written = JSON.stringify(value)
+        // Strings that fast-check makes up are sometimes this one; as a key it is refused, see above.
+        if (written.includes('"__proto__":')) {
+          await expect(run(aTool(() => value))).rejects.toMatchObject({ code: 'tool_output' })
+          return
+        }
         const bytes = Buffer.byteLength(written)
         expect(await run(aTool(() => value, { outputBytesMax: bytes }))).toEqual(JSON.parse(written))
         if (bytes > 1) await expect(run(aTool(() => value, { outputBytesMax: bytes - 1 }))).rejects.toMatchObject({ code: 'tool_output' })
       }),
-      { numRuns: 200 },
+      { numRuns: 200, seed: 11, examples: [[JSON.parse('{"a":[{"__proto__":1}]}')], [{ a: '"__proto__":' }]] },
     )
   })
 })

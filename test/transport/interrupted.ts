@@ -40,15 +40,26 @@ export const interrupted = (transport: Transport, harm: Harm): Transport => {
 
   const { journal, inbox, registry, blobs, bus } = transport
 
-  /** As `appendCommit` does it, for one answer. */
-  const append: Journal['append'] = async (address, expected, bytes, head) => {
+  /** Nobody has two appends to one root on their way: the first may have to be asked for again, and the second would overtake it. */
+  const lines = new Map<string, Promise<unknown>>()
+  const append: Journal['append'] = (address, expected, bytes, head) => {
     const kept = new Uint8Array(bytes)
+    const line = JSON.stringify([address.kind, address.id])
+    const next = (lines.get(line) ?? Promise.resolve()).then(() => appendNow(address, expected, kept, head))
+    lines.set(
+      line,
+      next.catch(() => undefined),
+    )
+    return next
+  }
+  /** As `appendCommit` does it, for one answer. */
+  const appendNow: Journal['append'] = async (address, expected, kept, head) => {
     const said = await patient(async (): Promise<Appended> => {
       const appended = await journal.append(address, expected, kept, head)
       if (appended.outcome !== 'unknown') return appended
       const last = await patient(() => journal.last(address))
       if (isOurs(last, expected + 1, kept)) return { outcome: 'ok' }
-      return (last?.seq ?? 0) === expected ? append(address, expected, kept, head) : { outcome: 'fenced', last: last?.seq ?? 0 }
+      return (last?.seq ?? 0) === expected ? appendNow(address, expected, kept, head) : { outcome: 'fenced', last: last?.seq ?? 0 }
     })
     if (said.outcome !== 'fenced') return said
     const last = await patient(() => journal.last(address))

@@ -22,7 +22,7 @@ const exceptions: Exceptions = [
     '[OC-29] a first word',
     '[OC-103] a stop while the messages only wait',
     '[OC-09, OC-12] what is said while the answer',
-    '[OC-92] where another model',
+    '[OC-91] where another model',
   ]),
   ...because('what shows that somebody types begins anew', ['[OC-69] ', '[OC-70] ', '[OC-71] an answer']),
   ...because('a tool that may not run twice waits for a person, or is stopped in another way', [
@@ -61,8 +61,7 @@ const exceptions: Exceptions = [
   ]),
   ...because('a process knows of its own life only: its lanes, its metrics, its listeners', [
     '[OC-23] ',
-    '[OC-91, OC-92] ',
-    '[OC-92] three',
+    '[OC-91] the metrics of the node',
     '[OC-91] a listener',
   ]),
 ]
