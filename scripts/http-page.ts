@@ -1,6 +1,7 @@
 /** `docs/reference/http.md`: every route and command of a node. `test/gateway/http-page.test.ts` sends what it shows and compares the answers. */
 import { type CommandName, commands } from '../src/contracts/commands.ts'
 import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
+import { gatewayLimits as limits } from '../src/gateway/limits.ts'
 import { statusOf } from '../src/runtime/status.ts'
 import { type Example, examples } from './http-examples.ts'
 
@@ -28,8 +29,22 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 
 Everything but the two probes wants the token as \`Authorization: Bearer …\`, never in an address. It is made at the first start and stands in the file
 \`token\` of the data folder, readable by its owner only; \`STATECAST_TOKEN\` of the node is taken beside it, and is needed before \`up --host\` listens beyond this
-machine. A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
+machine. A token that could be guessed, with fewer than 16 characters, fewer than 8 different ones, or repeating or counting, is refused at the start (\`openssl rand -hex 32\` makes a good one).
+A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
 with 403 \`forbidden\`: pages of other sites get nowhere.
+
+How much a client may take up is bounded (\`src/gateway/limits.ts\`):
+
+| what | bound | beyond it |
+| --- | --- | --- |
+| wrong or missing tokens of one address | ${limits.wrongTokensMax} at once, then one every ${limits.wrongTokenMs / 1000} s | 429 \`rate_limited\` with \`Retry-After\` |
+| event streams with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
+| connections of one address that have not shown the right token | ${limits.strangersPerAddressMax} | the oldest of them is closed |
+| connections in all | ${limits.connectionsMax} | the oldest one without the right token is closed, or the new one |
+| time for the headers of a request, for all of it | ${limits.headersMs / 1000} s, ${limits.requestMs / 1000} s | 408, and the connection is closed |
+
+The right token is let in at any time, also from an address that has used up its wrong ones: behind a proxy all clients have the same one. Guessing is not made impossible by
+this, only cheap to answer; that a token cannot be guessed is what protects. Of IPv6, a whole /64 counts as one address.
 
 ## Errors
 

@@ -39,6 +39,7 @@ import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
 import { readCommits } from './runtime/trace.ts'
 import { turnPlace } from './runtime/turn-place.ts'
+import { checkWorkspace } from './runtime/workspace.ts'
 import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
 import { version } from './version.ts'
@@ -109,7 +110,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host } = {}
   const { log } = environment
-  const workspace = options.workspace ?? process.cwd()
+  const workspace = checkWorkspace(options.workspace)
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)

@@ -1,12 +1,13 @@
 /** `statecast up`: a node that other commands and programs talk to. */
-import { mkdirSync } from 'node:fs'
 import { constants } from 'node:os'
+import { resolve } from 'node:path'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
 import { stderrLogger } from '../environment.ts'
 import { checkExposure, type Gateway, serveGateway } from '../gateway/serve.ts'
 import { ensureToken, tokenFile } from '../gateway/token.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
+import { makeDataFolder } from '../transport/embedded/data-folder.ts'
 import { writeOwner } from '../transport/embedded/lock.ts'
 import { shown } from '../transport/nats/credentials.ts'
 import { checkAddress } from './check-address.ts'
@@ -50,7 +51,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     throw new RuntimeError('closed', 'this node is starting', { retryable: true, hint: 'ask again in a moment, or another node' })
   }
   const serve = (): Promise<Gateway> => {
-    mkdirSync(dataFolder, { recursive: true, mode: 0o700 })
+    makeDataFolder(resolve(dataFolder))
     const tokens = [ensureToken(dataFolder), ...(ownToken ? [ownToken] : [])]
     return serveGateway({ runtime: present, log, host: options.host, port: options.port, tokens })
   }

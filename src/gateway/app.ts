@@ -1,13 +1,17 @@
 /** The routes of a node. */
-import { Hono } from 'hono'
+import type { Socket } from 'node:net'
+import { type Context, Hono } from 'hono'
 import { type CommandName, isCommand } from '../contracts/commands.ts'
-import type { Logger } from '../contracts/environment.ts'
+import type { Clock, Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { systemClock } from '../environment.ts'
 import { execute } from '../runtime/commands.ts'
 import { statusOf } from '../runtime/status.ts'
 import type { Runtime } from '../runtime.ts'
 import { eventStream } from './events.ts'
-import { checkHost, checkToken } from './guard.ts'
+import { type Caller, callerOf, checkHost } from './guard.ts'
+import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
+import { Counts, Throttle } from './throttle.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -21,7 +25,15 @@ export type GatewayOptions = {
   draining: AbortSignal
   /** Aborts when streams have to end. */
   closing: AbortSignal
+  limits?: Partial<GatewayLimits>
+  clock?: Clock
+  /** Told of the connection on which the right token was shown. */
+  trust?: (socket: Socket) => void
 }
+
+/** What the server of Node hands over with a request; nothing where there is no server. */
+type Bindings = { incoming?: { socket: Socket } }
+type Env = { Bindings: Bindings; Variables: { caller: Caller } }
 
 const bodyBytesMax = 1024 * 1024
 /** Read and thrown away beyond that: who is still sending would not see the answer. */
@@ -30,8 +42,13 @@ const discardBytesMax = 16 * 1024 * 1024
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
 
-export const gatewayApp = ({ runtime, log, tokens, host, draining, closing }: GatewayOptions): Hono => {
-  const app = new Hono()
+export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...more }: GatewayOptions): Hono<Env> => {
+  const app = new Hono<Env>()
+  const limits = { ...gatewayLimits, ...more.limits }
+  const throttle = new Throttle(limits, more.clock ?? systemClock, (client) =>
+    log.warn({ client }, 'wrong tokens from this address are answered 429 now'),
+  )
+  const streams = new Counts()
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
@@ -39,7 +56,14 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing }: Ga
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
     else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
     const body = errorBody(error)
-    return json(statusOf(body), { error: body }, body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {})
+    return json(
+      statusOf(body),
+      { error: body },
+      {
+        ...(body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {}),
+        ...(typeof body.data?.retryAfter === 'number' ? { 'retry-after': String(body.data.retryAfter) } : {}),
+      },
+    )
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
@@ -55,16 +79,39 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing }: Ga
     return json(ready ? 200 : 503, { ...health, ready, ...(draining.aborted ? { detail: 'shutting down' } : {}) })
   })
 
-  app.use(checkToken(tokens))
+  app.use(async (context, next) => {
+    const socket = context.env.incoming?.socket
+    context.set('caller', callerOf(context.req.header('authorization'), clientOf(socket?.remoteAddress), tokens, throttle))
+    if (socket) more.trust?.(socket)
+    await next()
+  })
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (draining.aborted && isCommand(name) && beginsWork.has(name))
       throw new RuntimeError('closed', 'this node is shutting down', { retryable: true, hint: 'send it again when the node is back' })
     return json(200, (await execute(runtime(), name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
-  app.get('/sessions/:key/events', (context) => eventStream(runtime(), context, context.req.param('key'), closing))
+  const stream = (context: Context<Env>, key: string): Response => {
+    const { client, token } = context.get('caller')
+    const owners = [
+      [`token ${token}`, limits.streamsPerTokenMax],
+      [`address ${client}`, limits.streamsPerAddressMax],
+    ] as const
+    for (const [owner, max] of owners)
+      if (streams.of(owner) >= max)
+        throw new RuntimeError('rate_limited', `${max} event streams are open for this ${owner.split(' ')[0]}`, {
+          retryable: true,
+          hint: 'close those that nobody reads',
+          data: { retryAfter: 5 },
+        })
+    for (const [owner] of owners) streams.add(owner, 1)
+    return eventStream(runtime, context, key, closing, () => {
+      for (const [owner] of owners) streams.add(owner, -1)
+    })
+  }
+  app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
-  app.get('/events', (context) => eventStream(runtime(), context, context.req.query('sessionKey') ?? '', closing))
+  app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
   return app
 }
 

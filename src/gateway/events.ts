@@ -15,7 +15,17 @@ import type { Runtime } from '../runtime.ts'
 /** Proxies and clients cut a connection on which nothing is said. */
 const heartbeatMs = 15_000
 
-export const eventStream = (runtime: Runtime, context: Context, key: string, closing: AbortSignal): Response => {
+/** @param ended is called once, when the stream is over or could not begin */
+export const eventStream = (runtime: () => Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
+  try {
+    return begin(runtime(), context, key, closing, ended)
+  } catch (error) {
+    ended()
+    throw error
+  }
+}
+
+const begin = (runtime: Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
   const address = { kind: 'session', id: key }
   formatAddress(address)
   const { clock } = runtime.services.environment
@@ -52,6 +62,7 @@ export const eventStream = (runtime: Runtime, context: Context, key: string, clo
       clock.clearTimeout(heartbeat)
       closing.removeEventListener('abort', end)
       stop()
+      ended()
     }
   })
 }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net'
 import { hostname } from 'node:os'
 import type { MiddlewareHandler } from 'hono'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Throttle } from './throttle.ts'
 import { sameToken } from './token.ts'
 
 const loopbackNames = ['localhost', '127.0.0.1', '::1']
@@ -41,16 +42,26 @@ export const checkHost =
     await next()
   }
 
-/** The token comes as a header only: an address ends up in histories and logs. */
-export const checkToken =
-  (tokens: readonly string[]): MiddlewareHandler =>
-  async (context, next) => {
-    const given = /^Bearer (\S{1,500})$/i.exec(context.req.header('authorization') ?? '')?.[1]
-    // All are compared, whichever fits.
-    const fits = given !== undefined && tokens.map((token) => sameToken(given, token)).some(Boolean)
-    if (!fits)
-      throw new RuntimeError('unauthorised', given === undefined ? 'a token is needed' : 'the token is wrong', {
-        hint: "send 'Authorization: Bearer <token>'; the token stands in the file 'token' of the data folder",
-      })
-    await next()
-  }
+export type Caller = {
+  /** By what the caller is counted. */
+  client: string
+  /** Which of our tokens was shown. */
+  token: number
+}
+
+/**
+ * The token comes as a header only: an address ends up in histories and logs. The right one is looked for first, so that whoever has it gets in also
+ * from an address from which others try wrong ones: those, and only those, are answered 429 after some. It leaves a guesser every try that the
+ * connection can carry, which does not help against tokens that cannot be guessed; weak ones are refused at the start.
+ * @returns who calls @throws RuntimeError unauthorised, rate_limited
+ */
+export const callerOf = (header: string | undefined, client: string, tokens: readonly string[], throttle: Throttle): Caller => {
+  const given = /^Bearer (\S{1,500})$/i.exec(header ?? '')?.[1]
+  // All are compared, whichever fits.
+  const fits = tokens.map((token) => given !== undefined && sameToken(given, token))
+  if (fits.includes(true)) return { client, token: fits.indexOf(true) }
+  throttle.wrong(client)
+  throw new RuntimeError('unauthorised', given === undefined ? 'a token is needed' : 'the token is wrong', {
+    hint: "send 'Authorization: Bearer <token>'; the token stands in the file 'token' of the data folder",
+  })
+}

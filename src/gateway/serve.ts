@@ -1,12 +1,15 @@
 /** The HTTP server of a node. */
 import type { Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { serve } from '@hono/node-server'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type GatewayOptions, gatewayApp } from './app.ts'
+import { Connections } from './connections.ts'
 import { isLoopback } from './guard.ts'
+import { gatewayLimits } from './limits.ts'
+import { checkStrength, newToken } from './token.ts'
 
-export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens'> & { port: number }
+export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & { port: number }
 
 export type Gateway = {
   url: string
@@ -17,11 +20,22 @@ export type Gateway = {
 }
 
 /** @throws RuntimeError conflict when the port is in use, bad_request for a host that is not here */
-export const serveGateway = async ({ runtime, log, host, port, tokens }: ServeOptions): Promise<Gateway> => {
+export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<Gateway> => {
+  const { host } = options
+  const limits = { ...gatewayLimits, ...options.limits }
   const draining = new AbortController()
   const closing = new AbortController()
-  const app = gatewayApp({ runtime, log, tokens, host, draining: draining.signal, closing: closing.signal })
-  const server = serve({ fetch: app.fetch, hostname: host, port }) as Server
+  let connections: Connections | undefined
+  const trust = (socket: Socket) => connections?.trust(socket)
+  const app = gatewayApp({ ...options, draining: draining.signal, closing: closing.signal, trust })
+  // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
+  const serverOptions = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.min(1000, limits.headersMs),
+  }
+  const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }) as Server
+  connections = new Connections(server, limits)
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
@@ -48,14 +62,17 @@ export const serveGateway = async ({ runtime, log, host, port, tokens }: ServeOp
   }
 }
 
-/** Beyond this machine the file in the data folder is not enough: somebody has to have decided who knows the token. @throws RuntimeError forbidden */
+/**
+ * Beyond this machine the file in the data folder is not enough: somebody has to have decided who knows the token.
+ * @throws RuntimeError forbidden, bad_request for a token that could be guessed
+ */
 export const checkExposure = (host: string, token: string | undefined): void => {
-  if (isLoopback(host)) return
-  if (token === undefined || token.length < 16)
-    throw new RuntimeError('forbidden', `${host} can be reached from other machines, and no token of your own is set`, {
-      field: 'host',
-      hint: 'set STATECAST_TOKEN to at least 16 characters, or leave --host at 127.0.0.1',
-    })
+  if (token !== undefined) checkStrength(token)
+  if (isLoopback(host) || token !== undefined) return
+  throw new RuntimeError('forbidden', `${host} can be reached from other machines, and no token of your own is set`, {
+    field: 'host',
+    hint: `set STATECAST_TOKEN to a token of your own (${newToken}), or leave --host at 127.0.0.1`,
+  })
 }
 
 const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): RuntimeError => {

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, renameSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
+import { chmodSync, chownSync, existsSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder, aNode, statecast, testApp } from './run.ts'
@@ -56,4 +56,39 @@ test.each([
   }
   expect((await ended).code).toBe(0)
   expect(existsSync(data)).toBe(false)
+})
+
+/** A folder of data to which everybody may write. */
+const anOpenFolder = (): { folder: string; data: string } => {
+  const folder = aFolder()
+  const data = join(folder, '.statecast')
+  mkdirSync(data)
+  chmodSync(data, 0o777)
+  return { folder, data }
+}
+
+test('a data folder to which everybody may write is closed to others when it is opened', async () => {
+  const { folder, data } = anOpenFolder()
+
+  expect(await statecast({ folder }, 'send', 'main', 'hello', '--app', testApp)).toMatchObject({ code: 0, stdout: 'echo hello\n' })
+  expect(statSync(data).mode & 0o777).toBe(0o755)
+})
+
+test.runIf(process.getuid?.() === 0)('one that belongs to somebody else is not used', async () => {
+  const { folder, data } = anOpenFolder()
+  chownSync(data, 12_345, 12_345)
+
+  expect(await statecast({ folder }, 'send', 'main', 'hello', '--app', testApp)).toMatchObject({
+    code: 3,
+    stderr: expect.stringMatching(/every user may write .*\[forbidden\]\nhint: .*chmod go-w/),
+  })
+})
+
+test('a node does not start with a token that could be guessed', async () => {
+  const folder = aFolder()
+
+  const { code, stderr } = await statecast({ folder, env: { STATECAST_TOKEN: 'changeme' } }, 'up', '--port', '0', '--app', testApp)
+
+  expect({ code, hint: /hint: .*openssl rand/.test(stderr), told: stderr.includes('changeme') }).toEqual({ code: 2, hint: true, told: false })
+  expect(existsSync(join(folder, '.statecast'))).toBe(false)
 })

@@ -1,10 +1,12 @@
 /** Who is let in. */
+import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, expect, test } from 'vitest'
+import type { RuntimeError } from '../../src/contracts/errors.ts'
 import { checkExposure } from '../../src/gateway/serve.ts'
-import { ensureToken } from '../../src/gateway/token.ts'
+import { checkStrength, ensureToken } from '../../src/gateway/token.ts'
 import { aGateway, token } from './harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'statecast-token-'))
@@ -93,7 +95,62 @@ test('a token file that holds nothing of use is replaced', () => {
 
 test('beyond this machine a node listens only with a token that somebody chose', () => {
   expect(() => checkExposure('0.0.0.0', undefined)).toThrow(/other machines/)
-  expect(() => checkExposure('0.0.0.0', 'short')).toThrow(/other machines/)
-  expect(() => checkExposure('0.0.0.0', 'long enough to be one')).not.toThrow()
+  expect(() => checkExposure('0.0.0.0', ensureToken(folder))).not.toThrow()
   expect(() => checkExposure('127.0.0.1', undefined)).not.toThrow()
+})
+
+test.each([
+  'changeme',
+  'short',
+  'changemechangeme',
+  'passwordpassword',
+  'aaaaaaaaaaaaaaaaaaaa',
+  '1234567890123456',
+  'abcdefghijklmnopqrst',
+  'with spaces in between',
+])('a token that could be guessed or not be sent, %s, is refused wherever the node listens, and not repeated', (weak) => {
+  for (const host of ['127.0.0.1', '0.0.0.0']) {
+    const refusal = caught(() => checkExposure(host, weak))
+    expect(refusal).toMatchObject({ code: 'bad_request', field: 'STATECAST_TOKEN', hint: expect.stringContaining('openssl rand -hex 32') })
+    expect(refusal?.message).not.toContain(weak)
+  }
+})
+
+test('a random one is taken, however it is written', () => {
+  for (let n = 0; n < 200; n++)
+    for (const encoding of ['hex', 'base64url'] as const) expect(caught(() => checkStrength(randomBytes(16).toString(encoding)))).toBeUndefined()
+})
+
+const caught = (work: () => unknown): RuntimeError | undefined => {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    return error as RuntimeError
+  }
+}
+
+test.each([
+  ['the name goes on behind the port', (url: string) => `${url}.evil.example`],
+  ['the name stands in the path', (url: string) => `http://evil.example/${url}`],
+  ['the name stands where a user would', (url: string) => `${url}@evil.example`],
+  ['the name stands in front of a port of another', (url: string) => `${url.replace(/:\d+$/, '')}.evil.example:80`],
+  ['another port of this machine', (url: string) => url.replace(/\d+$/, '1')],
+  ['no port', (url: string) => url.replace(/:\d+$/, '')],
+  ['two of them', (url: string) => `${url} ${url}`],
+])('a page of another site is refused also where it looks like ours: %s', async (_, origin) => {
+  const { call, gateway } = await aGateway()
+
+  const reply = await call('POST', '/rpc/health', { body: '{}', headers: { origin: origin(gateway.url) } })
+
+  expect(reply).toMatchObject({ status: 403, json: { error: { code: 'forbidden', field: 'Origin' } } })
+})
+
+test('on all interfaces addresses in figures and the name of this machine are served, other names are not', async () => {
+  const { call } = await aGateway({ host: '0.0.0.0' })
+  const status = async (host: string) => (await call('GET', '/healthz', { headers: { host } })).status
+
+  for (const host of ['127.0.0.1:4111', '10.1.2.3', '[fe80::1]:80', 'localhost', hostname()]) expect([host, await status(host)]).toEqual([host, 200])
+  for (const host of ['evil.example', '10.1.2.3.evil.example', `${hostname()}.evil.example`, '0.0.0.0.evil.example:80', 'evil.example:4111'])
+    expect([host, await status(host)]).toEqual([host, 403])
 })

@@ -2,7 +2,7 @@
 import { request } from 'node:http'
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import { type Gateway, serveGateway } from '../../src/gateway/serve.ts'
+import { type Gateway, type ServeOptions, serveGateway } from '../../src/gateway/serve.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
 import { textOf } from '../support/openai-server.ts'
 
@@ -18,7 +18,7 @@ afterEach(async () => {
 
 export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any }
 
-export const aGateway = async () => {
+export const aGateway = async (options: Partial<ServeOptions> = {}) => {
   const danger = tool({ name: 'danger', description: 'needs a person', input: z.object({}), approval: true, execute: () => 'done' })
   const step = tool({ name: 'step', description: 'one of many', input: z.object({}), execute: () => 'next' })
   const runtime = await createRuntime({
@@ -35,7 +35,8 @@ export const aGateway = async () => {
       },
     },
   })
-  const gateway = await serveGateway({ runtime: () => runtime, log: runtime.services.environment.log, host: '127.0.0.1', port: 0, tokens: [token] })
+  const served = { runtime: () => runtime, log: runtime.services.environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
+  const gateway = await serveGateway({ ...served, ...options })
   open.push({ runtime, gateway })
 
   /** Over node:http, where every header can be set. */

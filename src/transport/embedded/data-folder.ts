@@ -1,7 +1,7 @@
 /** Makes the data folder and says what is in the way, before SQLite can only say that it could not open a file. */
 import { accessSync, chmodSync, constants, existsSync, mkdirSync, statSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { whatToDo } from './file-error.ts'
 
 /** SQLite takes no path of more than 512 bytes; its side files have the longest names. */
@@ -14,12 +14,25 @@ export const makeDataFolder = (folder: string): void => {
     makeWithParents(folder)
     if (!statSync(folder).isDirectory()) throw Object.assign(new Error('it is a file'), { code: 'ENOTDIR' })
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK)
+    closeToOthers(folder)
   } catch (error) {
+    if (isRuntimeError(error)) throw error
     throw new RuntimeError('log_unavailable', `the data folder ${folder} cannot be used: ${error instanceof Error ? error.message : String(error)}`, {
       cause: error,
       hint: whatToDo(error),
     })
   }
+}
+
+/** Where everybody may write, anybody could put a token or a journal of theirs in place of ours. */
+const closeToOthers = (folder: string): void => {
+  const { mode, uid } = statSync(folder)
+  if (process.platform === 'win32' || (mode & 0o002) === 0) return
+  if (uid !== process.getuid?.())
+    throw new RuntimeError('forbidden', `every user may write to the data folder ${folder}, and it belongs to another one`, {
+      hint: `have its owner close it (chmod go-w ${folder}), or give another folder`,
+    })
+  chmodSync(folder, mode & 0o755)
 }
 
 const checkPath = (folder: string): void => {
