@@ -1,4 +1,5 @@
 /** What `import … from 'statecast'` offers. */
+/// <reference types="node" preserve="true" />
 import type { Transport } from './contracts/transport.ts'
 import { systemEnvironment } from './environment.ts'
 import { openTransport as open, type TransportOptions } from './transport/open.ts'

@@ -3,7 +3,8 @@ import { SessionEvent } from '../contracts/session.ts'
 import { sessionMachine } from '../machines/session.machine.ts'
 import { fromTask, fromWork } from './effect.ts'
 import { type Registration, registerMachine } from './registration.ts'
-import { streamActor, type TurnPlace, type TurnWorks, turnActor } from './turn.actor.ts'
+import { streamActor, type TurnPlace, turnActor } from './turn.actor.ts'
+import type { TurnWorks } from './turn-works.ts'
 
 export const registerSession = (works: TurnWorks, place: TurnPlace): Registration =>
   registerMachine(

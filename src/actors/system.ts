@@ -49,7 +49,9 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
     typeof internals.scheduler.cancel !== 'function' ||
     typeof refInternals._actorScope?.actionExecutor !== 'function'
   )
-    throw new RuntimeError('unsupported', 'this version of XState is built differently from those Statecast knows', { hint: 'install xstate 5.33' })
+    throw new RuntimeError('unsupported', 'this version of XState is built differently from those Statecast knows', {
+      hint: 'install xstate 5.32 or a later 5',
+    })
   const relay = internals._relay
   internals._relay = (source, target, event) => {
     const phase = hooks.phase()

@@ -5,7 +5,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { Message } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Tools } from '../contracts/tool.ts'
-import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../contracts/turn.ts'
+import type { SummaryInput, SummaryOutput } from '../contracts/turn.ts'
 import { loopMachine } from '../machines/loop.machine.ts'
 import { streamMachine } from '../machines/stream.machine.ts'
 import { toolMachine } from '../machines/tool.machine.ts'
@@ -21,6 +21,7 @@ import { callModel } from './model.actor.ts'
 import { splitForSummary, summaryMessage, tokensOf } from './summary.ts'
 import { executeTool } from './tool.actor.ts'
 import type { Transcripts } from './transcript.ts'
+import type { TurnWorks } from './turn-works.ts'
 
 export type TurnServices = {
   environment: Environment
@@ -67,13 +68,6 @@ const summarise =
       tokens: { before: tokensOf(messages), after: tokensOf(after) + Math.ceil(text.length / 4) },
     }
   }
-
-/** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */
-export type TurnWorks = {
-  callModel: Work<ModelCallOutput, ModelCallInput>
-  summarise: Work<SummaryOutput, SummaryInput>
-  execute: Work<ToolCallOutput, ToolCallInput>
-}
 
 export const turnWorks = (services: TurnServices): TurnWorks => ({
   callModel: callModel(services),

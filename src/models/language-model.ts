@@ -6,9 +6,10 @@ import type { Model, ModelResponse } from '../contracts/model.ts'
 import type { Answer } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
-import { type LanguageModel, partStream, type StreamPart } from './older-models.ts'
+import { partStream, type StreamPart } from './older-models.ts'
 import { callOptions } from './prompt.ts'
 import { providerError } from './provider-error.ts'
+import type { LanguageModel } from './sdk-model.ts'
 
 export type LanguageModelOptions = {
   ref: string

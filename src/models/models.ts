@@ -12,11 +12,11 @@ import { type Credentials, checkCredentials, chosen, configuredFor, defaultProfi
 import { instrument } from './instrument.ts'
 import { languageModel } from './language-model.ts'
 import { offlineModel, offlineRef } from './offline.ts'
-import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
 import { providers } from './providers.ts'
 import { readScript } from './script.ts'
 import { type ScriptedSource, scriptedModel } from './scripted.ts'
+import type { LanguageModel } from './sdk-model.ts'
 import { setting, type Variables } from './server.ts'
 
 /** What an author may register under a reference: a model of ours, of an AI SDK provider, or a script. */

@@ -1,17 +1,13 @@
 /** Models of the older AI SDK specifications, V3 and V2, as the one that we read, V4. */
 import type {
-  LanguageModelV2,
   LanguageModelV2CallOptions,
-  LanguageModelV3,
   LanguageModelV3CallOptions,
-  LanguageModelV4,
   LanguageModelV4CallOptions,
   LanguageModelV4FinishReason,
   LanguageModelV4Usage,
 } from '@ai-sdk/provider'
 import { RuntimeError } from '../contracts/errors.ts'
-
-export type LanguageModel = LanguageModelV4 | LanguageModelV3 | LanguageModelV2
+import type { LanguageModel } from './sdk-model.ts'
 
 /** A part of a stream with its content unchecked: parts that we do not know must be ignored, not refused. */
 export type StreamPart = { type: string } & Record<string, unknown>

@@ -3,8 +3,8 @@ import type { RuntimeError } from '../contracts/errors.ts'
 import type { Hints } from './classify.ts'
 import type { Credential } from './credentials.ts'
 import { providerFetch } from './fetch.ts'
-import type { LanguageModel } from './older-models.ts'
 import { providerError } from './provider-error.ts'
+import type { LanguageModel } from './sdk-model.ts'
 import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
 
 export type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[]; hints: Hints }

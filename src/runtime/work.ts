@@ -5,7 +5,7 @@
 import { decode, encode } from '../actors/codec.ts'
 import type { Work, WorkScope } from '../actors/effect.ts'
 import type { Membership } from '../actors/membership.ts'
-import type { TurnWorks } from '../actors/turn.actor.ts'
+import type { TurnWorks } from '../actors/turn-works.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'

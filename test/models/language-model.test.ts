@@ -2,7 +2,7 @@
 import type { LanguageModelV4, LanguageModelV4CallOptions } from '@ai-sdk/provider'
 import { describe, expect, test } from 'vitest'
 import { languageModel } from '../../src/models/language-model.ts'
-import type { LanguageModel } from '../../src/models/older-models.ts'
+import type { LanguageModel } from '../../src/models/sdk-model.ts'
 import { aRequest, assistant, result, start, user, virtualClock } from './fixtures.ts'
 
 type Part = { type: string; [key: string]: unknown }

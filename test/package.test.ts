@@ -1,0 +1,38 @@
+/** What `npm pack` puts into the tarball: everything that its pages link to, and nothing else of the repository. */
+import { dirname, join } from 'node:path/posix'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type Packed, pack, removeFolder } from './support/package.ts'
+import { textOf } from './tidy/sources.ts'
+
+let packed: Packed
+beforeAll(async () => void (packed = await pack()), 300_000)
+afterAll(() => removeFolder(packed.folder))
+
+/** Relative links of a page, as paths from the root; those inside of code are none. */
+const linksOf = (page: string, text = textOf(page)): string[] =>
+  [...text.replace(/```.*?```|`[^`\n]*`/gs, '').matchAll(/\]\(([^)\s]+)\)/g)]
+    .map(([, link = '']) => link.replace(/#.*$/, ''))
+    .filter((link) => link !== '' && !/^[a-z]+:/.test(link))
+    .map((link) => join(dirname(page), link))
+
+test('every link of a packed page leads to something that is packed', () => {
+  const pages = packed.files.filter((path) => path.endsWith('.md'))
+  const isThere = (link: string): boolean => packed.files.some((path) => path === link || path.startsWith(link.endsWith('/') ? link : `${link}/`))
+
+  expect(pages).toEqual(expect.arrayContaining(['README.md', 'CHANGELOG.md', 'docs/guides/app.md', 'examples/README.md']))
+  expect(pages.flatMap((page) => linksOf(page).flatMap((link) => (isThere(link) ? [] : [`${page}: ${link}`])))).toEqual([])
+})
+
+test('a link that leads nowhere is seen, wherever the page stands', () => {
+  expect(linksOf('docs/a/b.md', 'see [c](../c.md#part), [d](https://d.example), [e](#here), `[f](f.md)`\n```\n[g](g.md)\n```\n')).toEqual([
+    'docs/c.md',
+  ])
+})
+
+test('every entry point and the command are in it; sources, tests and benchmarks are not', () => {
+  const { exports, bin } = JSON.parse(textOf('package.json')) as { exports: Record<string, string | Record<string, string>>; bin: object }
+  const named = [...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry))), ...Object.values(bin)]
+
+  expect(packed.files).toEqual(expect.arrayContaining(named.map((path) => path.replace(/^\.\//, ''))))
+  expect(packed.files.filter((path) => /^(?:src|test|scripts|bench)\/|\.tsbuildinfo$/.test(path) && path !== 'bench/README.md')).toEqual([])
+})
