@@ -42,6 +42,7 @@ import { turnPlace } from './runtime/turn-place.ts'
 import { checkWorkspace } from './runtime/workspace.ts'
 import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
+import { variables } from './variables.ts'
 import { version } from './version.ts'
 
 export type { Health, Machines, Runtime } from './runtime/interface.ts'
@@ -116,13 +117,15 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const serviceTools = serviceDirectory(environment, names.prefix)
   const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
   const channels = channelTable(options.channels ?? [])
+  const env = variables()
   const models = createModels({
     environment,
+    env,
     folder: workspace,
     ...(options.models ? { custom: options.models } : {}),
     ...(options.credentials ? { credentials: options.credentials } : {}),
   })
-  const own = typeof options.transport === 'object' ? undefined : (options.transport ?? process.env.STATECAST_URL ?? 'embedded:./.statecast')
+  const own = typeof options.transport === 'object' ? undefined : (options.transport ?? env.STATECAST_URL ?? 'embedded:./.statecast')
   const transport =
     own === undefined
       ? (options.transport as Transport)

@@ -65,7 +65,7 @@ test.each(cases)('%s: installs without a conflict, type-checks without skipLibCh
   mkdirSync(project)
   writeFileSync(join(project, 'package.json'), JSON.stringify({ name: 'project', private: true, type: 'module' }))
   const readme = codeIn('README.md')
-  readme.forEach((code, place) => void writeFileSync(join(project, `readme-${place}.ts`), code))
+  for (const [place, code] of readme.entries()) writeFileSync(join(project, `readme-${place}.ts`), code)
   writeFileSync(join(project, 'models.ts'), models)
   // Only what a user cannot leave out: neither `types` nor a `lib` of our wishes.
   for (const [resolution, module] of Object.entries({ nodenext: 'nodenext', bundler: 'esnext' }))

@@ -5,6 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { type Owner, readOwner } from '../transport/embedded/lock.ts'
+import { variables } from '../variables.ts'
 import { checkAddress } from './check-address.ts'
 import type { Client } from './client.ts'
 import { agreed } from './contradictions.ts'
@@ -32,7 +33,7 @@ const placeOf = (url: string | undefined): string | undefined => {
  */
 export const givenUrl = ({ url, data }: Globals): string | undefined => {
   const fromData = data === undefined ? undefined : `embedded:${data}`
-  const environment = process.env.STATECAST_URL || undefined
+  const environment = variables().STATECAST_URL || undefined
   agreed(
     'url',
     { by: '--url', value: placeOf(url) },
@@ -156,10 +157,10 @@ const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> 
 }
 
 const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
-  if (folder === undefined) return process.env.STATECAST_TOKEN
+  if (folder === undefined) return variables().STATECAST_TOKEN
   const { readToken, tokenFile } = await import('../gateway/token.ts')
   try {
-    return readToken(folder) ?? process.env.STATECAST_TOKEN
+    return readToken(folder) ?? variables().STATECAST_TOKEN
   } catch (cause) {
     throw new RuntimeError('unauthorised', `the token of the node cannot be read from ${tokenFile(folder)}`, {
       cause,

@@ -4,6 +4,7 @@ import type { Model } from '../contracts/model.ts'
 import { systemEnvironment } from '../environment.ts'
 import { type CustomModel, createModels } from '../models/models.ts'
 import type { RuntimeOptions } from '../runtime.ts'
+import { variables } from '../variables.ts'
 import { bad, type Finding, ok, warn } from './doctor.finding.ts'
 
 /** For connecting and answering together; a person waits for it. */
@@ -11,11 +12,13 @@ const patienceMs = 5000
 const triedMax = 8
 
 export async function* models(app: RuntimeOptions, { offline = false }: { offline?: boolean }): AsyncGenerator<Finding> {
-  const set = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'STATECAST_MODEL', 'STATECAST_TOKEN'].filter((name) => process.env[name])
+  const env = variables()
+  const set = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'STATECAST_MODEL', 'STATECAST_TOKEN'].filter((name) => env[name])
   yield ok('keys', set.length > 0 ? `set: ${set.join(', ')}` : 'none set; the offline stand-in answers')
-  for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']) yield* baseUrl(name, process.env[name]?.trim())
+  for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']) yield* baseUrl(name, env[name]?.trim())
   const { defaultRef, get } = createModels({
     environment: systemEnvironment(),
+    env,
     ...(app.workspace ? { folder: app.workspace } : {}),
     ...(app.models ? { custom: app.models } : {}),
   })
@@ -98,6 +101,6 @@ function* baseUrl(name: string, text: string | undefined): Generator<Finding> {
   else yield ok(name, shown)
   if (url.username || url.password)
     yield bad(name, 'holds a user or password, which ends up in logs', 'leave them out; the key has a variable of its own')
-  if (url.protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(url.hostname) && process.env.OPENAI_API_KEY)
+  if (url.protocol === 'http:' && !/^(localhost|127\.|\[::1\])/.test(url.hostname) && variables().OPENAI_API_KEY)
     yield warn(name, `${url.origin} is not encrypted: others on the way can read the key`, 'use https, or a server on this machine')
 }

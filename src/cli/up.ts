@@ -10,6 +10,7 @@ import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { makeDataFolder } from '../transport/embedded/data-folder.ts'
 import { writeOwner } from '../transport/embedded/lock.ts'
 import { shown } from '../transport/nats/credentials.ts'
+import { variables } from '../variables.ts'
 import { checkAddress } from './check-address.ts'
 import { addressOf, folderOf, type Globals, lockedError } from './connect.ts'
 import { agreed } from './contradictions.ts'
@@ -21,7 +22,7 @@ export type UpOptions = Globals & { port: number; host: string; roles?: string; 
 const drainMs = 30_000
 
 export const up = async (options: UpOptions): Promise<number> => {
-  const ownToken = process.env.STATECAST_TOKEN
+  const ownToken = variables().STATECAST_TOKEN || undefined
   checkExposure(options.host, ownToken)
   const app = await loadApp(options.app)
   const transport = addressOf(options, app)

@@ -1,11 +1,5 @@
 /** Models of the older AI SDK specifications, V3 and V2, as the one that we read, V4. */
-import type {
-  LanguageModelV2CallOptions,
-  LanguageModelV3CallOptions,
-  LanguageModelV4CallOptions,
-  LanguageModelV4FinishReason,
-  LanguageModelV4Usage,
-} from '@ai-sdk/provider'
+import type { LanguageModelV4CallOptions, LanguageModelV4FinishReason, LanguageModelV4Usage } from '@ai-sdk/provider'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { LanguageModel } from './sdk-model.ts'
 
@@ -23,10 +17,10 @@ export const partStream = (model: LanguageModel): PartStream => {
     case 'v4':
       return async (options) => (await model.doStream(options)).stream as ReadableStream<StreamPart>
     case 'v3':
-      return async (options) => (await model.doStream(withoutReasoning(options) as LanguageModelV3CallOptions)).stream as ReadableStream<StreamPart>
+      return async (options) => (await model.doStream(withoutReasoning(options))).stream as ReadableStream<StreamPart>
     case 'v2':
       return async (options) => {
-        const { stream } = await model.doStream(withoutReasoning(options) as LanguageModelV2CallOptions)
+        const { stream } = await model.doStream(withoutReasoning(options))
         return (stream as ReadableStream<StreamPart>).pipeThrough(
           new TransformStream<StreamPart, StreamPart>({
             transform: (part, controller) => controller.enqueue(part.type === 'finish' ? finishOfV2(part) : part),
