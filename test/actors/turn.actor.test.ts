@@ -1,7 +1,8 @@
 /** A turn by itself: plain XState, its real loop, tools and stream, and no session, no journal and no runtime. */
 import { expect, test } from 'vitest'
 import { createActor } from 'xstate'
-import { type TurnPlace, type TurnWorks, turnActor } from '../../src/actors/turn.actor.ts'
+import { type TurnPlace, turnActor } from '../../src/actors/turn.actor.ts'
+import type { TurnWorks } from '../../src/actors/turn-works.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { noUsage } from '../../src/contracts/message.ts'
 import { defaultProfile } from '../../src/contracts/profile.ts'
