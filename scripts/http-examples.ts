@@ -50,7 +50,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main', message: 'refund {"amount":7}', idempotencyKey: 'k1' },
     answer: { id: 'k1', runId: 'k1', status: 'started', seq: 1 },
     about:
-      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected` or `duplicate`; `seq` is its place in the journal.',
+      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected` or `duplicate`; `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first: nothing is said again.',
     errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
   },
   'agent.wait': {
@@ -142,6 +142,17 @@ export const examples: Record<CommandName, Example> = {
     answer: { followups: 0, dropped: 0, lane: 0 },
     about: 'How many messages waited, and how many had been dropped for them.',
     errors: ['not_found'],
+  },
+  'events.read': {
+    input: { id: 'main', limit: 1 },
+    answer: {
+      events: [{ type: 'accepted', id: 'k1', status: 'started', runId: 'k1', path: '/', seq: 1, part: 0, birth: '1k9x2ab' }],
+      next: '1.0.…',
+      more: true,
+    },
+    about:
+      'What [the event stream](#events) gives from `Last-Event-ID` on, in one answer: each durable event once and in order. `after` is the place of the last event that was seen, `12.3` of its `seq` and `part`, or the `next` of the answer before; `more` says that there is something behind `next` already. Over NATS an event that fits into no message comes without its long fields and with `tooLarge: true`.',
+    errors: ['not_found', 'bad_request', 'drift', 'corrupt_at'],
   },
   'trace.read': {
     input: { kind: 'session', id: 'main', from: 1, limit: 1 },

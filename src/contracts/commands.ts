@@ -67,6 +67,18 @@ export const commands = {
       note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
     })
     .describe('decides about one, for the arguments with this hash'),
+  'events.read': z
+    .strictObject({
+      kind: Kind.optional(),
+      id: SessionKey,
+      after: z
+        .string()
+        .max(40)
+        .optional()
+        .describe('place of the last event that was seen, `seq.part` or the `next` of the answer before; without it from the beginning'),
+      limit: z.number().int().min(1).max(10_000).optional(),
+    })
+    .describe('the durable events of an actor from a place on, for whoever listens on a bus and has missed something'),
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),

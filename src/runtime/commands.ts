@@ -10,9 +10,11 @@ import { beingImported, type Head } from '../contracts/transport.ts'
 import { definedOf } from '../rules/defined.ts'
 import type { Runtime } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
+import { readEvents } from './events-read.ts'
 import { registered, whereToLook } from './kinds.ts'
 import { parseInput } from './parse.ts'
 import { allApprovals, approvalsOf, listActors } from './peek.ts'
+import { parsePlace } from './place.ts'
 import type { Services } from './services.ts'
 import type { Outcome, Session } from './session.ts'
 import { deleteSession, listSessions } from './sessions.ts'
@@ -57,7 +59,8 @@ const handlers: Handlers = {
       ...definedOf(more),
     })
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
-    return { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
+    const receipt = { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
+    return duplicate ? { ...receipt, duplicate } : receipt
   },
   'chat.abort': async (runtime, { sessionKey, runId }) => {
     const { seq } = await (await existing(runtime, sessionKey)).cancel(runId)
@@ -116,6 +119,10 @@ const handlers: Handlers = {
   'approvals.resolve': async (runtime, { sessionKey, ...decision }) => {
     const { seq } = await (await existing(runtime, sessionKey)).command({ type: 'approve', ...decision })
     return { seq }
+  },
+  'events.read': (runtime, { kind = 'session', id, after, limit }) => {
+    registered(runtime, kind)
+    return readEvents(runtime, { kind, id }, { after: after === undefined ? undefined : parsePlace(after, 'after'), limit })
   },
   'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
   'trace.frames': (runtime, { kind = 'session', id, from, limit }) => readFrames(runtime, { kind, id }, from, limit),

@@ -4,7 +4,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Runtime } from '../runtime.ts'
 import { EventQueue } from './event-queue.ts'
 import type { Said } from './outputs.ts'
-import { beginning, birthOf, inOrder, type OutEvent, type Place, restartEvent } from './place.ts'
+import { beginning, birthOf, inOrder, type OutEvent, type Place, resumeAt } from './place.ts'
 
 /** Events kept for a reader who is slower than the actor. */
 const backlogMax = 20_000
@@ -49,11 +49,8 @@ export const listen = (runtime: Runtime, address: Address, after?: Place): Liste
   }
   const read = async function* (): AsyncGenerator<OutEvent> {
     if (!after) return yield* inOrder(now(), beginning, lives)
-    const born = await lives.birth()
-    const head = await transport.journal.head(address)
-    const foreign = after.birth === undefined ? after.seq > (head?.seq ?? 0) : after.birth !== born
-    const place = { ...(foreign ? beginning : after), birth: born }
-    if (foreign) yield restartEvent(born)
+    const { place, restart } = await resumeAt(transport.journal, address, after)
+    if (restart) yield restart
     const both = async function* () {
       yield* past(place)
       yield* now()

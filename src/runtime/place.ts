@@ -20,12 +20,12 @@ export const beginning: Place = { seq: 0, part: -1 }
 export const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
   event.seq === undefined || event.seq > seq || (event.seq === seq && (event.part ?? 0) > part)
 
-/** `12.3.1k9x2`, or `12.3` where nobody knows of which life. @throws RuntimeError bad_request */
-export const parsePlace = (text: string): Place => {
+/** `12.3.1k9x2`, or `12.3` where nobody knows of which life. @param field that the error is to name @throws RuntimeError bad_request */
+export const parsePlace = (text: string, field = 'Last-Event-ID'): Place => {
   const [, seq, part, birth] = /^(\d{1,15})\.(\d{1,9})(?:\.([\da-z]{1,7}))?$/.exec(text) ?? []
   if (seq === undefined)
     throw new RuntimeError('bad_request', `'${text.slice(0, 40)}' is no place in a journal`, {
-      field: 'Last-Event-ID',
+      field,
       hint: 'send the id of the last event that you have seen, such as 12.3.1k9x2',
     })
   return { seq: Number(seq), part: Number(part), birth }
@@ -48,6 +48,21 @@ export const restartEvent = (birth: string | undefined): OutEvent => ({
   part: 0,
   ...(birth === undefined ? {} : { birth }),
 })
+
+/**
+ * Where a reader of the journal goes on. A place that the journal does not have is of another life of the actor: then `restart` comes first, and everything
+ * from the beginning.
+ */
+export const resumeAt = async (
+  journal: Pick<Journal, 'read' | 'head'>,
+  address: Address,
+  after: Place = beginning,
+): Promise<{ place: Place; restart?: OutEvent }> => {
+  const birth = await birthOf(journal, address)
+  const head = await journal.head(address)
+  const foreign = after.birth === undefined ? after.seq > (head?.seq ?? 0) : after.birth !== birth
+  return { place: { ...(foreign ? beginning : after), birth }, ...(foreign ? { restart: restartEvent(birth) } : {}) }
+}
 
 /**
  * Events as they are heard, each durable one once: a host that takes over says its last words again. A new life of the actor begins with `restart`.

@@ -12,7 +12,7 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder()
 
 /** What is short of an event, marked. */
-const withoutContent = (body: object): object => ({
+export const withoutContent = (body: object): object => ({
   // What JSON leaves out has no length.
   ...Object.fromEntries(Object.entries(body).filter(([, value]) => (JSON.stringify(value)?.length ?? 0) < 1000)),
   tooLarge: true,
