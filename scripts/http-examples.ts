@@ -195,8 +195,8 @@ export const examples: Record<CommandName, Example> = {
   },
   'actors.get': {
     input: { kind: 'order', id: 'o-17' },
-    answer: { status: 'active', value: 'placed', context: { item: 'lamp' }, seq: 1, epoch: 1 },
-    about: 'Wakes it. `output` is there when it has ended.',
+    answer: { status: 'active', value: 'placed', context: { item: 'lamp' }, tags: [], children: {}, seq: 1, epoch: 1 },
+    about: 'Wakes it. `output` is there when it has ended, `error` when it failed; `children` are the actors below it.',
     errors: ['not_found', 'quarantined', 'drift', 'corrupt_at'],
   },
   'actors.revive': {
