@@ -1,6 +1,7 @@
 /** An actor of somebody's own machine, as its users hold it. */
 import type { AnyStateMachine, EventFrom, OutputFrom } from 'xstate'
-import { RuntimeError } from '../contracts/errors.ts'
+import { pause } from '../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { type ActorSnapshot, snapshotOf } from './actor-snapshot.ts'
@@ -39,7 +40,13 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
 
   /** Its state now, with `matches`, `hasTag`, `can` and the rest of what XState has there. @throws RuntimeError not_found, quarantined, drift, corrupt_at */
   async snapshot(): Promise<ActorSnapshot<Machine>> {
-    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address, true)
+    this.#seen = await this.#read(true)
+    return this.#seen
+  }
+
+  /** @param whole with tags and children: both are empty otherwise, and the answer of another node much smaller */
+  async #read(whole: boolean): Promise<ActorSnapshot<Machine>> {
+    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address, whole)
     const name = this.#name
     if (quarantine)
       throw new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${quarantine.message}`, {
@@ -48,8 +55,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
       })
     if (!snapshot) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'send it an event and it is there' })
     const { machine } = this.#services.host.registration(this.address.kind)
-    this.#seen = snapshotOf(snapshot, machine, { seq, epoch }) as ActorSnapshot<Machine>
-    return this.#seen
+    return snapshotOf(snapshot, machine, { seq, epoch }) as ActorSnapshot<Machine>
   }
 
   /**
@@ -72,7 +78,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     const leave = new AbortController()
     const known = this.#seen
     const follow = async (): Promise<void> => {
-      for await (const snapshot of this.#states(leave.signal))
+      for await (const snapshot of this.#states(leave.signal, () => this.snapshot()))
         if (snapshot.seq !== known?.seq || snapshot.epoch !== known.epoch) next?.call(observer, snapshot)
       if (!leave.signal.aborted) complete?.call(observer)
     }
@@ -85,15 +91,35 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   }
 
   /**
-   * The first snapshot that fits, waited for; what several commits in quick succession led through may not be seen.
+   * The first snapshot that fits, waited for, also while the store is away; what several commits in quick succession led through may not be seen.
    * @throws RuntimeError timeout, closed when it ends first, and what {@link snapshot} throws; the reason of the signal
    */
-  async waitFor(fits: (snapshot: ActorSnapshot<Machine>) => boolean, { timeout, signal }: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
+  waitFor(fits: (snapshot: ActorSnapshot<Machine>) => boolean, options: WaitOptions = {}): Promise<ActorSnapshot<Machine>> {
+    return this.#wait(fits, options, () => this.snapshot())
+  }
+
+  /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined; internal when it ended without one */
+  async output(timeoutMs = 600_000): Promise<OutputFrom<Machine>> {
+    const { status, output } = await this.#wait(
+      (snapshot) => snapshot.status !== 'active',
+      { timeout: timeoutMs },
+      () => this.#read(false),
+    )
+    if (status === 'done') return output as OutputFrom<Machine>
+    throw new RuntimeError('internal', `${this.#name} ended without an output`, { hint: `see 'statecast trace ${this.#name}'` })
+  }
+
+  async #wait(
+    fits: (snapshot: ActorSnapshot<Machine>) => boolean,
+    { timeout = Number.POSITIVE_INFINITY, signal }: WaitOptions,
+    read: () => Promise<ActorSnapshot<Machine>>,
+  ): Promise<ActorSnapshot<Machine>> {
     const { clock } = this.#services.environment
     const late = new AbortController()
-    const timer = timeout === undefined || timeout === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => late.abort(), timeout)
+    const timer = timeout === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => late.abort(), timeout)
     try {
-      for await (const snapshot of this.#states(signal ? AbortSignal.any([signal, late.signal]) : late.signal)) if (fits(snapshot)) return snapshot
+      for await (const snapshot of this.#states(signal ? AbortSignal.any([signal, late.signal]) : late.signal, read))
+        if (fits(snapshot)) return snapshot
       signal?.throwIfAborted()
       if (late.signal.aborted)
         throw new RuntimeError('timeout', `${this.#name} has not come to what was waited for within ${timeout} ms`, { retryable: true })
@@ -103,29 +129,32 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     }
   }
 
-  /** The output of the machine, waited for. @throws RuntimeError timeout, quarantined; internal when it ended without one */
-  async output(timeoutMs = 600_000): Promise<OutputFrom<Machine>> {
-    const { status, output } = await this.waitFor((snapshot) => snapshot.status !== 'active', { timeout: timeoutMs })
-    if (status === 'done') return output as OutputFrom<Machine>
-    throw new RuntimeError('internal', `${this.#name} ended without an output`, { hint: `see 'statecast trace ${this.#name}'` })
-  }
-
   /** Its states as they are noticed, the present one first, until it has ended or nobody wants more. */
-  async *#states(signal: AbortSignal): AsyncGenerator<ActorSnapshot<Machine>> {
+  async *#states(signal: AbortSignal, read: () => Promise<ActorSnapshot<Machine>>): AsyncGenerator<ActorSnapshot<Machine>> {
+    const { directory, host, transport } = this.#services
     const left = Promise.withResolvers<void>()
     signal.addEventListener('abort', () => left.resolve(), { once: true })
     let last: ActorSnapshot<Machine> | undefined
     while (!signal.aborted) {
       // Before we look, so that nothing falls in between.
-      const next = this.#services.directory.nextCommit(this.address, lookMs)
+      const next = directory.nextCommit(this.address, lookMs)
       // Nobody waits for it any more where what comes in between throws.
       next.catch(() => undefined)
-      const snapshot = await this.snapshot()
-      if (signal.aborted) return
-      if (snapshot.seq !== last?.seq || snapshot.epoch !== last.epoch) yield snapshot
-      if (snapshot.status !== 'active') return
-      last = snapshot
-      await Promise.race([next, left.promise])
+      try {
+        // A head costs little, and wakes nobody who sleeps.
+        if (last === undefined || (await transport.journal.head(this.address))?.seq !== last.seq) {
+          const snapshot = await read()
+          if (signal.aborted) return
+          if (snapshot.seq !== last?.seq || snapshot.epoch !== last.epoch) yield snapshot
+          if (snapshot.status !== 'active') return
+          last = snapshot
+        }
+        await Promise.race([next, left.promise])
+      } catch (error) {
+        // It moves, or the store is away: whoever waits for days waits for that as well.
+        if (last === undefined || !isRuntimeError(error) || !error.retryable || host.closed) throw error
+        await Promise.race([pause(this.#services.environment.clock, lookMs), left.promise])
+      }
     }
   }
 

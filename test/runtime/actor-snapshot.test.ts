@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import { assign, createActor, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
 import { decode, encode } from '../../src/actors/codec.ts'
+import { RuntimeError } from '../../src/contracts/errors.ts'
 import { snapshotOf } from '../../src/runtime/actor-snapshot.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
@@ -182,4 +183,30 @@ test('whoever subscribes hears what is new to the handle, until it leaves', asyn
   await kit.clock.advance(5_000)
 
   expect(heard).toEqual([{ paid: 'packing' }])
+})
+
+test('whoever waits keeps no actor awake, and waits through an outage of the store', async () => {
+  const quiet = setup({}).createMachine({ on: { nop: {} } })
+  await using kit = await testRuntime({ machines: { quiet }, limits: { idleMs: 2_000 } })
+  const { runtime } = kit
+  const actor = runtime.actor('quiet', 'q-1')
+  await kit.clock.until(actor.send({ type: 'nop' }))
+  const { seq } = await kit.clock.until(actor.snapshot())
+  const waited = actor.waitFor((snapshot) => snapshot.seq > seq)
+  await kit.clock.advance(20_000)
+  const awake = runtime.services.host.liveCount
+  const { journal } = runtime.services.transport
+  const head = journal.head.bind(journal)
+  let away = 0
+  journal.head = async () => {
+    away++
+    throw new RuntimeError('log_unavailable', 'the store is away', { retryable: true })
+  }
+  await kit.clock.advance(10_000)
+  journal.head = head
+  await kit.clock.until(actor.send({ type: 'nop' }))
+
+  expect(awake).toBe(0)
+  expect(away).toBeGreaterThan(2)
+  expect(await kit.clock.until(waited)).toMatchObject({ seq: seq + 1 })
 })
