@@ -24,6 +24,7 @@ import { defineApp } from './runtime/app.ts'
 import { channelTable } from './runtime/channel-table.ts'
 import { type Cluster, openCluster } from './runtime/cluster.ts'
 import { registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
+import { type CheckDeterminism, defaultCheck, secondLook } from './runtime/determinism.ts'
 import { localDirectory } from './runtime/directory.ts'
 import { failPointsFrom, hitAll } from './runtime/fail-points.ts'
 import { openFrontDoor } from './runtime/front-door.ts'
@@ -74,6 +75,11 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   retention?: Retention
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
   onDrift?: 'refuse' | 'force'
+  /**
+   * Applies inputs of your machines twice, to find functions that read a clock or chance before a crash does: a `sample` is looked at and logged, `always`
+   * refuses such an input with `not_deterministic`. Default: `sample`, and `off` where `NODE_ENV` is `production`. Costs: docs/guides/app.md.
+   */
+  checkDeterminism?: CheckDeterminism
   /** Folder that the built-in file tools may read. Default: the working directory. */
   workspace?: string
   environment?: Partial<Environment>
@@ -104,10 +110,11 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 ): Promise<Runtime<Registered>> => {
   defineApp(options)
   const retention = options.retention && checkRetention(options.retention)
-  const machines = ownMachines(options)
   const system = systemEnvironment()
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
+  const check = options.checkDeterminism ?? defaultCheck(process.env)
   const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
+  const machines = ownMachines(options, () => secondLook(check, environment.log))
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host } = {}
   const { log } = environment

@@ -6,6 +6,8 @@ export type Moment = {
   now(): number
   /** 32 bytes that nobody can guess, others at every call. */
   draw(): Uint8Array
+  /** Whether XState is setting a delay just now, and no author's code runs. */
+  scheduling(): boolean
 }
 
 let present: Moment | undefined

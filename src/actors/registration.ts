@@ -7,6 +7,7 @@ import { checkKind } from '../contracts/subjects.ts'
 import { machineSignature, plainDataHint, unsignedParts } from '../machines/signature.ts'
 import { descriptorsOf } from './boundary.ts'
 import { gateMachine } from './gate.ts'
+import type { SecondLook } from './second-look.ts'
 
 export type MachineOptions = {
   /** The schema of events from outside: what does not fit is refused. Without one, any event is taken. */
@@ -30,6 +31,8 @@ export type Registration = Readonly<
     signature: string
     /** The events that its states name, in alphabetical order; a strict one takes no others. */
     descriptors: readonly string[]
+    /** Applies some of its inputs twice, to find out in time whether it is the same every time. */
+    secondLook?: SecondLook | undefined
   }
 >
 

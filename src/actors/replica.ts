@@ -15,7 +15,7 @@ import { Held } from './held.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
 import { inlineActionError, inlineActorError } from './supervision.ts'
-import { checkActions, entryOrder, guardListeners, hookSystem, parentOf, relay, reschedule, restoreEntryOrder, unschedule } from './system.ts'
+import { checkActions, entryOrders, guardListeners, hookSystem, parentOf, relay, reschedule, restoreEntryOrder, unschedule } from './system.ts'
 import { Timers } from './timers.ts'
 
 export type ReplicaOptions = {
@@ -36,7 +36,7 @@ export class Replica {
   readonly actor: AnyActorRef
   readonly timers = new Timers()
   readonly chance: Chance
-  readonly #moment: Moment = { now: () => this.timers.now, draw: () => this.chance.draw() }
+  readonly #moment: Moment = { now: () => this.timers.now, draw: () => this.chance.draw(), scheduling: () => this.timers.setting }
   /** The error that ended the root, if one did. */
   failure: { error: unknown } | undefined
   #changed = new Set<AnyActorRef>()
@@ -215,6 +215,13 @@ export class Replica {
   enter(epoch: number): void {
     this.#held.epoch = epoch
   }
+  get epoch(): number {
+    return this.#held.epoch
+  }
+  /** All that live, by path. */
+  actors(): IterableIterator<[ActorPath, AnyActorRef]> {
+    return this.#paths.entries()
+  }
 
   takeOutputs(): Output[] {
     return this.#held.outputs.splice(0)
@@ -263,10 +270,7 @@ export class Replica {
       uses: this.#paths.persisted(),
       effects: [...this.effects.values()].map(({ path, epoch, sent }) => ({ path, epoch, sent })),
       ...(this.chance.drawn > 0 ? { chance: this.chance.persisted() } : {}),
-      orders: [...this.#paths.entries()].flatMap(([path, ref]) => {
-        const order = entryOrder(ref)
-        return order ? [[path, order] as [ActorPath, string[]]] : []
-      }),
+      orders: entryOrders(this.#paths.entries()),
     }
   }
 
@@ -281,10 +285,7 @@ export class Replica {
   }
 
   #restore(snapshot: ReplicaSnapshot): void {
-    for (const [path, order] of snapshot.orders ?? []) {
-      const ref = this.#paths.get(path)
-      if (ref) restoreEntryOrder(ref, order)
-    }
+    for (const [path, order] of snapshot.orders ?? []) restoreEntryOrder(this.#paths.get(path), order)
     for (const timer of snapshot.timers) {
       const [from, to] = [this.#paths.get(timer.from), this.#paths.get(timer.to)]
       if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event: timer.event, id: timer.id }, timer.delay))

@@ -12,6 +12,7 @@ import { type Past, readPast } from './past.ts'
 import { wholeCopy } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
+import { lookAgain, type Twin, twinOf } from './second-look.ts'
 import { encodeSnapshot } from './snapshots.ts'
 import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
@@ -105,7 +106,8 @@ export class State {
     let trouble: Trouble | undefined
     for (const waiting of batch) {
       if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
-      const failure = this.#apply(waiting, applied)
+      const again = twinOf(this.#options.registration, this.present(), waiting.input, () => this.#refolded(applied))
+      const failure = this.#apply(waiting, applied, again && (await again))
       if (!failure) continue
       const error = poisonError(this.#name, failure)
       waiting.reject(error)
@@ -149,7 +151,8 @@ export class State {
 
   /** Why it cannot begin: a machine that fails, or ends, in its initial transition is not created, and takes no message. */
   unborn(): RuntimeError | undefined {
-    const { failure } = this.present()
+    const born = !this.replica
+    const failure = this.present().failure ?? (born ? this.#unlikeAtBirth() : undefined)
     if (!failure || this.ledger.seq > 0) return undefined
     this.replica = undefined
     this.birth = []
@@ -157,15 +160,36 @@ export class State {
     return birthError(this.#name, errorBody(failure.error))
   }
 
+  #unlikeAtBirth(): { error: RuntimeError } | undefined {
+    const { registration } = this.#options
+    const live = this.present()
+    if (!registration.secondLook?.wants('')) return undefined
+    const birth = { registration, input: this.#createInput, at: this.ledger.at, epoch: live.epoch, seed: live.chance.seed }
+    const error = lookAgain(registration, this.#name, () => new Replica(birth), live, this.birth)
+    return error && { error }
+  }
+
   /** @returns why it failed; then the tree is broken */
-  #apply(waiting: Waiting, applied: Applied[]): ErrorBody | undefined {
+  #apply(waiting: Waiting, applied: Applied[], twin?: Twin): ErrorBody | undefined {
     const replica = this.present()
     replica.apply(waiting.input, this.ledger.at)
     const outputs = replica.takeOutputs()
     if (replica.failure) return errorBody(replica.failure.error)
+    const unlike = twin && lookAgain(this.#options.registration, this.#name, twin, replica, outputs, waiting.input)
+    if (unlike) return unlike.toJSON()
     if (outputs.length > 0) waiting.emitted = emittedBy(outputs).map(({ event }) => event)
     applied.push({ waiting, outputs })
     return undefined
+  }
+
+  /** The tree as it is, made of what the journal says and what this batch has brought; nothing where that is not there. */
+  async #refolded(applied: Applied[]): Promise<Replica | undefined> {
+    const { journal, address, registration } = this.#options
+    const { replica } = await readPast(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
+    replica?.enter(this.present().epoch)
+    for (const { waiting } of applied) replica?.apply(waiting.input, this.ledger.at)
+    replica?.takeOutputs()
+    return replica
   }
 
   /** Brings the tree back to the last commit, and then to the inputs of this batch that were fine. */

@@ -71,10 +71,12 @@ export const lostError = (name: string, reason: unknown): RuntimeError =>
   isRuntimeError(reason) ? reason : new RuntimeError('internal', `${name} stopped: ${errorBody(reason).message}`, { cause: reason })
 
 export const poisonError = (name: string, failure: ErrorBody): RuntimeError =>
-  new RuntimeError('bad_request', `${name} failed on this event: ${failure.message}`, {
-    hint: `${isUnnamed(failure) ? failure.hint : "mend the machine's guard or action"}; the event is kept in the journal, unapplied`,
-    data: { cause: failure },
-  })
+  isUnlike(failure)
+    ? RuntimeError.from(failure)
+    : new RuntimeError('bad_request', `${name} failed on this event: ${failure.message}`, {
+        hint: `${isUnnamed(failure) ? failure.hint : "mend the machine's guard or action"}; the event is kept in the journal, unapplied`,
+        data: { cause: failure },
+      })
 
 /** What has no name can neither be held back until the commit nor found again in a replay. These showed only when they were met. */
 export const inlineActionError = (type: string): RuntimeError =>
@@ -86,20 +88,24 @@ export const inlineActorError = (id: string): RuntimeError =>
     hint: 'declare its logic under setup({ actors }) and spawn it by that name',
   })
 
+const isUnlike = ({ code }: ErrorBody): boolean => code === 'not_deterministic'
 const isUnnamed = ({ code }: ErrorBody): boolean => code === 'not_durable'
 
 /**
  * Whether a failure is the affair of whoever sent the event, and no failure of the actor: it is the same whenever the event comes, and its sender is told.
  * What an effect or a timer runs into nobody is told of; it would come again at once.
  */
-export const isSendersAffair = (failure: ErrorBody, input: Input): boolean => isUnnamed(failure) && !('timer' in input) && !('from' in input)
+export const isSendersAffair = (failure: ErrorBody, input: Input): boolean =>
+  (isUnnamed(failure) || isUnlike(failure)) && !('timer' in input) && !('from' in input)
 
 /** The machine could not even begin: nothing was written, so another input may do better. */
 export const birthError = (name: string, failure: ErrorBody): RuntimeError =>
-  new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {
-    hint: (isUnnamed(failure) && failure.hint) || "mend the machine's context or entry actions, or create it with another input",
-    data: { cause: failure },
-  })
+  isUnlike(failure)
+    ? RuntimeError.from(failure)
+    : new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {
+        hint: (isUnnamed(failure) && failure.hint) || "mend the machine's context or entry actions, or create it with another input",
+        data: { cause: failure },
+      })
 
 export const quarantinedError = (name: string, reason: ErrorBody): RuntimeError =>
   new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${reason.message}`, {

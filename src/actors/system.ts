@@ -136,19 +136,20 @@ type Node = { id: string; type: string }
 type NodesOf = { _nodes?: Node[] }
 
 /**
- * In which order the active states of a machine were entered, where that matters: eventless transitions of several regions run in it, and histories keep it.
+ * In which order the active states of machines were entered, where that matters: eventless transitions of several regions run in it, and histories keep it.
  * XState's own snapshot does not hold it.
  */
-export const entryOrder = (ref: AnyActorRef): string[] | undefined => {
-  const nodes = (ref.getSnapshot() as NodesOf)._nodes
-  return nodes?.some(({ type }) => type === 'parallel') ? nodes.map(({ id }) => id) : undefined
-}
+export const entryOrders = (actors: Iterable<[string, AnyActorRef]>): [string, string[]][] =>
+  [...actors].flatMap(([path, ref]): [string, string[]][] => {
+    const nodes = (ref.getSnapshot() as NodesOf)._nodes
+    return nodes?.some(({ type }) => type === 'parallel') ? [[path, nodes.map(({ id }) => id)]] : []
+  })
 
 /** Puts the active states of a machine that was just restored into the order in which they were entered. */
-export const restoreEntryOrder = (ref: AnyActorRef, ids: readonly string[]): void => {
+export const restoreEntryOrder = (ref: AnyActorRef | undefined, ids: readonly string[]): void => {
   const places = new Map(ids.map((id, place) => [id, place]))
   const placeOf = ({ id }: Node): number => places.get(id) ?? ids.length
-  ;(ref.getSnapshot() as NodesOf)._nodes?.sort((a, b) => placeOf(a) - placeOf(b))
+  ;(ref?.getSnapshot() as NodesOf | undefined)?._nodes?.sort((a, b) => placeOf(a) - placeOf(b))
 }
 
 export const parentOf = (ref: AnyActorRef): AnyActorRef | undefined => (ref as unknown as RefInternals)._parent

@@ -20,6 +20,11 @@ export class Timers {
     this.#setting = setting
   }
 
+  /** Whether XState is about to set one. */
+  get setting(): boolean {
+    return this.#setting !== undefined
+  }
+
   readonly clock = {
     setTimeout: (fire: () => void, delay: number): number => {
       const n = ++this.last

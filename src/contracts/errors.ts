@@ -19,6 +19,7 @@ export const errorCodes = {
   corrupt_at: 'the journal is damaged at a known place',
   drift: 'the recorded trace does not fit this version of the machine',
   not_durable: 'this machine contains something that cannot be made durable',
+  not_deterministic: 'this machine is not the same every time, so a replay would lead elsewhere',
   unsupported: 'this build or backend cannot do it',
   timeout: 'the deadline passed',
   cancelled: 'somebody asked for it to stop',

@@ -34,6 +34,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   replicas: [(value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 5, 'a whole number from 1 to 5'],
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
+  checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
   workspace: [isText, 'the path of a folder'],
   environment: [isRecord, 'parts of an Environment'],
   limits: [

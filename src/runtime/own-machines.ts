@@ -1,5 +1,6 @@
 /** The machines that an author brings, made durable. */
 import { type MachineOptions, registerMachine } from '../actors/registration.ts'
+import type { SecondLook } from '../actors/second-look.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
@@ -37,11 +38,11 @@ const checkOptions = (kind: string, options: object): MachineOptions => {
   return options
 }
 
-/** @throws RuntimeError conflict, not_durable, bad_request */
-export const ownMachines = ({ machines = {}, onDrift }: Pick<RuntimeOptions, 'machines' | 'onDrift'>) =>
+/** @param look how it is found out whether they are the same every time @throws RuntimeError conflict, not_durable, bad_request */
+export const ownMachines = ({ machines = {}, onDrift }: Pick<RuntimeOptions, 'machines' | 'onDrift'>, look?: () => SecondLook | undefined) =>
   Object.entries(machines).map(([kind, entry]) => {
     if (kind === 'session' || kind === providerKind || kind === heartbeatKind)
       throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })
     const { machine, ...options } = 'machine' in entry ? entry : { machine: entry }
-    return registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...checkOptions(kind, options) })
+    return { ...registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...checkOptions(kind, options) }), secondLook: look?.() }
   })

@@ -141,7 +141,7 @@ export const testRuntime = async <Registered extends Machines = Machines>({
     const transport = await store.open(environment, options.prefix)
     listen(transport, options.prefix)
     // The runtime may have to wait for time to pass before it is ready.
-    const runtime = await clock.until(createRuntime({ channels: [channel], ...options, transport, environment }), 60_000)
+    const runtime = await clock.until(createRuntime({ channels: [channel], checkDeterminism: 'always', ...options, transport, environment }), 60_000)
     life = { runtime, end }
     return runtime
   }

@@ -1,0 +1,160 @@
+/**
+ * Applies an input a second time, to a copy of the tree as it was before, and compares. Where that leads elsewhere, so would every replay: the actor would be
+ * `drift` after its next crash, and nobody could read it any more.
+ */
+import { isDeepStrictEqual } from 'node:util'
+import { type AnyActorRef, type AnyMachineSnapshot, Actor as XStateActor } from 'xstate'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { ActorPath, Input } from '../contracts/journal.ts'
+import { decode, encode } from './codec.ts'
+import type { Output, ReplicaSnapshot } from './edges.ts'
+import { isPlain } from './plain.ts'
+import type { Registration } from './registration.ts'
+import { Replica } from './replica.ts'
+
+/** Which inputs are looked at again, how that is watched, and what becomes of what it finds. The runtime knows, and has the real clock. */
+export type SecondLook = {
+  /** Whether what is found is refused, or only told. */
+  refuses: boolean
+  /** @param what the state and the event, of which a sample is enough */
+  wants(what: string): boolean
+  /** Does it as if on another day. @returns what it asked of the real world inside of transitions */
+  watch(work: () => void): string[]
+  tell(error: RuntimeError): void
+}
+
+/** A tree to do it again with. */
+export type Twin = () => Replica
+
+/**
+ * The tree as it is before an input, to be had once more: from a snapshot, or where none can hold it from the journal.
+ * @returns undefined where nobody wants the input looked at
+ */
+export const twinOf = (
+  registration: Registration,
+  live: Replica,
+  input: Input,
+  refold: () => Promise<Replica | undefined>,
+): Promise<Twin | undefined> | undefined => {
+  const { value } = live.actor.getSnapshot()
+  if (!registration.secondLook?.wants(`${JSON.stringify(value)} ${nameOf(input)}`)) return undefined
+  const bytes = bytesOf(live)
+  if (!bytes) return refold().then((again) => again && (() => again))
+  const birth = { registration, input: undefined, at: live.timers.now, epoch: live.epoch }
+  return Promise.resolve(() => new Replica({ ...birth, snapshot: decode(bytes) as ReplicaSnapshot }))
+}
+
+const bytesOf = (live: Replica): Uint8Array | undefined => {
+  try {
+    const persisted = live.persisted()
+    return isPlain(persisted.tree) && isPlain([persisted.timers, persisted.effects]) ? encode(persisted) : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const nameOf = (input: Input): string => ('timer' in input ? 'a timer' : `'${input.event.type}'`)
+
+/** @returns what is not the same */
+export const lookAgain = (
+  registration: Registration,
+  name: string,
+  twin: Twin,
+  live: Replica,
+  outputs: Output[],
+  input?: Input,
+): RuntimeError | undefined => {
+  const { secondLook } = registration
+  let again: Replica | undefined
+  const calls = secondLook?.watch(() => {
+    again = twin()
+    again.chance.recorded(live.chance.seed)
+    if (input) again.apply(input, live.timers.now)
+  })
+  if (!secondLook || !calls || !again) return undefined
+  const difference = differenceOf(live, again) ?? outputDifference(outputs, again.takeOutputs())
+  if (!difference && calls.length === 0) return undefined
+  const error = errorOf(registration, name, live, difference, calls, input)
+  secondLook.tell(error)
+  return secondLook.refuses ? error : undefined
+}
+
+type Difference = { path: ActorPath; place: string; values?: [unknown, unknown] }
+
+const differenceOf = (live: Replica, again: Replica): Difference | undefined => {
+  if (again.failure) return { path: '/', place: `fails when it is done again: ${String(again.failure.error)}` }
+  if (live.digest() === again.digest()) return undefined
+  const others = new Map(again.actors())
+  for (const [path, ref] of live.actors()) {
+    const other = others.get(path)
+    if (!other) return { path, place: 'is not there when it is done again' }
+    const found = firstDifference(partsOf(ref), partsOf(other), '')
+    if (found) return { path, ...found }
+  }
+  const found = firstDifference(live.timers.persisted(), again.timers.persisted(), 'delays')
+  return { path: '/', ...(found ?? { place: 'its state' }) }
+}
+
+const partsOf = (ref: AnyActorRef): Record<string, unknown> => {
+  const snapshot = ref.getSnapshot() as AnyMachineSnapshot & { input?: unknown }
+  const { status, value, context, output, input } = snapshot
+  return { status, state: value, context, output, input }
+}
+
+const outputDifference = (live: readonly Output[], again: readonly Output[]): Difference | undefined => {
+  const told = (output: Output | undefined) => output && { ...output, run: undefined }
+  for (let n = 0; n < Math.max(live.length, again.length); n++) {
+    const [a, b] = [told(live[n]), told(again[n])]
+    if (isDeepStrictEqual(a, b)) continue
+    const kind = (a ?? b)?.kind ?? 'output'
+    return { path: (a ?? b)?.path ?? '/', ...(firstDifference(a, b, kind) ?? { place: kind }) }
+  }
+  return undefined
+}
+
+const firstDifference = (a: unknown, b: unknown, place: string): Pick<Difference, 'place' | 'values'> | undefined => {
+  // A reference to an actor is the actor of that name, in either tree.
+  if (a instanceof XStateActor && b instanceof XStateActor) return a.id === b.id ? undefined : { place, values: [a.id, b.id] }
+  const parts = [a, b].every((part) => typeof part === 'object' && part !== null && isPlainObject(part))
+  if (!parts) return isDeepStrictEqual(a, b) ? undefined : { place, values: [a, b] }
+  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
+  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
+    const found = firstDifference(left[key], right[key], place === '' ? key : `${place}.${key}`)
+    if (found) return found
+  }
+  return undefined
+}
+
+const isPlainObject = (part: object): boolean => Array.isArray(part) || [Object.prototype, null].includes(Object.getPrototypeOf(part))
+
+const shown = (value: unknown): string => {
+  try {
+    return (JSON.stringify(value) ?? String(value)).slice(0, 80)
+  } catch {
+    return String(value)
+  }
+}
+
+const errorOf = (
+  { kind }: Registration,
+  name: string,
+  live: Replica,
+  difference: Difference | undefined,
+  calls: string[],
+  input: Input | undefined,
+): RuntimeError => {
+  const path = difference?.path ?? '/'
+  const { machine, value } = (new Map(live.actors()).get(path)?.getSnapshot() ?? {}) as Partial<AnyMachineSnapshot>
+  const when = input ? `on ${nameOf(input)}` : 'when it begins'
+  const values = difference?.values && ` is ${shown(difference.values[0])}, and ${shown(difference.values[1])} when it is done again`
+  const why = [...(difference ? [`${difference.place}${values ?? ''}`] : []), ...(calls.length > 0 ? [`it calls ${calls.join(', ')}`] : [])]
+  const state = value === undefined ? '' : `, in state ${JSON.stringify(value)}`
+  return new RuntimeError(
+    'not_deterministic',
+    `machine '${machine?.id ?? kind}' (${name}${path === '/' ? '' : path}) is not the same every time ${when}${state}: ${why.join('; ')}`,
+    {
+      hint: "take time from now(), chance from random() and ids from uuid(), all of 'statecast'; or put them into the event, or into the result of an effect",
+      data: { kind, path, event: input ? nameOf(input) : null, state: value ?? null, place: difference?.place ?? null, calls },
+    },
+  )
+}

@@ -1,0 +1,168 @@
+/** A machine that reads a clock or chance is found out while it runs, by name and with the cure, and not by a crash that makes its actor unreadable. */
+import { randomUUID } from 'node:crypto'
+import { expect, test } from 'vitest'
+import { type AnyStateMachine, assign, emit, fromPromise, raise, sendTo, setup } from 'xstate'
+import { createRuntime } from '../../src/index.ts'
+import { defaultCheck } from '../../src/runtime/determinism.ts'
+import { testRuntime } from '../../src/testing/index.ts'
+
+const types = {} as { context: any; events: any; input: any; emitted: any }
+const onGo = (actions: any, more: object = {}) =>
+  setup({ types }).createMachine({ id: 'order', context: {}, initial: 'open', on: { go: { actions } }, states: { open: {} }, ...more })
+let calls = 0
+
+type Case = { machine: () => AnyStateMachine; says: RegExp; atBirth?: true }
+const cases: Record<string, Case> = {
+  'Date.now() in an assign': {
+    machine: () => onGo(assign({ paidAt: () => Date.now() })),
+    says: /on 'go', in state "open": context.paidAt is \d+, and \d+ when it is done again; it calls Date\.now\(\)/,
+  },
+  'the date of today in an assign': {
+    machine: () => onGo(assign({ day: () => new Date().toISOString().slice(0, 10) })),
+    says: /context\.day is "\d+-\d+-\d+", and .* it calls new Date\(\)/,
+  },
+  'randomUUID() in an assign, deep in a list': {
+    machine: () => onGo(assign({ items: () => [{ name: 'a', ids: [randomUUID()] }] })),
+    says: /context\.items\.0\.ids\.0 is "/,
+  },
+  'a guard with Math.random()': {
+    machine: () => onGo([], { on: { go: { guard: () => Math.random() < 2, target: '.open' } } }),
+    says: /it calls Math\.random\(\)/,
+  },
+  'a guard that compares with a clock': {
+    machine: () => onGo([], { on: { go: { guard: () => Date.now() > 0, target: '.open' } } }),
+    says: /it calls Date\.now\(\)/,
+  },
+  'an event with chance in it': {
+    machine: () => onGo(emit(() => ({ type: 'said', id: randomUUID() }))),
+    says: /emit\.event\.id is "/,
+  },
+  'a delay with chance in it': {
+    machine: () => onGo(raise({ type: 'later' }, { delay: () => 1000 + Math.random() * 1000 })),
+    says: /delays\.0\.\w+ is \d+/,
+  },
+  'the input of an effect': {
+    machine: () =>
+      setup({ types, actors: { work: fromPromise(() => new Promise(() => undefined)) } }).createMachine({
+        id: 'order',
+        initial: 'open',
+        states: { open: { on: { go: 'busy' } }, busy: { invoke: { src: 'work', id: 'work', input: () => ({ key: randomUUID() }) } } },
+      }),
+    says: /order\/x\/work#1\).*input\.key is "/,
+  },
+  'a counter beside the machine': { machine: () => onGo(assign({ n: () => ++calls })), says: /context\.n is \d+, and \d+ when/ },
+  'a child machine': {
+    machine: () => {
+      const child = setup({ types }).createMachine({
+        id: 'item',
+        context: {},
+        initial: 'new',
+        states: { new: { on: { go: { actions: assign({ at: () => Date.now() }) } } } },
+      })
+      return setup({ types, actors: { child } }).createMachine({
+        id: 'order',
+        invoke: { src: 'child', id: 'child' },
+        on: { go: { actions: sendTo('child', { type: 'go' }) } },
+      })
+    },
+    says: /machine 'item' \(order\/x\/child#1\).*in state "new": context\.at is/,
+  },
+  'randomUUID() in the context': {
+    machine: () => onGo([], { context: () => ({ id: randomUUID() }) }),
+    says: /machine 'order' \(order\/x\) is not the same every time when it begins.*context\.id is "/,
+    atBirth: true,
+  },
+}
+
+test.each(Object.entries(cases))('%s: the test kit refuses it, and says which machine, where and what to do', async (_, { machine, says }) => {
+  await using kit = await testRuntime({ machines: { order: machine() } })
+  const { Date: realDate } = globalThis
+  const realRandom = Math.random
+
+  const error = await kit.clock.until(
+    kit.runtime
+      .actor('order', 'x')
+      .send({ type: 'go' })
+      .catch((refusal: unknown) => refusal),
+  )
+
+  expect(error).toMatchObject({ code: 'not_deterministic', message: expect.stringMatching(says), hint: expect.stringContaining('now()') })
+  expect(kit.log.filter(({ level }) => level === 'error')).toEqual([
+    expect.objectContaining({
+      message: expect.stringContaining('not the same every time'),
+      fields: { error: expect.objectContaining({ hint: expect.any(String) }) },
+    }),
+  ])
+  expect([globalThis.Date, Math.random]).toEqual([realDate, realRandom])
+})
+
+test.each(Object.entries(cases))(
+  '%s: in development it is taken and logged once, and what the machine sees is today',
+  async (_, { machine, says }) => {
+    await using kit = await testRuntime({ machines: { order: machine() }, checkDeterminism: 'sample' })
+    const order = kit.runtime.actor('order', 'x')
+
+    for (let n = 0; n < 4; n++) await kit.clock.until(order.send({ type: 'go' }))
+
+    const told = kit.log.filter(({ message }) => message?.includes('not the same every time'))
+    expect(told.map(({ fields }) => (fields as { error: { message: string } }).error.message)).toEqual([expect.stringMatching(says)])
+    const { paidAt } = ((await kit.clock.until(order.snapshot())) as any).context ?? {}
+    if (paidAt !== undefined) expect(Math.abs(paidAt - Date.now())).toBeLessThan(3_600_000)
+  },
+)
+
+test('a context that no snapshot can hold is looked at too: its journal is folded again', async () => {
+  const machine = setup({ types }).createMachine({
+    id: 'order',
+    context: () => ({ seen: new Map() }),
+    on: {
+      note: { actions: assign({ seen: ({ context, event }) => new Map(context.seen).set(event.name, context.seen.size) }) },
+      go: { actions: assign({ seen: ({ context }) => new Map(context.seen).set('at', Date.now()) }) },
+    },
+  })
+  await using kit = await testRuntime({ machines: { order: machine } })
+  const order = kit.runtime.actor('order', 'x')
+  const note = (name: string) => order.send({ type: 'note', name })
+  await kit.clock.until(note('a'))
+
+  const [b, go, c] = await kit.clock.until(Promise.allSettled([note('b'), order.send({ type: 'go' }), note('c')]))
+
+  expect([b?.status, c?.status]).toEqual(['fulfilled', 'fulfilled'])
+  expect(go).toMatchObject({ reason: { code: 'not_deterministic', message: expect.stringContaining('context.seen') } })
+})
+
+test('an input that is refused leaves nothing behind, its neighbours count, and its sender may go on', async () => {
+  const machine = setup({ types }).createMachine({
+    context: { n: 0 },
+    on: { count: { actions: assign({ n: ({ context }) => context.n + 1 }) }, go: { actions: assign({ at: () => Date.now() }) } },
+  })
+  await using kit = await testRuntime({ machines: { order: machine } })
+  const order = kit.runtime.actor('order', 'x')
+  const outcomes = []
+  for (let n = 0; n < 10; n++)
+    outcomes.push(
+      ...(await kit.clock.until(Promise.allSettled(['count', 'go', 'count'].map((type) => order.send({ type } as any))))).map(({ status }) => status),
+    )
+  await kit.crash()
+  await kit.restart()
+
+  expect(outcomes).toEqual(Array(10).fill(['fulfilled', 'rejected', 'fulfilled']).flat())
+  expect(((await kit.clock.until(kit.runtime.actor('order', 'x').snapshot())) as any).context).toEqual({ n: 20 })
+})
+
+test('a sample is a few of each kind of input and then now and then; production looks at none', async () => {
+  let applied = 0
+  const machine = setup({ types }).createMachine({ context: {}, on: { go: { actions: assign(() => void applied++ as any) } } })
+  const applications = async (checkDeterminism: 'off' | 'sample' | 'always', times: number) => {
+    await using kit = await testRuntime({ machines: { order: machine }, checkDeterminism })
+    applied = 0
+    for (let n = 0; n < times; n++) await kit.clock.until(kit.runtime.actor('order', 'x').send({ type: 'go' }))
+    return applied
+  }
+
+  expect(await applications('off', 10)).toBe(10)
+  expect(await applications('always', 10)).toBe(20)
+  expect(await applications('sample', 300)).toBe(304)
+  expect([defaultCheck({ NODE_ENV: 'production' }), defaultCheck({ NODE_ENV: 'test' }), defaultCheck({})]).toEqual(['off', 'sample', 'sample'])
+  await expect(createRuntime({ transport: 'memory:', checkDeterminism: 'often' as never })).rejects.toMatchObject({ field: 'checkDeterminism' })
+})
