@@ -1,6 +1,7 @@
 /** `statecast trace`: the journal of one actor, one event a line. */
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TraceEntry } from '../actors/replay.ts'
+import { RuntimeError } from '../contracts/errors.ts'
 import type { TracePage } from '../runtime/trace.ts'
 import { withAddress } from './address.ts'
 import { connect, type Globals } from './connect.ts'
@@ -28,6 +29,7 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
           else print(line(entry))
           if (entry.event === 'quarantined' || entry.event === 'revived') setAside = entry.event === 'quarantined'
         }
+        if (page.damage) throw damaged(page.damage)
         from = page.next ?? Math.max(from, page.seq + 1)
         if (page.next !== null) continue
         if (setAside && !options.json) note(`set aside: once the cause is mended, ${hintCommand(options, 'revive', key)} takes it into service again`)
@@ -48,6 +50,10 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
     await client.close()
   }
 }
+
+/** What stands before it has been shown. */
+const damaged = ({ seq, error }: NonNullable<TracePage['damage']>): RuntimeError =>
+  RuntimeError.from({ ...error, message: `from commit ${seq} on: ${error.message}` })
 
 /** `4 2026-…Z /turn#1/model#2 resolved → /: awaiting-input` */
 const line = ({ seq, at, actor, event, states, error }: TraceEntry): string =>

@@ -5,6 +5,7 @@ import { halfImportedError } from '../actors/supervision.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
+import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import { definedOf } from '../rules/defined.ts'
@@ -17,7 +18,7 @@ import { allApprovals, approvalsOf, listActors } from './peek.ts'
 import { parsePlace } from './place.ts'
 import type { Services } from './services.ts'
 import type { Outcome, Session } from './session.ts'
-import { deleteSession, listSessions } from './sessions.ts'
+import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 import { readFrames, readTrace } from './trace.ts'
 import { importFrames } from './transfer.ts'
 
@@ -98,8 +99,9 @@ const handlers: Handlers = {
   },
   'sessions.delete': async (runtime, { sessionKey }) => {
     const { address } = runtime.session(sessionKey)
-    // Also one of which only half was imported.
-    await headOf(runtime, address, noSession(sessionKey))
+    // Also one of which only half was imported, or that is damaged: where its journal is gone, its snapshot is what says that it was there.
+    const damaged = await journalIsDamaged(runtime, address)
+    if (!damaged) await headOf(runtime, address, noSession(sessionKey))
     await deleteSession(runtime, address)
     return { deleted: sessionKey }
   },
@@ -132,7 +134,10 @@ const handlers: Handlers = {
   },
   'trace.replay': async (runtime, { kind = 'session', id, to }) => {
     registered(runtime, kind)
-    await existingActor(runtime, { kind, id })
+    // What stands before a damaged commit can be folded.
+    await existingActor(runtime, { kind, id }).catch((error: unknown) => {
+      if (!isDamage(error)) throw error
+    })
     return runtime.replay({ kind, id }, to)
   },
   'actors.send': async (runtime, { kind, id, event, input, messageId }) => {

@@ -2,6 +2,7 @@
 import { decodeCommit } from '../actors/codec.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
+import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
@@ -48,6 +49,16 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
   } catch (error) {
     // One damaged session must not hide the others; `doctor` and `trace` name the place.
     if (isRuntimeError(error) && error.code === 'corrupt_at') return 'corrupt'
+    throw error
+  }
+}
+
+/** Whether a journal has lost its end, as far as its store knows, or is gone while there is a snapshot of it. */
+export const journalIsDamaged = async ({ services: { transport } }: Pick<Runtime, 'services'>, address: Address): Promise<boolean> => {
+  try {
+    return (await transport.journal.head(address)) === undefined && (await transport.journal.snapshot(address)) !== undefined
+  } catch (error) {
+    if (isDamage(error)) return true
     throw error
   }
 }

@@ -2,8 +2,9 @@
 import { decodeCommit } from '../actors/codec.ts'
 import { type TraceEntry, traceEntries } from '../actors/replay.ts'
 import { halfImportedError } from '../actors/supervision.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
+import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Frame, type Head } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
@@ -11,22 +12,35 @@ import { whereToLook } from './kinds.ts'
 
 type Services = Pick<Runtime, 'services'>
 
-/** `next` is where to read on; null at the present end of the journal. `seq` is its last commit. */
-export type TracePage = { entries: TraceEntry[]; next: number | null; seq: number }
+/**
+ * `next` is where to read on; null at the present end of the journal, and where it is damaged. `seq` is its last commit, `damage` the first one behind these
+ * entries that cannot be read, and why.
+ */
+export type TracePage = { entries: TraceEntry[]; next: number | null; seq: number; damage?: { seq: number; error: ErrorBody } }
 
 const commitsPerRead = 200
 
-/** Whole commits until there are `limit` entries. @throws RuntimeError not_found, corrupt_at */
+/** Whole commits until there are `limit` entries, or one that is damaged. @throws RuntimeError not_found */
 export const readTrace = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
-  const head = await headOf(runtime, address)
+  // A journal that has lost its end is read as far as it goes.
+  const head = await headOf(runtime, address).catch(unlessDamaged)
   const entries: TraceEntry[] = []
   let next = from
-  for await (const frame of framesOf(runtime, address, from)) {
-    entries.push(...traceEntries(commitIn(frame, address)))
-    next = frame.seq + 1
-    if (next > head.seq || entries.length >= limit) break
+  try {
+    for await (const frame of framesOf(runtime, address, from)) {
+      entries.push(...traceEntries(commitIn(frame, address)))
+      next = frame.seq + 1
+      if ((head && next > head.seq) || entries.length >= limit) break
+    }
+    return { entries, next: head && next > head.seq ? null : next, seq: head?.seq ?? next - 1 }
+  } catch (error) {
+    if (!isDamage(error)) throw error
+    return { entries, next: null, seq: head?.seq ?? next - 1, damage: { seq: next, error: error.toJSON() } }
   }
-  return { entries, next: next <= head.seq ? next : null, seq: head.seq }
+}
+
+const unlessDamaged = (error: unknown): undefined => {
+  if (!isDamage(error)) throw error
 }
 
 /** A commit as it is stored, in base64. */
@@ -55,7 +69,7 @@ export const readFrames = async (runtime: Services, address: Address, from = 1, 
   return { frames, next: next <= last ? next : null, head: { seq: last, at, wakeAt } }
 }
 
-/** All commits to the present end. @throws RuntimeError not_found, corrupt_at */
+/** All commits to the present end. @throws RuntimeError not_found; corrupt_at behind the last one that is whole */
 export async function* readCommits(runtime: Services, address: Address, from: number): AsyncGenerator<Commit> {
   await headOf(runtime, address)
   for await (const frame of framesOf(runtime, address, from)) yield commitIn(frame, address)
@@ -69,10 +83,19 @@ const headOf = async (runtime: Services, address: Address): Promise<Head> => {
 
 /** In pages, so that a long journal never stands in memory as a whole. */
 async function* framesOf({ services }: Services, address: Address, from: number, pageSize = commitsPerRead): AsyncGenerator<Frame> {
+  let limit = pageSize
   for (let next = from; ; ) {
-    const frames = await services.transport.journal.read(address, next, { limit: pageSize })
+    const frames = await services.transport.journal.read(address, next, { limit }).catch((error: unknown) => {
+      if (!isDamage(error) || limit === 1) throw error
+      return undefined
+    })
+    if (frames === undefined) {
+      // Those before the damaged one are whole: they are asked for one by one, until it is refused alone.
+      limit = 1
+      continue
+    }
     yield* frames
-    if (frames.length < pageSize) return
+    if (frames.length < limit) return
     next = (frames.at(-1)?.seq ?? next) + 1
   }
 }

@@ -52,6 +52,7 @@ export const cutNats = async (url: string, address: Address, to: number, prefix 
     }
     await streams.delete(name)
     await streams.add(config)
+    for (const { header } of kept) header.delete('Nats-Expected-Last-Subject-Sequence')
     for (const { subject, data, header } of kept) await jetstream(nc).publish(subject, data, { headers: header })
   } finally {
     await nc.close()

@@ -1,6 +1,7 @@
 /** The journal of the embedded store: writes go to the writer thread, reads are answered here. */
 import type { Environment } from '../../contracts/environment.ts'
 import { type ErrorCode, isRuntimeError } from '../../contracts/errors.ts'
+import { isDamage } from '../../contracts/shorter.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'
@@ -49,6 +50,8 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
         acknowledged.reached(address, expected + 1)
         return { outcome: 'ok' }
       } catch (error) {
+        // The writer saw one row; the whole of it tells more.
+        if (isDamage(error)) query(() => whole(address, reads.head(address)))
         // Of files that nobody will open again it is certain too.
         if (!isRuntimeError(error) || certain.has(error.code) || writer.lost() !== undefined) throw error
         return { outcome: 'unknown', cause: error }
