@@ -3,7 +3,7 @@
  * run as processes on servers of that configuration, are a cluster that answers.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { jetstreamManager } from '@nats-io/jetstream'
@@ -11,6 +11,7 @@ import { connect } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { parse } from 'yaml'
 import { natsServer } from '../scripts/nats-server.ts'
+import { fromFiles } from '../src/variables.ts'
 import { aFolder, start, statecast } from './cli/run.ts'
 import { natsFetchMs, startCluster } from './support/nats.ts'
 import { startProgram } from './support/processes.ts'
@@ -24,10 +25,14 @@ type Service = {
   volumes?: string[]
   depends_on?: Record<string, { condition: string }>
   healthcheck?: { test: string[] }
+  ports?: string[]
+  secrets?: string[]
+  mem_limit?: string
+  logging?: { options: Record<string, string> }
 }
-type Compose = { services: Record<string, Service>; volumes: Record<string, null> }
+type Compose = { services: Record<string, Service>; volumes: Record<string, null>; secrets: Record<string, { file: string }> }
 
-const { services, volumes } = parse(textOf('docker-compose.yml'), { merge: true }) as Compose
+const { services, volumes, secrets } = parse(textOf('docker-compose.yml'), { merge: true }) as Compose
 const servicesLike = (name: string): [string, Service][] => Object.entries(services).filter(([one]) => one.startsWith(name))
 const dockerfile = textOf('Dockerfile')
 
@@ -53,6 +58,40 @@ test('three servers, three nodes, and a tool, each of which waits for servers th
       expect(Object.keys(needed)).toEqual(['nats-1', 'nats-2', 'nats-3'])
       for (const server of Object.keys(needed)) expect(services[server]?.healthcheck?.test.length).toBeGreaterThan(0)
     }
+})
+
+test('every node is reached from this machine, and from this machine alone', () => {
+  const published = Object.values(services).flatMap(({ ports = [] }) => ports)
+
+  for (const [name, { command, ports }] of servicesLike('node-')) {
+    expect(command.join(' '), name).toContain('--host 0.0.0.0')
+    expect(ports, name).toEqual([expect.stringMatching(/^127\.0\.0\.1:\d+:4111$/)])
+  }
+  expect(published.filter((port) => !port.startsWith('127.0.0.1:'))).toEqual([])
+  expect(new Set(published.map((port) => port.split(':')[1])).size).toBe(published.length)
+})
+
+test('no secret is in a command or a variable: each is a file that git and the image leave alone', () => {
+  for (const [name, service] of Object.entries(services)) {
+    const { command, environment = {}, secrets: given = [] } = service
+    const files = Object.entries(environment).filter(([variable]) => variable.endsWith('_FILE'))
+    expect(
+      Object.keys(environment).filter((variable) => /TOKEN|KEY|PASSWORD|SECRET/.test(variable) && !variable.endsWith('_FILE')),
+      name,
+    ).toEqual([])
+    expect(command.join(' '), name).not.toMatch(/token|secret|\$\{|:\/\/[^/]*@/)
+    expect(files.map(([, file]) => file).sort(), name).toEqual(given.map((secret) => `/run/secrets/${secret}`).sort())
+    for (const [variable] of files) expect(fromFiles.map((known) => `${known}_FILE`)).toContain(variable)
+    for (const secret of given) expect(secrets[secret]?.file).toMatch(/^\.\/docker\/secrets\//)
+  }
+  for (const ignored of ['.gitignore', '.dockerignore']) expect(textOf(ignored)).toMatch(/^docker\/secrets\/?$/m)
+})
+
+test('whatever runs has a bound on its memory and on its log', () => {
+  for (const [name, { mem_limit, logging }] of Object.entries(services)) {
+    expect(mem_limit, name).toMatch(/^\d+m$/)
+    expect(logging?.options, name).toMatchObject({ 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.stringMatching(/^\d+$/) })
+  }
 })
 
 test('every file and volume that it names is there, and reaches the image', () => {
@@ -98,13 +137,24 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
   await using cluster = await startCluster(3)
   const inside = Object.fromEntries(servicesLike('nats-').map(([name], index) => [`nats://${name}:4222`, cluster.urls[index]!]))
   const outside = (text: string): string => text.replaceAll(/nats:\/\/nats-\d:4222/g, (url) => inside[url]!)
+  const secretsHere = aFolder()
+  const token = 'a-token-for-this-test-alone'
+  for (const name of Object.keys(secrets)) writeFileSync(join(secretsHere, name), name === 'token' ? `${token}\n` : '')
   const nodes = servicesLike('node-').map(([, service]) => {
-    const args = service.command.map((word) => (word.includes('/') ? pathHere(word, service) : word))
-    const url = outside(service.environment!.STATECAST_URL!)
-    return { url, ...start({ folder: aFolder(), env: { STATECAST_URL: url } }, ...args, '--port', '0', '--json') }
+    // On the loopback of this machine instead of all of the container's.
+    const args = service.command.map((word) => (word === '0.0.0.0' ? '127.0.0.1' : word.includes('/') ? pathHere(word, service) : word))
+    const given = Object.entries(service.environment!).map(([name, value]) => [name, outside(value).replace('/run/secrets', secretsHere)])
+    const env = { ...Object.fromEntries(given), OPENAI_BASE_URL: '', OPENAI_MODEL: '' } as Record<string, string>
+    return { url: env.STATECAST_URL!, ...start({ folder: aFolder(), env }, ...args, '--port', '0', '--json') }
   })
-  await Promise.all(nodes.map(({ firstLine }) => firstLine))
+  const first = JSON.parse((await Promise.all(nodes.map(({ firstLine }) => firstLine)))[0]!) as { url: string; pid: number }
   const { url } = nodes[0]!
+  const ready = await fetch(`${first.url}/readyz`)
+  const listed = (env: Record<string, string>) => statecast({ folder: aFolder(), env }, 'sessions', '--url', first.url)
+  expect(ready.status).toBe(200)
+  expect(await listed({ STATECAST_TOKEN_FILE: join(secretsHere, 'token') })).toMatchObject({ code: 0 })
+  expect(await listed({ STATECAST_TOKEN: 'another-token-than-that-one' })).toMatchObject({ code: 3, stderr: expect.stringContaining('token') })
+  if (existsSync('/proc/self/cmdline')) expect(readFileSync(`/proc/${first.pid}/cmdline`, 'utf8')).not.toContain(token)
   const tool = services.weather!
   await using python = startProgram(
     tool.command[0]!,
