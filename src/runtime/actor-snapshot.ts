@@ -76,6 +76,13 @@ class Seen implements ChildSnapshot {
     return this.#resolved()?.getMeta() ?? {}
   }
 
+  /** Tags are a list on the wire, and a child is its state with its name under `setup({ actors })`. */
+  toJSON(): object {
+    const { status, value, context, output, error, tags, children } = this
+    const below = Object.entries(children).map(([id, { src, getSnapshot }]) => [id, { src, ...(getSnapshot() as Seen).toJSON() }])
+    return { status, value, context, output, error, tags: [...tags], children: Object.fromEntries(below) }
+  }
+
   /** As XState sees it. It is made here, since functions do not come from where the actor is. Undefined for an effect, which has no states. */
   #resolved(): SnapshotFrom<AnyStateMachine> | undefined {
     const { status, value, context, output, error } = this
@@ -100,6 +107,10 @@ class SeenAtCommit extends Seen implements ActorSnapshot {
     super(view, machine)
     this.seq = seq
     this.epoch = epoch
+  }
+
+  override toJSON(): object {
+    return { ...super.toJSON(), seq: this.seq, epoch: this.epoch }
   }
 }
 

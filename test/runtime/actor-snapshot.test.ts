@@ -210,3 +210,18 @@ test('whoever waits keeps no actor awake, and waits through an outage of the sto
   expect(away).toBeGreaterThan(2)
   expect(await kit.clock.until(waited)).toMatchObject({ seq: seq + 1 })
 })
+
+test('as JSON it has its tags as a list, and the states of its children', async () => {
+  await using kit = await testRuntime({ machines: { order } })
+  const actor = kit.runtime.actor('order', 'o-1')
+  await kit.clock.until(actor.send({ type: 'grow' }))
+
+  expect(JSON.parse(JSON.stringify(await kit.clock.until(actor.snapshot())))).toMatchObject({
+    status: 'active',
+    value: 'new',
+    tags: ['open'],
+    children: { item: { src: 'item', value: 'big', context: { n: 2 }, tags: [] }, work: { src: 'work', status: 'active' } },
+    seq: 1,
+    epoch: 1,
+  })
+})
