@@ -43,8 +43,8 @@ export type ReplicaSnapshot = {
   nameLast: number
   uses: PersistedUses
   effects: { path: ActorPath; epoch: number; sent: AnyEvent[] }[]
-  /** In which order the states of machines with regions were entered; snapshots of before do not have it. */
-  orders?: [ActorPath, string[]][]
+  /** In which order the states of machines with regions were entered. */
+  orders: [ActorPath, string[]][]
   chance?: PersistedChance
 }
 

@@ -285,7 +285,7 @@ export class Replica {
   }
 
   #restore(snapshot: ReplicaSnapshot): void {
-    for (const [path, order] of snapshot.orders ?? []) restoreEntryOrder(this.#paths.get(path), order)
+    for (const [path, order] of snapshot.orders) restoreEntryOrder(this.#paths.get(path), order)
     for (const timer of snapshot.timers) {
       const [from, to] = [this.#paths.get(timer.from), this.#paths.get(timer.to)]
       if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event: timer.event, id: timer.id }, timer.delay))

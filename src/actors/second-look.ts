@@ -8,9 +8,9 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, Input } from '../contracts/journal.ts'
 import { decode, encode } from './codec.ts'
 import type { Output, ReplicaSnapshot } from './edges.ts'
-import { isPlain } from './plain.ts'
 import type { Registration } from './registration.ts'
 import { Replica } from './replica.ts'
+import { wholeSnapshot } from './snapshots.ts'
 
 /** Which inputs are looked at again, how that is watched, and what becomes of what it finds. The runtime knows, and has the real clock. */
 export type SecondLook = {
@@ -38,19 +38,12 @@ export const twinOf = (
 ): Promise<Twin | undefined> | undefined => {
   const { value } = live.actor.getSnapshot()
   if (!registration.secondLook?.wants(`${JSON.stringify(value)} ${nameOf(input)}`)) return undefined
-  const bytes = bytesOf(live)
-  if (!bytes) return refold().then((again) => again && (() => again))
+  const whole = wholeSnapshot(live)
+  if (!whole) return refold().then((again) => again && (() => again))
+  // As it is now: the live one goes on from here.
+  const bytes = encode(whole)
   const birth = { registration, input: undefined, at: live.timers.now, epoch: live.epoch }
   return Promise.resolve(() => new Replica({ ...birth, snapshot: decode(bytes) as ReplicaSnapshot }))
-}
-
-const bytesOf = (live: Replica): Uint8Array | undefined => {
-  try {
-    const persisted = live.persisted()
-    return isPlain(persisted.tree) && isPlain([persisted.timers, persisted.effects]) ? encode(persisted) : undefined
-  } catch {
-    return undefined
-  }
 }
 
 const nameOf = (input: Input): string => ('timer' in input ? 'a timer' : `'${input.event.type}'`)

@@ -13,21 +13,26 @@ import { Replica } from './replica.ts'
 type Content = { address: string; signature: string; ledger: PersistedLedger; replica: ReplicaSnapshot; digest: number }
 type Sealed = { v: 2; checksum: number; content: Uint8Array }
 
-/** Bytes for `saveSnapshot`, or undefined when the context holds something that would come back changed. */
-export const encodeSnapshot = (address: Address, registration: Registration, ledger: Ledger, replica: Replica): Uint8Array | undefined => {
-  let persisted: ReplicaSnapshot
+/** What a tree needs to go on, or undefined when it holds something that would get lost or come back changed. */
+export const wholeSnapshot = (replica: Replica): ReplicaSnapshot | undefined => {
   try {
-    persisted = replica.persisted()
+    const persisted = replica.persisted()
+    return isPlain(persisted.tree) && isPlain([persisted.timers, persisted.effects]) ? persisted : undefined
   } catch {
     return undefined
   }
-  if (!isPlain(persisted.tree) || !isPlain([persisted.timers, persisted.effects])) return undefined
+}
+
+/** Bytes for `saveSnapshot`, or undefined when no snapshot can hold the tree. */
+export const encodeSnapshot = (address: Address, registration: Registration, ledger: Ledger, replica: Replica): Uint8Array | undefined => {
+  const whole = wholeSnapshot(replica)
+  if (!whole) return undefined
   const { signature } = registration
   const content = encode({
     address: formatAddress(address),
     signature,
     ledger: persistLedger(ledger),
-    replica: persisted,
+    replica: whole,
     digest: replica.digest(),
   } satisfies Content)
   return encode({ v: 2, checksum: checksum(content), content } satisfies Sealed)

@@ -92,7 +92,8 @@ const lifeOf = (clock: Clock): { clock: Clock; end(): void } => {
 const decoder = new TextDecoder()
 
 /**
- * Assembles {@link createRuntime} with virtual time, seeded ids, fail points and a store in memory that survives `crash()` and `close()`.
+ * Assembles {@link createRuntime} with virtual time, seeded ids, fail points and a store in memory that survives `crash()` and `close()`. Each input of a
+ * machine of yours is applied twice, and refused with `not_deterministic` where that is not the same (`checkDeterminism`).
  *
  *     await using test = await testRuntime({ agents: [agent({ name: 'main', model: 'test/a' })], models: { 'test/a': [{ text: 'hello' }] } })
  *     const run = await test.session('s').send('hi')
