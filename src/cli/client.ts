@@ -5,6 +5,7 @@ import { listen } from '../runtime/listen.ts'
 import { parseInput } from '../runtime/parse.ts'
 import type { OutEvent } from '../runtime/place.ts'
 import type { Runtime } from '../runtime.ts'
+import type { Share } from './share.ts'
 
 export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }
 
@@ -26,7 +27,8 @@ export type Client = {
   close(): Promise<void>
 }
 
-export const inProcessClient = (runtime: Runtime): Client => ({
+/** @param share what else has to end with it */
+export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
   url: undefined,
   command: async <Result>(name: CommandName, input: unknown) => (await execute(runtime, name, input)) as Result,
   events: async (id) => listen(runtime, { kind: 'session', id }),
@@ -42,7 +44,9 @@ export const inProcessClient = (runtime: Runtime): Client => ({
   close: async () => {
     // Also keeps the process alive until the store has closed: its own thread does not.
     const patience = setTimeout(() => process.exit(), closeMs)
+    await share?.drain()
     await runtime.close()
+    await share?.close()
     clearTimeout(patience)
   },
 })

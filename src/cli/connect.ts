@@ -74,7 +74,8 @@ export const nodeOf = async (folder: string): Promise<{ url: string; pid: number
 const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 'lock.db')) ? readOwner(folder) : undefined)
 
 /**
- * Nothing that was cut off is taken up in this process, which is about to end: only whoever a command talks to.
+ * Nothing that was cut off is taken up in this process, which is about to end: only whoever a command talks to. While it lasts, other commands of its
+ * folder talk to it.
  * @param look no folder is made
  * @throws RuntimeError locked, bad_request, unsupported …
  */
@@ -91,11 +92,15 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
 
   const { createRuntime } = await import('../runtime.ts')
   const { inProcessClient } = await import('./client.ts')
+  const { shareFolder } = await import('./share.ts')
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   const empty = look && folder !== undefined && mayBegin(folder)
   for (let waited = 0; ; waited += stepMs) {
     try {
-      return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: false }))
+      if (empty || folder === undefined)
+        return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: false }))
+      const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' }, resume: false })
+      return inProcessClient(runtime, shareFolder(runtime, folder))
     } catch (error) {
       if (isRuntimeError(error) && error.code === 'forbidden' && typeof transport === 'string' && isNats(transport)) throw nodelessError(error)
       if (!isRuntimeError(error) || error.code !== 'locked') throw error
@@ -136,8 +141,8 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
     pid === undefined
       ? `another process runs there: stop it, ${other}`
       : url === undefined
-        ? `a node runs there that serves nobody: the commands talk to it only when it was started with 'statecast up'; else stop process ${pid} (kill ${pid}), ${other}`
-        : `a node runs there, and the commands talk to it by themselves; to have another one, stop process ${pid} (kill ${pid}), ${other}`
+        ? `a program runs there that serves nobody: the commands talk to what was started with statecast; else stop process ${pid} (kill ${pid}), ${other}`
+        : `a node or a command such as chat runs there, and other commands talk to it by themselves; to have another one, end process ${pid} (kill ${pid}), ${other}`
   return new RuntimeError('locked', error.message, { ...error.toJSON(), hint, cause: error })
 }
 

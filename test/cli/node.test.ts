@@ -4,6 +4,7 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { createRuntime } from '../../src/index.ts'
 import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 
 test('commands of other processes act on the node that runs, with its app and not their own', async () => {
@@ -91,22 +92,20 @@ test('a second node on the same folder is refused, naming the first', async () =
   const second = await statecast({ folder }, 'up', '--port', '0')
 
   expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(node.url) })
-  expect(second.stderr).toMatch(new RegExp(`hint: a node runs there, and the commands talk to it by themselves; .*kill ${node.pid}`))
+  expect(second.stderr).toMatch(
+    new RegExp(`hint: a node or a command .* runs there, and other commands talk to it by themselves; .*kill ${node.pid}`),
+  )
 })
 
-test('a second process beside one that serves nobody is told whom to stop, and that commands talk to what was started with up', async () => {
+test('a command beside a program that serves nobody is told whom to stop, and that commands talk to what was started with statecast', async () => {
   const folder = aFolder()
-  const chat = start({ folder, keepStdinOpen: true }, 'chat', '--app', testApp)
-  chat.process.stdin?.write('hi\n')
-  await chat.firstLine
+  await using _ = await createRuntime({ transport: `embedded:${join(folder, '.statecast')}` })
 
   const second = await statecast({ folder }, 'sessions')
 
   expect(second.code).toBe(3)
   expect(second.stderr).toMatch(
-    new RegExp(
-      `\\[locked\\]\nhint: a node runs there that serves nobody: .*started with 'statecast up'; else stop process ${chat.process.pid} \\(kill`,
-    ),
+    new RegExp(`\\[locked\\]\nhint: a program runs there that serves nobody: .*started with statecast; else stop process ${process.pid} \\(kill`),
   )
 })
 

@@ -81,6 +81,7 @@ test('a client that breaks off its request is no error of ours', async () => {
   await healthMs(gateway.url)
   socket.destroy()
   await expect.poll(() => logged).toContain('debug: a client broke off')
+  expect(logged.filter((line) => /^(warn|error)/.test(line))).toEqual([])
   await gateway.close()
   await runtime.close()
 })
