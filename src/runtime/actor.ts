@@ -1,5 +1,5 @@
 /** An actor of somebody's own machine, as its users hold it. */
-import type { AnyStateMachine, EventFrom, OutputFrom } from 'xstate'
+import type { AnyStateMachine, EmittedFrom, EventFrom, OutputFrom } from 'xstate'
 import { pause } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
@@ -167,7 +167,18 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     return this.#services.directory.revive(this.address)
   }
 
-  /** Emitted events from now on. */
+  /** Hears what the machine emits from now on: events of one type, or all with `*`. As in XState, not what its children emit. */
+  on<Type extends EmittedFrom<Machine>['type'] | '*'>(
+    type: Type,
+    listener: (event: Type extends '*' ? EmittedFrom<Machine> : Extract<EmittedFrom<Machine>, { type: Type }>) => void,
+  ): { unsubscribe(): void } {
+    const unsubscribe = this.#services.outputs.listen(this.#name, ({ path, event }) => {
+      if (path === '/' && (type === '*' || event.type === type)) listener(event as never)
+    })
+    return { unsubscribe }
+  }
+
+  /** What it and all below it emit, from now on. */
   events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
     return this.#services.outputs.follow(this.#name, options, (said) => said)
   }

@@ -1,6 +1,6 @@
 /** What XState users ask of an actor and of its snapshot, asked of a durable one. */
 import { expect, test } from 'vitest'
-import { assign, createActor, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
+import { assign, createActor, emit, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
 import { decode, encode } from '../../src/actors/codec.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { snapshotOf } from '../../src/runtime/actor-snapshot.ts'
@@ -224,4 +224,23 @@ test('as JSON it has its tags as a list, and the states of its children', async 
     seq: 1,
     epoch: 1,
   })
+})
+
+test('whoever listens by type hears what is emitted, typed as the machine says, until it leaves', async () => {
+  const bell = setup({
+    types: { events: {} as { type: 'ring'; times: number }, emitted: {} as { type: 'rang'; times: number } | { type: 'tired' } },
+  }).createMachine({
+    on: { ring: { actions: [emit(({ event }) => ({ type: 'rang', times: event.times })), emit({ type: 'tired' })] } },
+  })
+  await using kit = await testRuntime({ machines: { bell } })
+  const actor = kit.runtime.actor('bell', 'b-1')
+  const heard: unknown[] = []
+  const rang = actor.on('rang', ({ times }) => void heard.push(times))
+  actor.on('*', ({ type }) => void heard.push(type))
+  await kit.clock.until(actor.send({ type: 'ring', times: 3 }))
+  rang.unsubscribe()
+  await kit.clock.until(actor.send({ type: 'ring', times: 4 }))
+  await kit.clock.settle()
+
+  expect(heard).toEqual([3, 'rang', 'tired', 'rang', 'tired'])
 })
