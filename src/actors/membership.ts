@@ -9,9 +9,9 @@ const seatsPrefix = 'seats/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
 /** ms after which the word of another node, given every second, is late enough to ask whether it has hung up; see `peers.ts`. */
-const lateMs = 1_250
+const lateMs = 1_100
 /** ms from our last word within which nobody can count us as gone: others wait for {@link lateMs}, and longer than half a second for us to come back. */
-const sureMs = 1_750
+const sureMs = 1_600
 /** ms after which our own word is late. */
 const overdueMs = 2_000
 /** ms of silence after which a node is gone, though its record has not expired; and how often that is looked at. */

@@ -5,7 +5,7 @@ import { errorBody } from '../contracts/errors.ts'
 import { peerMachine } from '../machines/peer.machine.ts'
 import type { Membership } from './membership.ts'
 
-const lookMs = 250
+const lookMs = 100
 
 export type PeersParts = {
   membership: Membership

@@ -48,9 +48,9 @@ test('[INV-5] a node is sure of its place for as long as its last word stands, c
   await announced
   expect(a.sure).toBe(true)
 
-  clock.advance(700)
+  clock.advance(500)
   expect(a.sure).toBe(true)
-  clock.advance(100)
+  clock.advance(200)
   expect(a.sure).toBe(false)
 })
 

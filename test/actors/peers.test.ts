@@ -40,9 +40,9 @@ test('a node that was killed has hung up: it is gone before its word expires', a
   const { me, pass, stop } = await open(() => false)
   expect(me.isAlive('other')).toBe(true)
 
-  await pass(2_400)
+  await pass(2_100)
 
-  expect(2_400).toBeLessThan(nodeTtlMs)
+  expect(2_100).toBeLessThan(nodeTtlMs)
   expect(me.isAlive('other')).toBe(false)
   stop()
 })
@@ -67,7 +67,7 @@ test('a node in time is not asked, and one that has spoken again is not buried f
 
   connected = false
   // Its link broke, and it speaks again after the first question, before the second one is answered.
-  await pass(2_500, async (now) => void (now === 1_700 && (known = (await other.announce(record('other'), known))!)))
+  await pass(2_200, async (now) => void (now === 1_500 && (known = (await other.announce(record('other'), known))!)))
 
   expect(asked()).toBeGreaterThan(0)
   expect(me.isAlive('other')).toBe(true)
