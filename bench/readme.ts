@@ -16,22 +16,27 @@ const find = (kept: Record<string, Answer>, question: string, title: string, nam
   return table && row && 'median' in row ? { table, row } : undefined
 }
 
-/** How many times as much as another row of the same table, as the table says: taken round by round. */
-const times = (kept: Record<string, Answer>, title: string, name: string, other: string, words: string): string[] => {
+/** As a reader would say it: `2.1 × slower than …`. The table of the benchmark has ours ÷ theirs, taken round by round. */
+const compared = (kept: Record<string, Answer>, title: string, name: string, better: Better, [other, words]: [string, string]): string[] => {
   const base = find(kept, 'turns', title, other)
   const ratio = base?.row.ratios[base.table.ratios.indexOf(`${name}, ÷ this`)]
-  return typeof ratio === 'number' ? [`× ${figure(ratio)} ${words}`] : []
+  if (typeof ratio !== 'number') return []
+  const ahead = better === 'lower' ? ratio < 1 : ratio > 1
+  return [`${figure(ratio < 1 ? 1 / ratio : ratio)} × ${ahead ? 'faster' : 'slower'} than ${words}`]
 }
 
+type Better = 'lower' | 'higher'
+
 const lines = (kept: Record<string, Answer>): string[] => {
-  const turn = (what: string, title: string, name: string, unit: string, beside: [string, string][]): string[] => {
+  const line = (what: string, row: Measured, unit: string, better: Better, beside: string): string =>
+    `| ${what} | ${figure(row.median)} ${unit} | ${better} | ${beside} |`
+  const turn = (what: string, title: string, name: string, unit: string, better: Better, beside: [string, string][]): string[] => {
     const found = find(kept, 'turns', title, name)
-    const ratios = beside.flatMap(([other, words]) => times(kept, title, name, other, words))
-    return found ? [`| ${what} | ${figure(found.row.median)} ${unit} | ${ratios.join(', ')} |`] : []
+    return found ? [line(what, found.row, unit, better, beside.flatMap((other) => compared(kept, title, name, better, other)).join(', '))] : []
   }
-  const plainly = (what: string, question: string, title: string, name: string, unit: string, beside: string): string[] => {
+  const plainly = (what: string, question: string, title: string, name: string, unit: string, better: Better, beside = ''): string[] => {
     const found = find(kept, question, title, name)
-    return found ? [`| ${what} | ${figure(found.row.median)} ${unit} | ${beside} |`] : []
+    return found ? [line(what, found.row, unit, better, beside)] : []
   }
   const bareActor = find(kept, 'memory', 'heap of a live', 'floor: a bare XState actor and its two texts')
   const onDisk: [string, string][] = [
@@ -39,25 +44,26 @@ const lines = (kept: Record<string, Answer>): string[] => {
     ['LangGraph, SQLite', 'LangGraph.js on SQLite, which does not sync'],
   ]
   const inMemory: [string, string][] = [
-    [floors.charts.name, 'our bare statecharts'],
+    [floors.charts.name, 'our statecharts without a runtime'],
     ['pi-agent-core', 'pi-agent-core, which stores nothing'],
     ['AI SDK, ToolLoopAgent', "the AI SDK's ToolLoopAgent"],
   ]
   return [
-    ...turn('a plain turn of 100 deltas, on disk and synced', 'a plain turn: one', ours.disk.name, 'µs', onDisk),
-    ...turn('the same in memory', 'a plain turn: one', ours.memory.name, 'µs', inMemory),
-    ...turn('a turn with a tool, on disk and synced', 'a tool turn: one', ours.disk.name, 'µs', onDisk),
-    ...turn('200 sessions at once, five such turns each: more is better', '200 sessions', ours.disk.name, 'turns/s', onDisk),
-    ...plainly('deltas to a reader, an await each', 'deltas', 'deltas of one turn', 'statecast, an await a delta', 'a second', 'more is better'),
+    ...turn('a plain turn of 100 deltas, on disk and synced', 'a plain turn: one', ours.disk.name, 'µs', 'lower', onDisk),
+    ...turn('the same in memory', 'a plain turn: one', ours.memory.name, 'µs', 'lower', inMemory),
+    ...turn('a turn with a tool, on disk and synced', 'a tool turn: one', ours.disk.name, 'µs', 'lower', onDisk),
+    ...turn('200 sessions at once, five such turns each', '200 sessions', ours.disk.name, 'turns/s', 'higher', onDisk),
+    ...plainly('deltas to one reader, an await each', 'deltas', 'deltas of one turn', 'statecast, an await a delta', 'per second', 'higher'),
     ...plainly(
-      'a live session',
+      'heap of a live session',
       'memory',
       'heap of a live',
       'a session: machine, transcript, ledger',
-      'KiB of heap',
-      bareActor ? `a bare XState actor and its texts ${figure(bareActor.row.median)}` : '',
+      'KiB',
+      'lower',
+      bareActor ? `a bare XState actor and its texts: ${figure(bareActor.row.median)} KiB` : '',
     ),
-    ...plainly('waking one of one turn, p99', 'memory', 'waking', 'p99', 'ms', ''),
+    ...plainly('waking a one-turn session, p99', 'memory', 'waking', 'p99', 'ms', 'lower'),
   ]
 }
 
@@ -67,5 +73,5 @@ export const readmePage = (kept = newest()): string => {
   const [before, rest] = text.split(begin)
   const after = rest?.split(end)[1]
   if (before === undefined || after === undefined) throw new Error(`README.md lacks the marks ${begin} and ${end}`)
-  return `${before}${begin}\n\n| what | measured | beside |\n| --- | ---: | --- |\n${lines(kept).join('\n')}\n\n${end}${after}`
+  return `${before}${begin}\n\n| what | measured | better | compared with |\n| --- | ---: | --- | --- |\n${lines(kept).join('\n')}\n\n${end}${after}`
 }

@@ -67,6 +67,8 @@ test.each(cases)('%s: installs without a conflict, type-checks without skipLibCh
   const readme = codeIn('README.md')
   for (const [place, code] of readme.entries()) writeFileSync(join(project, `readme-${place}.ts`), code)
   writeFileSync(join(project, 'models.ts'), models)
+  for (const [place, code] of codeIn('docs/guides/models.md').entries()) writeFileSync(join(project, `guide-${place}.ts`), code)
+  writeFileSync(join(project, 'app.ts'), codeIn('docs/guides/app.md')[0]!)
   // Only what a user cannot leave out: neither `types` nor a `lib` of our wishes.
   for (const [resolution, module] of Object.entries({ nodenext: 'nodenext', bundler: 'esnext' }))
     writeFileSync(

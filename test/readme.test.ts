@@ -4,6 +4,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { textOf } from './tidy/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 
@@ -26,4 +27,45 @@ test('the code of the README runs as it stands and prints the answer of its own 
   } finally {
     rmSync(folder, { recursive: true, force: true })
   }
+})
+
+test('the first thirty lines say what it is for, show code, and name the two commands', () => {
+  const screen = textOf('README.md').split('\n').slice(0, 30).join('\n')
+
+  expect(screen).toMatch(/```ts\nimport .* from 'statecast'\n/)
+  expect(screen).toContain('npm ci && npm run demo')
+  expect(screen).toContain('npm ci && npm test')
+  expect(screen).toContain('kill -9')
+})
+
+test('every cost says which way is better, and every comparison who is ahead', () => {
+  const [, table = ''] = /<!-- costs: .*?-->\n\n(.*?)\n\n<!-- end of costs -->/s.exec(textOf('README.md')) ?? []
+  const [head, , ...rows] = table.split('\n').map((line) => line.split('|').map((cell) => cell.trim()))
+
+  expect(head).toEqual(['', 'what', 'measured', 'better', 'compared with', ''])
+  expect(rows.length).toBeGreaterThan(3)
+  for (const row of rows) {
+    expect(row[3]).toMatch(/^(?:lower|higher)$/)
+    for (const comparison of row[4]!.split(/, (?=\d)/)) if (comparison.includes('×')) expect(comparison).toMatch(/^[\d.,]+ × (?:faster|slower) than /)
+  }
+})
+
+test('pages keep to a readable width: prose of the README and of the new pages fits into 140 columns', () => {
+  for (const page of ['README.md', 'docs/guides/models.md', 'docs/reference/events.md', 'docs/design/glossary.md'])
+    expect(
+      textOf(page)
+        .replace(/```.*?```/gs, '')
+        .split('\n')
+        .filter((line) => line.length > 140 && !/^(?:\|| {4})/.test(line)),
+    ).toEqual([])
+})
+
+test('the page of events names each that a session emits', () => {
+  const emitted = ['src/contracts/session.ts', 'src/contracts/channel.ts'].flatMap((file) => {
+    const [, union = ''] = /export type (?:Session|Delivery)Output =\n(.*?)(?:\n\n|$)/s.exec(textOf(file)) ?? []
+    return [...union.matchAll(/^(?: {2}\| \(?\{ | {6})type: '([a-z]+)'/gm)].map(([, type]) => type)
+  })
+
+  expect(emitted.length).toBeGreaterThan(20)
+  for (const type of emitted) expect(textOf('docs/reference/events.md')).toContain(`| \`${type}\` |`)
 })
