@@ -17,6 +17,8 @@ const isChecksum = (value: unknown): value is number => Number.isInteger(value) 
 /** @param seq the first frame that cannot be trusted; `data` of the error carries it */
 export const corruptAt = ({ kind, id }: Address, seq: number, reason: string): RuntimeError =>
   new RuntimeError('corrupt_at', `the journal of ${kind}/${id} is damaged at frame ${seq}: ${reason}`, {
-    hint: 'restore this data folder from a backup, or fork the actor from the frame before; other actors are not affected',
+    hint: `restore this data folder from a backup${
+      seq > 1 ? `; what stands before the damage can be read: statecast replay ${kind}/${id} --to ${seq - 1}` : ''
+    }; other actors are not affected`,
     data: { seq, kind, id },
   })
