@@ -9,7 +9,7 @@ import { execute } from '../../src/runtime/commands.ts'
 import type { TracePage } from '../../src/runtime/trace.ts'
 import { natsForAll } from '../support/nats.ts'
 import { folders } from '../transport/folder.ts'
-import { cutEmbedded, cutNats } from '../transport/shorten.ts'
+import { acceptNats, cutEmbedded, cutNats } from '../transport/shorten.ts'
 
 const aFolder = folders()
 const server = natsForAll()
@@ -32,7 +32,8 @@ const talk = async (runtime: Runtime, key = 'main') => {
 const lengthOf = async (runtime: Runtime) => (await runtime.services.transport.journal.head(address))?.seq ?? 0
 
 let count = 0
-type Place = { open(): Promise<Runtime>; cut(to: number): Promise<void> }
+/** `accept` where the store as a whole is refused after some cuts. */
+type Place = { open(): Promise<Runtime>; cut(to: number): Promise<void>; accept?(): Promise<void> }
 const places: [string, () => Place][] = [
   [
     'a folder',
@@ -45,7 +46,11 @@ const places: [string, () => Place][] = [
     'a NATS server',
     () => {
       const prefix = `damage-${++count}`
-      return { open: () => open(server.url, prefix), cut: (to) => cutNats(server.url, address, to, prefix) }
+      return {
+        open: () => open(server.url, prefix),
+        cut: (to) => cutNats(server.url, address, to, prefix),
+        accept: () => acceptNats(server.url, prefix),
+      }
     },
   ],
 ]
@@ -80,6 +85,10 @@ describe.each(places)('on %s', (name, make) => {
       await talk(before)
       await before.close()
       await place.cut(to)
+      if (to > 0 && place.accept) {
+        await expect(place.open()).rejects.toMatchObject({ code: 'corrupt_at', hint: expect.stringContaining('_backend/journal') })
+        await place.accept()
+      }
 
       const runtime = await place.open()
 

@@ -299,7 +299,8 @@ test('a replica that stays behind is worth another try; what the leader lacks as
     ...link,
     batch: async (stream, question) => (await link.batch(stream, question)).slice(0, 'seq' in question && question.seq === 1 ? 1 : 0),
   }
-  const journal = natsJournal({ link: behind, names, wakes, blobs: natsBlobs(link, names), environment })
+  const mark = { reached: () => undefined, highest: () => 0 }
+  const journal = natsJournal({ link: behind, names, wakes, blobs: natsBlobs(link, names), mark, environment })
 
   await expect(journal.read(aSession(), 1)).rejects.toMatchObject({
     code: 'log_unavailable',
@@ -308,6 +309,6 @@ test('a replica that stays behind is worth another try; what the leader lacks as
   })
 
   const lost = { ...behind, next: async () => undefined }
-  const really = natsJournal({ link: lost, names, wakes, blobs: natsBlobs(link, names), environment })
+  const really = natsJournal({ link: lost, names, wakes, blobs: natsBlobs(link, names), mark, environment })
   await expect(really.read(aSession(), 1)).rejects.toMatchObject({ code: 'corrupt_at', data: { seq: 2 } })
 })

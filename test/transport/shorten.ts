@@ -2,6 +2,7 @@
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
+import { Kvm } from '@nats-io/kv'
 import { connect } from '@nats-io/transport-node'
 import type { Address } from '../../src/contracts/subjects.ts'
 import { Acknowledged } from '../../src/transport/acknowledged.ts'
@@ -57,4 +58,11 @@ export const cutNats = async (url: string, address: Address, to: number, prefix 
   } finally {
     await nc.close()
   }
+}
+
+/** Somebody wants the shorter journal, and does what the refusal says. */
+export const acceptNats = async (url: string, prefix = 'statecast'): Promise<void> => {
+  const nc = await connect({ servers: url })
+  await (await new Kvm(nc).open(namesOf(prefix).bucket)).purge('_backend/journal')
+  await nc.close()
 }

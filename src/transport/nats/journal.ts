@@ -9,6 +9,7 @@ import { gateOf } from '../fail-gate.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats, isFull, isWrongSequence, noRoom, violationIn } from './errors.ts'
 import { natsFrames } from './frames.ts'
+import type { HighWater } from './high-water.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
 import { payloads } from './payload.ts'
@@ -25,9 +26,16 @@ const headsAtOnce = 256
 /** ms after which it is looked whether the stream is still there. */
 const lookMs = 30_000
 
-export type JournalParts = { link: Link; names: Names; wakes: Wakes; blobs: Blobs; environment: Pick<Environment, 'clock' | 'failPoints'> }
+export type JournalParts = {
+  link: Link
+  names: Names
+  wakes: Wakes
+  blobs: Blobs
+  mark: Pick<HighWater, 'reached' | 'highest'>
+  environment: Pick<Environment, 'clock' | 'failPoints'>
+}
 
-export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalParts): Journal & { idle(): Promise<void> } => {
+export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: JournalParts): Journal & { idle(): Promise<void> } => {
   const { journal: stream } = names.streams
   const content = payloads(link, blobs)
   const snapshots = natsSnapshots(link, names, content)
@@ -87,9 +95,11 @@ export const natsJournal = ({ link, names, wakes, blobs, environment }: JournalP
         ...(wakeAt === null ? {} : { [wakeHeader]: String(wakeAt) }),
       }
       const wanted = wakeAt === null ? undefined : wakes.want(address, wakeAt, before.ours === true)
+      const since = mark.highest()
       const sending = link.publish(names.journal(address), data, { headers: said, expected: before.place })
       const gate = gateOf(() => environment.failPoints.hit('K02'))
       const [{ seq: place }] = await Promise.all([sending, wanted])
+      mark.reached(place, since)
       tips.wrote(address, { seq: expected + 1, place })
       if (wakeAt === null) wakes.rest(address)
       await gate

@@ -9,6 +9,7 @@ import { connectTo, reportStatus, requireServer } from './connect.ts'
 import { shown } from './credentials.ts'
 import { fromNats } from './errors.ts'
 import { natsHealth } from './health.ts'
+import { natsHighWater } from './high-water.ts'
 import { natsInbox } from './inbox.ts'
 import { natsJournal } from './journal.ts'
 import { openLink } from './link.ts'
@@ -34,7 +35,7 @@ export type NatsOptions = {
 /** One server of three may be lost then. */
 const copiesMax = 3
 
-/** @throws RuntimeError log_unavailable (no server), unauthorised, unsupported (too old, no JetStream), forbidden, conflict */
+/** @throws RuntimeError log_unavailable (no server), unauthorised, unsupported (too old, no JetStream), forbidden, conflict, corrupt_at */
 export const openNats = async ({
   url,
   environment,
@@ -56,10 +57,11 @@ export const openNats = async ({
     })
     const registry = await patiently(environment.clock, () => natsRegistry(link, names, { replicas, log }))
     await ensureStreams(link.jsm, names, registry, environment, { replicas, asIs: asked === undefined, inboxMax })
+    const mark = await natsHighWater(link, names, registry, environment)
     const wakes = await openWakes(link, names, environment)
     const blobs = natsBlobs(link, names)
     const inbox = withStrays(natsInbox(link, names, blobs, environment), { link, names, blobs, environment })
-    const journal = natsJournal({ link, names, wakes, blobs, environment })
+    const journal = natsJournal({ link, names, wakes, blobs, mark, environment })
     return closable({
       name: shown(url),
       capabilities: { durable: true, sharedByNodes: true },
@@ -71,6 +73,7 @@ export const openNats = async ({
       health: () => natsHealth(link, names),
       async close() {
         await Promise.all([inbox.stop(), journal.idle()])
+        await mark.stop()
         await Promise.all([wakes.stop(), registry.stop()])
         await link.close()
       },

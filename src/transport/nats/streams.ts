@@ -6,6 +6,7 @@ import { partitionCount } from '../../contracts/placement.ts'
 import type { Registry } from '../../contracts/transport.ts'
 import { inboxMessagesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats } from './errors.ts'
+import { markKey } from './high-water.ts'
 import { type Names, ownKeys } from './names.ts'
 import { compareSettings, inWords } from './stream-settings.ts'
 
@@ -104,6 +105,8 @@ export const ensureStreams = async (
   const ensured = await Promise.allSettled(all.map((config) => patiently(clock, () => ensure(jsm, config, asIs, environment, before(config)))))
   // One after all have ended: whoever is told closes the connection.
   for (const one of ensured) if (one.status === 'rejected') throw one.reason
+  // A new journal begins at its beginning.
+  if (!made.includes(names.streams.journal)) await patiently(clock, () => registry.delete(markKey))
   if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
 }
 

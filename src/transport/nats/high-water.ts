@@ -1,0 +1,79 @@
+/**
+ * Notices a journal that lost its end while no node saw it: a server that finds a damaged block at its start cuts the stream off there, goes on with the
+ * same numbers, and says nothing. How far the stream was known to have come stands in the registry, written about a second behind; what was lost of the
+ * very last second it cannot notice.
+ */
+import { type Clock, type Logger, pause } from '../../contracts/environment.ts'
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Registry } from '../../contracts/transport.ts'
+import { fromNats } from './errors.ts'
+import type { Link } from './link.ts'
+import { type Names, ownKeys } from './names.ts'
+
+export const markKey = `${ownKeys}journal`
+
+const everyMs = 1_000
+
+export type HighWater = {
+  /** A frame was acknowledged at this place of the stream. @param since the highest that was known when it was sent */
+  reached(place: number, since: number): void
+  /** The highest place that was acknowledged to this process. */
+  highest(): number
+  stop(): Promise<void>
+}
+
+/** @throws RuntimeError corrupt_at when the stream is behind its mark */
+export const natsHighWater = async (
+  link: Link,
+  names: Names,
+  registry: Registry,
+  { clock, log }: { clock: Clock; log: Logger },
+): Promise<HighWater> => {
+  const stream = names.streams.journal
+  const { state } = await link.jsm.streams.info(stream).catch((error: unknown) => {
+    throw fromNats(error, `looking at the stream ${stream}`)
+  })
+  const known = Number((await registry.get(markKey))?.value ?? 0)
+  if (known > state.last_seq)
+    throw new RuntimeError('corrupt_at', `the stream ${stream} has lost its end: it is at message ${state.last_seq}, and was at ${known} before`, {
+      hint: `restore it from a backup; if this older state is what you want, delete the key ${markKey} from the bucket ${names.bucket}`,
+      data: { stream, found: state.last_seq, known },
+    })
+
+  let highest = 0
+  let written = known
+  let pending: unknown
+  /** Never lower: another node may have come further. */
+  const write = async (): Promise<void> => {
+    const found = await registry.get(markKey)
+    const there = Number(found?.value ?? 0)
+    if (there < highest) await registry.put(markKey, String(highest), { expected: found?.revision ?? 0 })
+    written = Math.max(there, highest)
+  }
+  const quietly = (): Promise<void> =>
+    write().catch((error: unknown) => {
+      log.debug({ error: errorBody(error) }, 'the mark of the journal could not be raised')
+    })
+
+  return {
+    highest: () => highest,
+    reached(place, since) {
+      if (place <= since)
+        log.error(
+          { stream, found: place, known: since },
+          'the stream of the journals has lost its end while this node was running: restore it from a backup',
+        )
+      highest = Math.max(highest, place)
+      if (highest > written)
+        pending ??= clock.setTimeout(() => {
+          pending = undefined
+          void quietly()
+        }, everyMs)
+    },
+    async stop() {
+      if (pending === undefined) return
+      clock.clearTimeout(pending)
+      await Promise.race([quietly(), pause(clock, everyMs)])
+    },
+  }
+}

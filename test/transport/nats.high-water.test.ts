@@ -1,0 +1,100 @@
+/** A server that lost the end of the journal with a damaged block does not say so: the next node that starts does. */
+import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { expect, onTestFinished, test } from 'vitest'
+import type { Transport } from '../../src/contracts/transport.ts'
+import { openNats } from '../../src/transport/nats/open.ts'
+import { type Nats, startNats } from '../support/nats.ts'
+import { anEnvironment, aSession, awake, bytesOf } from './harness.ts'
+import { appendAll } from './journal.contract.ts'
+import { acceptNats } from './shorten.ts'
+
+const filesUnder = (folder: string): string[] =>
+  readdirSync(folder, { withFileTypes: true }).flatMap((entry) =>
+    entry.isDirectory() ? filesUnder(join(folder, entry.name)) : [join(folder, entry.name)],
+  )
+
+/** One bit of the journal flips, and the index that would have told how far it went is lost. */
+const damaged = async (server: Nats): Promise<void> => {
+  await server.kill()
+  const files = filesUnder(server.store).filter((file) => file.includes('STATECAST_JOURNAL'))
+  const block = files.find((file) => file.endsWith('.blk')) as string
+  const content = readFileSync(block)
+  content[Math.floor(content.length * 0.6)]! ^= 1
+  writeFileSync(block, content)
+  for (const file of files) if (file.endsWith('index.db')) rmSync(file)
+  await server.restart()
+}
+
+const aServer = async (): Promise<Nats> => {
+  const server = await startNats()
+  onTestFinished(() => server.stop())
+  return server
+}
+const open = async (server: Nats, environment = anEnvironment()): Promise<Transport> => {
+  const transport = await openNats({ url: server.url, environment })
+  onTestFinished(() => transport.close())
+  return transport
+}
+const texts = Array.from({ length: 20 }, (_, index) => `${index} `.repeat(50))
+
+test('[INV-20] a journal that a server cut off at a damaged block is refused by the node that starts next, until somebody wants it so', async () => {
+  const server = await aServer()
+  const first = await open(server)
+  await appendAll(first.journal, texts)
+  await first.close()
+  await damaged(server)
+
+  const refused = open(server)
+
+  await expect(refused).rejects.toMatchObject({
+    code: 'corrupt_at',
+    message: expect.stringContaining('STATECAST_JOURNAL has lost its end'),
+    hint: expect.stringMatching(/backup.*_backend\/journal/),
+    data: { known: 20 },
+  })
+  await acceptNats(server.url)
+  expect((await (await open(server)).journal.head(aSession()))?.seq).toBeLessThan(20)
+})
+
+test('[INV-20] the node that was running while it happened goes on with nothing that it has seen longer, and says in its log what happened', async () => {
+  const server = await aServer()
+  const environment = anEnvironment()
+  const { journal } = await open(server, environment)
+  await appendAll(journal, texts)
+  await damaged(server)
+
+  const patiently = async <T>(ask: () => Promise<T>): Promise<T> => {
+    for (;;)
+      try {
+        return await ask()
+      } catch (error) {
+        if (!(error as { retryable?: boolean }).retryable) throw error
+        await sleep(50)
+      }
+  }
+  await expect(patiently(() => journal.head(aSession()))).rejects.toMatchObject({ code: 'corrupt_at', data: { known: 20 } })
+  await expect(patiently(() => journal.append(aSession(), 20, bytesOf('more'), awake))).rejects.toMatchObject({ code: 'corrupt_at' })
+  expect(await journal.append(aSession('other'), 0, bytesOf('a'), awake)).toEqual({ outcome: 'ok' })
+  expect(environment.lines).toContainEqual(
+    expect.objectContaining({ level: 'error', message: expect.stringContaining('has lost its end while this node was running') }),
+  )
+})
+
+test('the mark is raised while frames are written, and never lowered by a node that is behind', async () => {
+  const server = await aServer()
+  const one = await open(server)
+  const other = await open(server)
+  await appendAll(one.journal, ['a', 'b', 'c'])
+  const mark = async () => Number((await one.registry.get('_backend/journal'))?.value)
+
+  await expect.poll(mark, { timeout: 20_000 }).toBe(3)
+  await appendAll(other.journal, ['a'], aSession('other'))
+  await appendAll(one.journal, ['a'], aSession('third'))
+  await other.close()
+  await one.close()
+
+  const next = await open(server)
+  expect(Number((await next.registry.get('_backend/journal'))?.value)).toBe(5)
+})
