@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
 import type { Host } from '../../src/actors/host.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
+import { remote } from '../../src/actors/remote.ts'
 import { replay } from '../../src/actors/replay.ts'
 import { aWorld, outcome, Puppets, type World } from './support.ts'
 
@@ -45,11 +46,22 @@ const restless = (world: World) => {
   return { ...world.clock, now: () => world.clock.now() + ++looks }
 }
 
-const aHost = (world: World, puppets: Puppets) => world.host([timed(puppets)], { clock: restless(world), limits: { crashMax: 2 } })
+/** It creates another actor, as an effect does: with nothing said to it. */
+const parent = () =>
+  registerMachine(
+    'parent',
+    setup({ types, actors: { other: remote('timed') } }).createMachine({ invoke: { src: 'other', id: 'other', input: { id: 'one' } } }),
+  )
+
+const aHost = (world: World, puppets: Puppets) => world.host([timed(puppets), parent()], { clock: restless(world), limits: { crashMax: 2 } })
 
 type Story = (world: World, host: Host, puppets: Puppets) => Promise<unknown>
 const stories: Record<string, Story> = {
   'created with nothing said to it': (world, host) => outcome(world, host.create(address)),
+  'created by another actor': async (world, host) => {
+    await outcome(world, host.create({ kind: 'parent', id: 'one' }))
+    await world.clock.advance(10)
+  },
   'born of its first message': (world, host) => outcome(world, host.send(address, { type: 'act' })),
   'born of a message that it fails on': (world, host) => outcome(world, host.send(address, { type: 'fail' })),
   'born, with good messages around one that it fails on': (world, host) =>
