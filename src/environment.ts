@@ -3,6 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
 import { type Clock, type Environment, type FailPoints, type Ids, type Logger, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
+import { redacted } from './contracts/redact.ts'
 
 export const systemClock: Clock = {
   now: () => Date.now(),
@@ -60,15 +61,15 @@ export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logge
       field: 'STATECAST_LOG',
       hint: `there are: ${levels.join(', ')}`,
     })
-  return pino({ level, redact }, pino.destination({ fd: 2, sync: true }))
+  return logWith(pino({ level, redact }, pino.destination({ fd: 2, sync: true })), () => ({}))
 }
 
-/** A logger that adds `fields` to each line, as they are when it is written; what the line says itself counts. */
+/** A logger that adds `fields` to each line, as they are when it is written; what the line says itself counts. What looks like a secret is left out. */
 export const logWith = (log: Logger, fields: () => object): Logger => ({
-  debug: (said, message) => log.debug({ ...fields(), ...said }, message),
-  info: (said, message) => log.info({ ...fields(), ...said }, message),
-  warn: (said, message) => log.warn({ ...fields(), ...said }, message),
-  error: (said, message) => log.error({ ...fields(), ...said }, message),
+  debug: (said, message) => log.debug(redacted({ ...fields(), ...said }), message),
+  info: (said, message) => log.info(redacted({ ...fields(), ...said }), message),
+  warn: (said, message) => log.warn(redacted({ ...fields(), ...said }), message),
+  error: (said, message) => log.error(redacted({ ...fields(), ...said }), message),
 })
 
 export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({

@@ -16,6 +16,16 @@ const logged = (fields: object): string => {
   return stderr
 }
 
+test('[INV-18] a secret in the middle of a text is not written either, whatever its field is called', () => {
+  const text = logged({ error: { message: `postgres://app:${secret}@db.local refused Bearer ${secret}` }, line: [`password=${secret}`] })
+
+  expect(text).not.toContain(secret)
+  expect(JSON.parse(text)).toMatchObject({
+    error: { message: 'postgres://[redacted]@db.local refused Bearer [redacted]' },
+    line: ['password=[redacted]'],
+  })
+})
+
 test('[INV-18] a secret in the fields of a log line is not written, however deep it stands there, and the rest is', () => {
   const names = ['apiKey', 'api_key', 'token', 'authorization', 'Authorization', 'password', 'secret']
   const all = (value: string) => Object.fromEntries(names.map((name) => [name, value]))

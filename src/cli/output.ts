@@ -1,5 +1,6 @@
 /** What the command line writes: answers on stdout, everything else on stderr, and how an error looks. */
-import { type ErrorBody, type ErrorCode, errorBody, isRuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, type ErrorCode, isRuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 
 export const exitCodes = { fine: 0, failed: 1, usage: 2, refused: 3, notFound: 4, interrupted: 130 } as const
 
@@ -34,7 +35,7 @@ export const dim = (text: string, stream: { isTTY?: boolean } = process.stderr):
 
 /** Writes an error for people on stderr, and with `--json` also as a line for programs. */
 export const reportError = (thrown: unknown, { json = false } = {}): ErrorBody => {
-  const body = errorBody(thrown)
+  const body = shownBody(thrown)
   note(`error: ${printable(body.message)} [${body.code}]`)
   const hint = body.hint ?? (body.code === 'internal' ? 'this is a defect in Statecast or in the app; STATECAST_DEBUG=1 shows where' : undefined)
   if (hint) note(`hint: ${printable(hint)}`)

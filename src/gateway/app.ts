@@ -4,6 +4,7 @@ import { type Context, Hono } from 'hono'
 import { type CommandName, isCommand } from '../contracts/commands.ts'
 import type { Clock, Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import { systemClock } from '../environment.ts'
 import { execute } from '../runtime/commands.ts'
 import { statusOf } from '../runtime/status.ts'
@@ -55,7 +56,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   app.onError((error) => {
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
     else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
-    const body = errorBody(error)
+    const body = shownBody(error)
     return json(
       statusOf(body),
       { error: body },

@@ -1,7 +1,7 @@
 /** From whatever a provider library throws to one of our codes, without a secret in it. */
 import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
+import { redact, redactedError } from '../contracts/redact.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
-import { redact } from './redact.ts'
 
 const messageCharsMax = 300
 const bodyCharsMax = 2000
@@ -27,7 +27,7 @@ export type Hints = (code: ProviderCode, status: number | undefined) => string |
  * `data.body`; `data.retryAfterMs` is there when a header named a time.
  */
 export const classify = (thrown: unknown, options: ClassifyOptions): RuntimeError => {
-  if (isRuntimeError(thrown)) return thrown
+  if (isRuntimeError(thrown)) return redactedError(thrown)
   try {
     return classified(gather(thrown), options)
   } catch {

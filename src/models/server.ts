@@ -1,9 +1,9 @@
 /** The server that a variable names, and what a person can do when it does not answer as it should. */
 import { isIP } from 'node:net'
 import { RuntimeError } from '../contracts/errors.ts'
+import { redact } from '../contracts/redact.ts'
 import type { Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
-import { redact } from './redact.ts'
 
 /** Variables such as ANTHROPIC_API_KEY; what is set to nothing, or to spaces, counts as not set. */
 export type Variables = Readonly<Record<string, string | undefined>>

@@ -2,6 +2,7 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createActor, fromPromise } from 'xstate'
 import { type ErrorBody, errorBody, isRuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import type { Approval } from '../contracts/turn.ts'
 import { type PromptDecision, promptMachine } from '../machines/prompt.machine.ts'
 import type { Runtime } from '../runtime.ts'
@@ -87,7 +88,7 @@ export const answerPrompt = (
     try {
       await session.decide(approval, decision, 'agent protocol')
     } catch (error) {
-      const body = errorBody(error)
+      const body = shownBody(error)
       if (body.code !== 'already_decided') actor.send({ type: 'undecided', callId: approval.callId, error: body })
     }
   }

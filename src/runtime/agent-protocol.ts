@@ -1,5 +1,6 @@
 /** Agents as hosts of the Synadia Agent Protocol for NATS, 0.3: found, prompted and watched by its clients. See docs/reference/agent-protocol.md. */
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import type { BusMessage } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
 import { answerPrompt, callerOf } from './agent-prompt.ts'
@@ -71,7 +72,7 @@ export const openAgentProtocol = (runtime: Runtime, { owner, names }: AgentProto
       const text = promptIn(data)
       return await answerPrompt(runtime, runtime.session(sessionKey(agent, owner, name), { agent }), caller, { text, id: headers?.['Nats-Msg-Id'] })
     } catch (error) {
-      const body = errorBody(error)
+      const body = shownBody(error)
       if (!isRuntimeError(error)) log.error({ error: body, agent }, 'a prompt failed')
       caller.error(body)
       caller.end()

@@ -5,6 +5,7 @@
 import { type CommandName, commands } from '../contracts/commands.ts'
 import { pause } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
 import type { Runtime } from '../runtime.ts'
@@ -71,7 +72,7 @@ export const openFrontDoor = (runtime: Runtime, names: Subjects): FrontDoor => {
       answer(reply, (await execute(runtime, name, parseJson(data, 'request', 'send one JSON object in UTF-8', {}))) ?? null)
       done()
     } catch (error) {
-      const body = errorBody(error)
+      const body = shownBody(error)
       if (!isRuntimeError(error)) environment.log.error({ error: body, command: name }, 'a command failed')
       done(body)
       refuse(reply, body)

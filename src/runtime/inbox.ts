@@ -1,5 +1,6 @@
 /** Messages that were published to an actor's subject: stored first, delivered until the actor's journal has them. */
-import { errorBody, isRuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Delivery } from '../contracts/transport.ts'
 import { nameCharactersMax } from '../transport/limits.ts'
@@ -41,7 +42,7 @@ export const consumeInbox = ({
         return false
       }
       const named = namedBy(body)
-      const reason = errorBody(error)
+      const reason = shownBody(error)
       environment.log.warn(
         { subject: delivery.subject, id: named ?? delivery.id, error: reason },
         'a message could not be delivered and was put aside',

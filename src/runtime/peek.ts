@@ -2,8 +2,9 @@
 import { readPast } from '../actors/past.ts'
 import { saidAfter } from '../actors/replay.ts'
 import { halfImportedError } from '../actors/supervision.ts'
-import { type ErrorBody, errorBody, isRuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath } from '../contracts/journal.ts'
+import { shownBody } from '../contracts/redact.ts'
 import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Approval } from '../contracts/turn.ts'
@@ -66,7 +67,7 @@ const actorRow = async (runtime: Services, { address, seq, at, wakeAt }: Head): 
     return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...(quarantine ? { quarantine } : {}) }
   } catch (error) {
     if (isRuntimeError(error) && error.retryable) throw error
-    return { ...row, error: errorBody(error) }
+    return { ...row, error: shownBody(error) }
   }
 }
 

@@ -1,6 +1,7 @@
 /** Tools of this process for agents elsewhere: one micro service with an endpoint each, as docs/reference/tools-as-services.md says. */
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
+import { shownBody } from '../contracts/redact.ts'
 import { instanceName, type Tool } from '../contracts/tool.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { systemEnvironment } from '../environment.ts'
@@ -97,7 +98,7 @@ export const toolServer = (
       bus.publish(reply, await call(tool, message, reply, cancelled.signal), { 'Content-Type': 'application/json' })
       done()
     } catch (error) {
-      const body = errorBody(error)
+      const body = shownBody(error)
       done(body)
       if (!cancelled.signal.aborted) publish(reply, encode({ error: body }), errorHeaders(body, body.retryable ? 503 : statusOf(body)))
     } finally {

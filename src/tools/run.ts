@@ -1,12 +1,15 @@
 /** One attempt of one tool call: bounded in time whatever the tool does, and a typed error for every way it can go wrong. */
 import { type Clock, type FailPoints, type Instant, instantOf, isWithin } from '../contracts/environment.ts'
 import { isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
+import { redact, redactedError } from '../contracts/redact.ts'
 import type { PlannedCall, Tool, ToolContext } from '../contracts/tool.ts'
 import { plainJson } from './output.ts'
 
 type RunEnvironment = { clock: Clock; failPoints: FailPoints; confirm?: () => Promise<void> }
 
 const messageCharsMax = 4000
+/** Of a message of the tool, so much is looked at. */
+const readCharsMax = 20_000
 /** ms for which an answer counts that nobody else has taken over. */
 const freshMs = 250
 
@@ -36,6 +39,9 @@ export const runTool = async (
   try {
     const value = await Promise.race([attempt(tool, input, { ...context, signal: stop.signal }, environment), stopped])
     return plainJson(tool.name, value, tool.outputBytesMax)
+  } catch (thrown) {
+    // What a tool returns is its business; an error is told to the model, the journal and the log.
+    throw isRuntimeError(thrown) ? redactedError(thrown) : thrown
   } finally {
     clock.clearTimeout(timer)
     context.signal.removeEventListener('abort', onAbort)
@@ -70,7 +76,8 @@ const attempt = async (tool: Tool, input: unknown, context: ToolContext, { clock
 /** What a tool threw, as tool_failed; one of our own tool errors stays as it is. `retryable: true` on the thrown value is kept. */
 const failed = (name: string, thrown: unknown): RuntimeError => {
   if (isRuntimeError(thrown) && thrown.code.startsWith('tool_')) return thrown
-  const message = messageOf(thrown).slice(0, messageCharsMax)
+  // Before it is cut: half a secret looks like none.
+  const message = redact(messageOf(thrown).slice(0, readCharsMax)).slice(0, messageCharsMax)
   const known = isRuntimeError(thrown) ? thrown : undefined
   return new RuntimeError('tool_failed', message === '' ? `tool "${name}" failed without a message` : message, {
     cause: thrown,

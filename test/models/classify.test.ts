@@ -1,8 +1,8 @@
 import { APICallError, JSONParseError, LoadAPIKeyError, TypeValidationError } from '@ai-sdk/provider'
 import { describe, expect, test } from 'vitest'
 import { RuntimeError } from '../../src/contracts/errors.ts'
+import { redact } from '../../src/contracts/redact.ts'
 import { classify } from '../../src/models/classify.ts'
-import { redact } from '../../src/models/redact.ts'
 
 const now = Date.UTC(2026, 0, 31)
 const http = (statusCode: number, responseBody = '', responseHeaders: Record<string, string> = {}) =>

@@ -6,7 +6,7 @@ import { z } from 'zod'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
-import { isHidden, resolveInside, unreachable } from './workspace.ts'
+import { hasOtherNames, isHidden, resolveInside, unreachable } from './workspace.ts'
 
 export const entriesMax = 500
 /** Names that are read to find the first 500 in order; a folder with more is cut at this point. */
@@ -61,13 +61,13 @@ const visibleNames = async (path: string, folder: string): Promise<{ names: stri
 
 const isListable = (entry: Dirent): boolean => entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()
 
-/** Undefined for what may not be read (a link to the outside, a pipe) or has gone meanwhile. */
+/** Undefined for what may not be read (a link that may lead to the outside, a pipe) or has gone meanwhile. */
 const describeEntry = async (workspace: string, folder: string, name: string): Promise<Entry | undefined> => {
   try {
     const place = await resolveInside(workspace, join(folder, name))
     const found = await stat(place.real)
     if (found.isDirectory()) return { name, kind: 'folder' }
-    return found.isFile() ? { name, kind: 'file', sizeBytes: found.size } : undefined
+    return found.isFile() && !hasOtherNames(found) ? { name, kind: 'file', sizeBytes: found.size } : undefined
   } catch {
     return undefined
   }

@@ -1,5 +1,5 @@
 /** One folder that tools may look into, and no way out of it. */
-import { constants } from 'node:fs'
+import { constants, type Stats } from 'node:fs'
 import { type FileHandle, lstat, open, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -58,6 +58,7 @@ export const openInside = async (workspace: string, path: string): Promise<{ pla
   try {
     const opened = await handle.stat()
     if (!opened.isFile()) throw notFile(path, opened.isDirectory())
+    if (hasOtherNames(opened)) throw linked(path)
     // A folder on the way may have been replaced by a link since: what was opened must still be what the checked path leads to.
     const again = await lstat((await resolveInside(workspace, path)).real)
     if (again.ino !== opened.ino || again.dev !== opened.dev) throw outside(path)
@@ -67,6 +68,9 @@ export const openInside = async (workspace: string, path: string): Promise<{ pla
     throw thrown
   }
 }
+
+/** A hard link: its other name may lie anywhere, and nothing says where. A folder has one name for each folder in it. */
+export const hasOtherNames = (found: Stats): boolean => found.isFile() && found.nlink > 1
 
 /** Names that begin with a dot: settings, keys (`.env`), version control, and Statecast's own journals in `.statecast`. */
 export const isHidden = (name: string): boolean => name.startsWith('.')
@@ -88,6 +92,12 @@ const outside = (path: string): RuntimeError =>
 
 const hidden = (path: string): RuntimeError =>
   new RuntimeError('forbidden', `"${shown(path)}" is hidden`, { field: 'path', hint: 'names that begin with a dot cannot be read' })
+
+const linked = (path: string): RuntimeError =>
+  new RuntimeError('forbidden', `"${shown(path)}" is a hard link: its other name may be outside the workspace`, {
+    field: 'path',
+    hint: 'if it may be read, put a copy in its place (cp FILE COPY && mv COPY FILE)',
+  })
 
 const notFile = (path: string, isFolder: boolean): RuntimeError =>
   isFolder

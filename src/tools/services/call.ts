@@ -1,6 +1,7 @@
 /** One attempt of one call of a service: a request, any number of signs of life, one result. See docs/reference/tools-as-services.md. */
 import { createHash, randomBytes } from 'node:crypto'
 import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { redact } from '../../contracts/redact.ts'
 import { instanceName, type Tool, type ToolContext } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
 import type { Offer } from './info.ts'
@@ -124,10 +125,14 @@ const resultIn = (name: string, data: Uint8Array, bytesMax: number): unknown => 
 const about = ({ service, subject, settings }: Offer): Record<string, unknown> => ({ tool: settings.name, service, subject })
 
 const refusal = (offer: Offer, message: string, status: string): RuntimeError =>
-  new RuntimeError('tool_failed', message.slice(0, errorCharsMax) || `tool "${offer.settings.name}" failed with status ${status.slice(0, 20)}`, {
-    retryable: retryableStatuses.has(status.trim()),
-    data: { ...about(offer), status: status.slice(0, 20) },
-  })
+  new RuntimeError(
+    'tool_failed',
+    redact(message).slice(0, errorCharsMax) || `tool "${offer.settings.name}" failed with status ${status.slice(0, 20)}`,
+    {
+      retryable: retryableStatuses.has(status.trim()),
+      data: { ...about(offer), status: status.slice(0, 20) },
+    },
+  )
 
 const nobodyThere = (offer: Offer): RuntimeError =>
   new RuntimeError('tool_failed', `nobody answers for tool "${offer.settings.name}": no instance of service '${offer.service}' is running`, {

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process'
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { link, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
@@ -35,6 +35,8 @@ beforeAll(async () => {
   await symlink(folder, join(workspace, 'folder-out'))
   await symlink('.env', join(workspace, 'link-hidden'))
   await symlink('notes/plan.md', join(workspace, 'link-in.md'))
+  await link(join(folder, 'secret.txt'), join(workspace, 'hard-link.txt'))
+  await symlink('hard-link.txt', join(workspace, 'link-to-hard-link.txt'))
   await symlink('loop', join(workspace, 'loop'))
   await symlink('/dev/zero', join(workspace, 'zero'))
   execFileSync('mkfifo', [join(workspace, 'pipe')])
@@ -101,6 +103,8 @@ describe('read_file', () => {
     ['link-hidden', 'forbidden'],
     ['.statecast/journal', 'forbidden'],
     ['./.statecast/journal', 'forbidden'],
+    ['hard-link.txt', 'forbidden'],
+    ['link-to-hard-link.txt', 'forbidden'],
     ['zero', 'forbidden'],
     ['pipe', 'forbidden'],
     ['socket', 'forbidden'],
