@@ -33,3 +33,23 @@ test.each([999, 1000, 1001, 2000, 2345])(
     expect(await replay(world.journal, address, counter)).toMatchObject({ verdict: 'identical', commits: count + 1, context: { total: total + 1 } })
   },
 )
+
+test.each([999, 1000, 2345])('[INV-13] a snapshot and %i commits behind it: all of them count', async (count) => {
+  const world = await aWorld()
+  const send = async (host: Awaited<ReturnType<typeof world.host>>, times: number): Promise<void> => {
+    for (let one = 0; one < times; one++) await world.clock.until(host.send(address, { type: 'add', amount: 1 }))
+  }
+  const early = await world.host([counter], { limits: { snapshotEvery: 50 } })
+  await send(early, 60)
+  early.abandon()
+  const { seq = 0 } = (await world.journal.snapshot(address)) ?? {}
+  expect(seq).toBeGreaterThan(0)
+  const late = await world.host([counter], { limits: { snapshotEvery: Number.POSITIVE_INFINITY } })
+  await send(late, seq + count - 60)
+  late.abandon()
+  expect((await world.journal.snapshot(address))?.seq).toBe(seq)
+
+  const next = await world.host([counter])
+
+  expect(await world.clock.until(next.read(address))).toMatchObject({ seq: seq + count, snapshot: { context: { total: seq + count } } })
+})

@@ -23,17 +23,15 @@ const twoNodes = async (folder: string, session: string) => {
   const holder = rendezvous(partition, [first.node, second.node])
   const rows = async () =>
     (await statecast({ folder }, 'nodes', ...url, '--json')).lines.map((line) => JSON.parse(line) as { id: string; holds: number[] })
-  await expect.poll(async () => (await rows()).find(({ id }) => id === holder)?.holds, { timeout: 30_000 }).toContain(partition)
+  await expect.poll(async () => (await rows()).find(({ id }) => id === holder)?.holds).toContain(partition)
   return first.node === holder ? { own: first, other: second, url } : { own: second, other: first, url }
 }
 
-test('a node that is killed in the middle of a turn: the other one says who is gone, what it took over, and how the turn ended', {
-  timeout: 120_000,
-}, async () => {
+test('a node that is killed in the middle of a turn: the other one says who is gone, what it took over, and how the turn ended', async () => {
   const folder = aFolder()
   const { own, other, url } = await twoNodes(folder, 'main')
   const sent = statecast({ folder }, 'send', 'main', `wait ${join(folder, 'here')}`, ...url, '--json')
-  await expect.poll(() => existsSync(join(folder, 'here.started')), { timeout: 30_000 }).toBe(true)
+  await expect.poll(() => existsSync(join(folder, 'here.started'))).toBe(true)
   own.process.kill('SIGKILL')
   writeFileSync(join(folder, 'here.go'), '')
   expect(await sent).toMatchObject({ code: 0 })
@@ -55,7 +53,7 @@ test('a node that is killed in the middle of a turn: the other one says who is g
   expect(new Set(told.map(({ pid }) => pid))).toEqual(new Set([other.pid]))
 })
 
-test('a turn that its provider refuses with 401 is a line at warn, with what to do', { timeout: 60_000 }, async () => {
+test('a turn that its provider refuses with 401 is a line at warn, with what to do', async () => {
   const refusing = await startOpenAiServer({ faults: Array.from({ length: 9 }, () => ({ kind: 'status', status: 401 }) as const) })
   const folder = aFolder()
   const node = await aNode({ folder, env: { OPENAI_BASE_URL: refusing.url, OPENAI_API_KEY: 'sk-very-secret-key', OPENAI_MODEL: 'small' } })

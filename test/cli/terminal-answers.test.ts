@@ -36,7 +36,7 @@ const aTerminal = (runtime: Runtime) => {
   })
   void chatInTerminal(inProcessClient(runtime), { session: 'main' }, { input, output })
   const text = () => stripVTControlCharacters(shown)
-  const sees = (part: string | RegExp) => expect.poll(text, { timeout: 10_000, interval: 10 }).toMatch(part)
+  const sees = (part: string | RegExp) => expect.poll(text, { interval: 10 }).toMatch(part)
   return { input, sees, text }
 }
 

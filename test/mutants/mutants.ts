@@ -186,8 +186,8 @@ export const mutants: Mutant[] = [
   {
     name: 'forget what comes after one page of the past',
     file: 'actors/past.ts',
-    find: 'if (frames.length === pageSize) continue',
-    replace: '',
+    find: 'if (frames.length < limit) return',
+    replace: 'return',
     tests: ['test/actors/pages.test.ts'],
   },
   {
@@ -259,5 +259,47 @@ export const mutants: Mutant[] = [
     find: 'if (holds === true) throw elsewhereError(address, previous)',
     replace: '',
     tests: ['test/runtime/admission.test.ts'],
+  },
+  {
+    name: 'take work of others while draining',
+    file: 'runtime/work.ts',
+    find: '      for (const one of stops.splice(0)) one()\n      await Promise.allSettled(running)',
+    replace: '      await Promise.allSettled(running)\n      for (const one of stops.splice(0)) one()',
+    tests: ['test/runtime/work.test.ts'],
+  },
+  {
+    name: 'end a failed turn as if it were fine',
+    file: 'cli/answer.ts',
+    find: 'return exitCodes.failed',
+    replace: 'return exitCodes.fine',
+    tests: ['test/cli/send.test.ts'],
+  },
+  {
+    name: 'keep as much free of a small window as of a large one',
+    file: 'machines/loop.context.ts',
+    find: 'Math.min(reserveTokens, window * reserveShare)',
+    replace: 'reserveTokens',
+    tests: ['test/machines/loop.machine.test.ts'],
+  },
+  {
+    name: 'keep the costs of every day',
+    file: 'machines/session.record.ts',
+    find: 'days.slice(-daysMax)',
+    replace: 'days',
+    tests: ['test/machines/session.record.test.ts'],
+  },
+  {
+    name: 'count no failed run',
+    file: 'rules/metrics.ts',
+    find: "if (how === 'error') runs.failed++",
+    replace: '',
+    tests: ['test/runtime/metrics.test.ts'],
+  },
+  {
+    name: 'count all tokens of a run for one model',
+    file: 'rules/metrics.ts',
+    find: 'event.byModel ?? { [event.model]: event.usage }',
+    replace: '{ [event.model]: event.usage }',
+    tests: ['test/runtime/metrics.test.ts'],
   },
 ]

@@ -99,7 +99,7 @@ test('a link that breaks during an acknowledgement puts nothing aside: the messa
   }
 
   const { streams } = await jetstreamManager(nc)
-  await vi.waitFor(async () => expect((await streams.info('BROKEN_INBOX')).state.messages).toBe(0), { timeout: 30_000 })
+  await vi.waitFor(async () => expect((await streams.info('BROKEN_INBOX')).state.messages).toBe(0))
   const said = (await runtime.session('demo').history()).flatMap((message) => (message.role === 'user' ? [message.text] : []))
   expect(said).toEqual(['m1', 'm2', 'm3'])
   expect(await watching.inbox.deadLetters()).toEqual([])

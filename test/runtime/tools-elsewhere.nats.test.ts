@@ -39,7 +39,7 @@ const begin = async (name: string, finder: Runtime): Promise<void> => {
 type Listed = { agents: { tools: { name: string; missingOn?: string[] }[] }[] }
 const list = async (runtime: Runtime) => ((await execute(runtime, 'tools.list', {})) as Listed).agents[0]!.tools
 
-test('what one node lists all nodes have, however lately it has begun', { timeout: 60_000 }, async () => {
+test('what one node lists all nodes have, however lately it has begun', async () => {
   const [first, second] = await two()
 
   // Each looks every few seconds by itself: three in a row are no luck.
@@ -54,7 +54,7 @@ test('what one node lists all nodes have, however lately it has begun', { timeou
   }
 })
 
-test('a node whose app may not use a tool is named beside it; one that has no answer is not', { timeout: 60_000 }, async () => {
+test('a node whose app may not use a tool is named beside it; one that has no answer is not', async () => {
   const [first, second] = await two(['other_*'])
   await begin('here_only', first)
 

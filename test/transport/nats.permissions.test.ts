@@ -225,7 +225,7 @@ test('a service serves its tools as its own user: it is found, called, and told 
   })
   const serving = await serveTools(urlOf(add), { name: 'add', tools: [doubled, endless] })
   closing.push(() => serving.close())
-  await expect.poll(() => node.services.agents.get('main')!.tools.names, { timeout: 10_000 }).toContain('endless')
+  await expect.poll(() => node.services.agents.get('main')!.tools.names).toContain('endless')
 
   const { text } = await (await node.session('adding').send('doubled {"n":21}')).result()
   const run = await node.session('adding').send('endless {}')
