@@ -57,7 +57,7 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent']
 /** Logs as JSON lines on stderr, so that stdout is the program's own. @param level trace, debug, info, warn, error, fatal or silent @throws RuntimeError bad_request */
 export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logger => {
   if (!levels.includes(level))
-    throw new RuntimeError('bad_request', `'${level.slice(0, 40)}' is no level of logging`, {
+    throw new RuntimeError('bad_request', `'${level.slice(0, 40)}' is not a log level`, {
       field: 'STATECAST_LOG',
       hint: `there are: ${levels.join(', ')}`,
     })

@@ -217,7 +217,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         await Promise.all([stopInbox(), cluster?.stop()])
         await host.close()
         serviceTools.stop()
-        outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted goes on at the next start' }))
+        outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted continues at the next start' }))
         // Whoever asked is told so.
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
         await cluster?.close()

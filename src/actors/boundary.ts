@@ -32,7 +32,7 @@ export const checkEvent = (registration: Registration, event: unknown): AnyEvent
   if (type === '*') throw bad("'*' is a wildcard and no event", 'type', 'name the event')
   if (registration.strict && !registration.descriptors.some((descriptor) => matches(descriptor, type)))
     throw bad(
-      `'${type.slice(0, 80)}' is no event of machine '${registration.kind}'`,
+      `'${type.slice(0, 80)}' is not an event of machine '${registration.kind}'`,
       'type',
       `it takes: ${registration.descriptors.join(', ') || 'nothing from outside'}`,
     )
@@ -44,7 +44,7 @@ const idLengthMax = 400
 /** @throws RuntimeError bad_request for what could not be recognised when it is repeated */
 export const checkMessageId = (id: unknown): void => {
   if (id === undefined || (typeof id === 'string' && id.length > 0 && id.length <= idLengthMax && id.isWellFormed())) return
-  throw new RuntimeError('bad_request', `${typeof id === 'string' ? 'this' : `a ${typeof id}`} is no id for a message`, {
+  throw new RuntimeError('bad_request', `${typeof id === 'string' ? 'this' : `a ${typeof id}`} is not a message id`, {
     field: 'id',
     hint: `use 1 to ${idLengthMax} characters`,
   })

@@ -40,7 +40,7 @@ export type Registration = Readonly<
 export const registerMachine = (kind: string, machine: AnyStateMachine, options: MachineOptions = {}): Registration => {
   checkKind(kind)
   if (typeof machine?.provide !== 'function')
-    throw new RuntimeError('bad_request', `what was registered as '${kind}' is no state machine`, {
+    throw new RuntimeError('bad_request', `what was registered as '${kind}' is not a state machine`, {
       field: 'machines',
       hint: 'pass the result of createMachine()',
     })

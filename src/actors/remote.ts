@@ -46,7 +46,7 @@ const outcome = async <Output>(address: Address, actors: ReturnType<typeof other
     // Nobody waits for it any more where what comes in between throws.
     next.catch(() => undefined)
     const { quarantine, snapshot } = await actors.read(address)
-    if (quarantine) throw new RuntimeError('quarantined', `${name} was set aside: ${quarantine.message}`, { data: { reason: quarantine } })
+    if (quarantine) throw new RuntimeError('quarantined', `${name} was quarantined: ${quarantine.message}`, { data: { reason: quarantine } })
     if (snapshot?.status === 'done') return snapshot.output as Output
     if (snapshot?.status === 'error' || snapshot?.status === 'stopped')
       throw new RuntimeError('internal', `${name} ended without an output`, { hint: `see 'statecast trace ${name}'` })

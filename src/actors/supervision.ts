@@ -63,7 +63,7 @@ export const notHereError = (name: string): RuntimeError =>
 
 export const halfImportedError = (name: string): RuntimeError =>
   new RuntimeError('conflict', `${name} is being imported, and not all of it is here yet`, {
-    hint: 'import it again, which goes on where it was cut off; or delete it',
+    hint: 'import it again to resume where it was cut off, or delete it',
   })
 
 /** Why a root had to let go. */
@@ -108,7 +108,7 @@ export const birthError = (name: string, failure: ErrorBody): RuntimeError =>
       })
 
 export const quarantinedError = (name: string, reason: ErrorBody): RuntimeError =>
-  new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${reason.message}`, {
+  new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${reason.message}`, {
     hint: `see 'statecast trace', mend the cause, then revive it`,
     data: { reason },
   })

@@ -43,7 +43,7 @@ const linesOf = (row: ActorRow): string[][] => {
 
 const stateOf = ({ error, quarantine, waiting, status }: ActorRow, own: unknown): string => {
   if (error) return `cannot be woken [${error.code}]`
-  if (quarantine) return `set aside [${quarantine.code}]`
+  if (quarantine) return `quarantined [${quarantine.code}]`
   if (waiting > 0) return `${printable(stateText(own))}, waits for a person`
   return status === 'done' || status === 'error' ? `${printable(stateText(own))} (${status})` : printable(stateText(own))
 }

@@ -17,7 +17,7 @@ const help = [
   'Type to talk; what you say while an answer is coming joins the turn that is running.',
   '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
   '/quit  leaves (also Ctrl-D)                       /help   this',
-  '/new begins anew, /compact shortens the history, /status says how things are; also /think LEVEL, /model NAME, /queue MODE,',
+  '/new starts over, /compact shortens the history, /status shows the settings; also /think LEVEL, /model NAME, /queue MODE,',
   '/verbose on|full|off, /reasoning on|off, /usage tokens|full|off: alone for the conversation, within a message for that message',
 ]
 
@@ -127,7 +127,7 @@ class Talk {
         screen.line(printable(event.text, 'lines'))
         break
       case 'reset':
-        screen.line(this.#dim(`  (the conversation begins anew: ${printable(event.reason)})`))
+        screen.line(this.#dim(`  (the conversation starts over: ${printable(event.reason)})`))
         break
       case 'final':
       case 'error':
@@ -143,12 +143,12 @@ class Talk {
     this.#run = undefined
     this.#approvals.length = 0
     this.#screen.endStream()
-    this.#screen.line(this.#dim('  (the conversation was deleted, and begins anew)'))
+    this.#screen.line(this.#dim('  (the conversation was deleted and starts over)'))
   }
 
   /** The node is gone; without anybody having asked for it. */
   lost(): void {
-    this.#screen.line('error: the connection to the node has ended\nhint: start it again; what it accepted goes on')
+    this.#screen.line('error: the connection to the node has ended\nhint: start it again; what it accepted continues')
     this.#leave(exitCodes.failed)
   }
 

@@ -6,7 +6,7 @@ const portMax = 65_535
 /** @returns the same address @throws RuntimeError bad_request; its message does not repeat the address: there may be a password in it */
 export const checkAddress = (url: string): string => {
   const [, oneSlash] = /(?:^|,)\s*(nats|tls|https?):(?!\/\/)/.exec(url) ?? []
-  if (oneSlash !== undefined) throw refused(`an address that begins with '${oneSlash}:' goes on with two slashes`, `write ${oneSlash}://host:port`)
+  if (oneSlash !== undefined) throw refused(`an address that starts with '${oneSlash}:' needs two slashes`, `write ${oneSlash}://host:port`)
 
   const [, bare] = /^((?:\[[\da-f:]+\]|[\w.-]+):\d+)$/i.exec(url) ?? []
   if (bare !== undefined && !/^(embedded|memory|nats-context):/.test(url))

@@ -141,7 +141,7 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
     pid === undefined
       ? `another process runs there: stop it, ${other}`
       : url === undefined
-        ? `a program runs there that serves nobody: the commands talk to what was started with statecast; else stop process ${pid} (kill ${pid}), ${other}`
+        ? `another program has this folder open and takes no commands: they talk to what was started with statecast; else stop process ${pid} (kill ${pid}), ${other}`
         : `a node or a command such as chat runs there, and other commands talk to it by themselves; to have another one, end process ${pid} (kill ${pid}), ${other}`
   return new RuntimeError('locked', error.message, { ...error.toJSON(), hint, cause: error })
 }

@@ -70,7 +70,7 @@ const troubleOf = (row: ActorRow, place: Place): Finding | undefined => {
   if (row.quarantine)
     return warn(
       'actor',
-      `${name} was set aside: ${row.quarantine.message}`,
+      `${name} was quarantined: ${row.quarantine.message}`,
       `see ${hintCommand(place, 'trace', name)}, mend the cause, then ${hintCommand(place, 'revive', name)}${
         row.kind === 'session' ? '; or POST /rpc/sessions.reset begins the conversation anew' : ''
       }`,

@@ -75,7 +75,7 @@ async function* store(globals: Globals, app: RuntimeOptions): AsyncGenerator<Fin
   const running = owner ? await nodeOf(folder) : undefined
   if (running) yield ok('node on this data', `process ${running.pid} at ${running.url}`)
   else if (owner) {
-    yield warn('node on this data', `process ${owner.pid} has the folder and serves nobody`, `wait for it to end, or stop it (kill ${owner.pid})`)
+    yield warn('node on this data', `process ${owner.pid} has the folder and takes no commands`, `wait for it to end, or stop it (kill ${owner.pid})`)
     return
   }
   const damaged = new Set<string>()

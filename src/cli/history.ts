@@ -12,7 +12,7 @@ export const history = async (options: Globals & { limit?: number }, key: string
       client.command<{ messages: Message[] }>('chat.history', { sessionKey, ...(options.limit === undefined ? {} : { limit: options.limit }) }),
     )
     if (options.json) messages.forEach(printJson)
-    else if (messages.length === 0) note('nothing has been said in it, or not since it began anew')
+    else if (messages.length === 0) note('nothing has been said in it, or not since it started over')
     else for (const [index, message] of messages.entries()) for (const line of linesOf(message, index === 0)) print(line)
     return exitCodes.fine
   } finally {

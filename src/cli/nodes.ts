@@ -54,7 +54,7 @@ export const drain = async (options: Globals, node: string): Promise<number> => 
   try {
     await client.command('nodes.drain', { node })
     if (options.json) printJson({ draining: node })
-    else print(`${printable(node)} gives away what it has, lets turns that run end, and stops; see statecast nodes`)
+    else print(`${printable(node)} hands over its work, lets running turns finish, and stops; see statecast nodes`)
     return exitCodes.fine
   } finally {
     await client.close()

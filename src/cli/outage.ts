@@ -41,10 +41,10 @@ export const outageOf = ({ outageMsMax = 0 }: Client, sessionKey: string, place:
       if (!isRuntimeError(error) || !error.retryable) throw error
       const now = performance.now()
       if (since === undefined && outageMsMax > 0)
-        note(dim(`  (no node can be asked: ${printable(error.message)}; the turn goes on, and is asked for again)`))
+        note(dim(`  (no node can be asked: ${printable(error.message)}; the turn continues, and is asked for again)`))
       since ??= now
       if (now - since < outageMsMax) return
-      const look = `what was accepted goes on: ${hintCommand(place, 'history', sessionKey)} shows what became of it`
+      const look = `what was accepted continues: ${hintCommand(place, 'history', sessionKey)} shows what became of it`
       throw new RuntimeError(error.code, error.message, { ...error.toJSON(), hint: [error.hint, look].filter(Boolean).join('; '), cause: error })
     },
   }

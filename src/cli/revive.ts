@@ -15,8 +15,8 @@ export const revive = async (options: Globals, key: string): Promise<number> => 
       ...(await client.command<{ revived: boolean }>('actors.revive', address)),
     }))
     if (options.json) printJson({ actor, revived })
-    else print(revived ? `${actor} is in service again` : `${actor} was not set aside: nothing to do`)
-    if (client.settled && !(await client.settled(patienceMs))) note('it goes on when a node runs next (statecast up)')
+    else print(revived ? `${actor} is in service again` : `${actor} was not quarantined: nothing to do`)
+    if (client.settled && !(await client.settled(patienceMs))) note('it resumes when a node next runs (statecast up)')
     return exitCodes.fine
   } finally {
     await client.close()

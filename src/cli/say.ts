@@ -101,7 +101,7 @@ export const follow = async (client: Client, { sessionKey, id, place }: Followed
     const view = await outage.answer(client.command<SessionView>('sessions.get', { sessionKey }))
     outage.over()
     if (view.quarantine)
-      throw new RuntimeError('quarantined', `the session was set aside: ${view.quarantine.message}`, {
+      throw new RuntimeError('quarantined', `the session was quarantined: ${view.quarantine.message}`, {
         hint: `see '${hintCommand(place, 'trace', sessionKey)}', mend the cause, then '${hintCommand(place, 'revive', sessionKey)}'`,
       })
     if (view.run?.ids.includes(id)) run.runId = view.run.runId

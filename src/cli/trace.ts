@@ -32,7 +32,7 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
         if (page.damage) throw damaged(page.damage)
         from = page.next ?? Math.max(from, page.seq + 1)
         if (page.next !== null) continue
-        if (setAside && !options.json) note(`set aside: once the cause is mended, ${hintCommand(options, 'revive', key)} takes it into service again`)
+        if (setAside && !options.json) note(`quarantined: once the cause is fixed, ${hintCommand(options, 'revive', key)} resumes it`)
         setAside = false
         if (!options.follow) return exitCodes.fine
         if (client.url === undefined) {

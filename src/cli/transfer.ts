@@ -37,7 +37,7 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
       await write({ commits: seq, wakeAt, sha256: hash.digest('hex') })
       note(`exported ${seq} commits of ${printable(formatAddress(address))}`)
       if (wakeAt === 0 && client.url !== undefined)
-        note('it is in the middle of its work, and goes on here too: stop the node before you import it elsewhere')
+        note('it is in the middle of its work and also continues here: stop the node before you import it elsewhere')
       return exitCodes.fine
     })
   } finally {
@@ -72,7 +72,7 @@ export const importJournal = async (options: Globals, file: string): Promise<num
 const told = (seq: number, known: number, { commits, wakeAt }: { commits: number; wakeAt: number | null }): string => {
   if (known === commits)
     return `is there already, ${seq === commits ? `with all ${commits} commits of the file` : `with ${seq} commits, all ${commits} of the file among them`}: nothing was changed`
-  return `has ${seq} commits${known > 0 ? `, ${known} of them from before` : ''}${wakeAt === 0 ? ', and goes on with its work' : ''}`
+  return `has ${seq} commits${known > 0 ? `, ${known} of them from before` : ''}${wakeAt === 0 ? ', and resumes its work' : ''}`
 }
 
 const page = <Frame extends { bytes: string }>(frames: readonly Frame[], at: number): Frame[] => {
@@ -100,7 +100,7 @@ const read = (file: string): string => {
 
 const parse = (text: string, file: string) => {
   const broken = (problem: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('bad_request', `${file} is no whole export: ${problem}`, {
+    new RuntimeError('bad_request', `${file} is not a complete export: ${problem}`, {
       cause,
       field: 'file',
       hint: 'export it again: statecast export KEY > file',
@@ -115,7 +115,7 @@ const parse = (text: string, file: string) => {
   }
   const { address } = as(Begin, lines[0], 'its first line does not say what it is')
   const { commits, wakeAt, sha256 } = as(End, lines.at(-1), 'its last line is missing')
-  const frames = lines.slice(1, -1).map((line, index) => as(Line, line, `line ${index + 2} is no commit`))
+  const frames = lines.slice(1, -1).map((line, index) => as(Line, line, `line ${index + 2} is not a commit`))
   const hash = createHash('sha256')
   for (const { bytes } of frames) hash.update(bytes)
   if (frames.length !== commits || hash.digest('hex') !== sha256)

@@ -78,9 +78,9 @@ export const up = async (options: UpOptions): Promise<number> => {
     if (folder) writeOwner(folder, { url: gateway.url })
     log.info({ url: gateway.url }, 'this node answers HTTP')
     await announce(runtime, { url: gateway.url, dataFolder, server: typeof transport === 'string' ? shown(transport) : 'NATS', json: options.json })
-    if (resume === false) note('nothing that was cut off or stored is taken up, and timers only of those that are sent to (--no-resume)')
+    if (resume === false) note('no unfinished or stored work is resumed; only actors that are sent to run, with their timers (--no-resume)')
     await Promise.race([stopping, runtime.ended])
-    note('draining: turns that run may end, then the node stops; a second signal stops it at once')
+    note('draining: letting running turns finish, then the node stops; a second signal stops it at once')
     gateway.drain()
     await runtime.drain(drainMs)
     await gateway.close()
@@ -110,7 +110,7 @@ const announce = async (runtime: Runtime, { url, dataFolder, server, json = fals
   print(`  nodes   ${nodes === 1 ? 'this is the first one' : `${nodes} with this one`}; statecast nodes lists them`)
 }
 
-/** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted goes on at the next start. */
+/** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted continues at the next start. */
 const shutdownAsked = (): Promise<void> =>
   new Promise((resolve) => {
     let asked = false

@@ -20,7 +20,7 @@ export const commands = {
         .min(1)
         .max(200)
         .optional()
-        .describe('one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first'),
+        .describe('a repeat within the last 1,000 inputs is ignored and returns the original result'),
       agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
       model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
@@ -78,13 +78,13 @@ export const commands = {
         .describe('place of the last event that was seen, `seq.part` or the `next` of the answer before; without it from the beginning'),
       limit: z.number().int().min(1).max(10_000).optional(),
     })
-    .describe('the durable events of an actor from a place on, for whoever listens on a bus and has missed something'),
+    .describe('the durable events of an actor from a place on, for listeners on a bus that have missed something'),
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),
   'trace.frames': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
-    .describe('the journal as it is stored, commits in base64: for whoever folds it with machines of their own'),
+    .describe('the journal as it is stored, commits in base64: for replaying it with other machines'),
   'trace.import': z
     .strictObject({
       kind: Kind.optional(),
@@ -96,10 +96,10 @@ export const commands = {
         .refine((at) => at === null || (at >= 0 && at < beingImported), 'must be ms since the epoch, 0 or null')
         .optional()
         .describe(
-          'with the last commits, which makes it whole: when it goes on, ms since the epoch; 0 at once, null never. Until then nobody can use it',
+          'with the last commits, which makes it whole: when it resumes, ms since the epoch; 0 at once, null never. Until then nobody can use it',
         ),
     })
-    .describe('takes up commits that trace.frames gave elsewhere, in order and from the first'),
+    .describe('imports commits that trace.frames gave elsewhere, in order and from the first'),
   'trace.replay': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
@@ -115,7 +115,7 @@ export const commands = {
   'actors.get': z.strictObject({ kind: Kind, id: SessionKey }).describe('state, context and output of an actor'),
   'actors.revive': z
     .strictObject({ kind: Kind, id: SessionKey })
-    .describe('takes an actor into service again that was set aside because it kept failing, from where its journal ends'),
+    .describe('resumes an actor that was quarantined after repeated failures, from where its journal ends'),
   'actors.list': z
     .strictObject({
       kind: Kind.optional().describe('only this kind'),

@@ -31,7 +31,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     type: z.literal('message').describe('say something to the agent'),
     text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
     id: MessageId.optional().describe(
-      'idempotency key: one repeated within the last 1,000 inputs of its actor changes nothing and is answered as the first',
+      'idempotency key: a repeat within the last 1,000 inputs of the actor is ignored and returns the original result',
     ),
     queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
     model: z.string().min(1).max(200).optional().describe('another model for this message'),
@@ -48,7 +48,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
       .optional()
       .describe('key of the session that this one is a thread of: its first message begins with what was said there'),
     heartbeat: z.literal(true).optional().describe('nobody has written it: the agent looks whether there is something to say'),
-    origin: Origin.optional().describe('where it came from, and so where the answer goes; without it, to whoever listens to the session'),
+    origin: Origin.optional().describe('where it came from, and so where the answer goes; without it, to everybody who listens to the session'),
   }),
   z.strictObject({
     type: z.literal('cancel').describe('stop the running turn; what it said so far is kept'),

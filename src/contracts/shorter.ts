@@ -11,7 +11,7 @@ export const shorterError = (address: Address, found: number, known: number): Ru
     'corrupt_at',
     `the journal of ${formatAddress(address)} has lost its end: it ${found === 0 ? 'is empty' : `ends at commit ${found}`}, and was at ${known} before`,
     {
-      hint: 'restore a backup that has it; to go on without what was lost, delete the actor: it then begins anew',
+      hint: 'restore a backup that has it; to continue without what was lost, delete the actor: it then starts over',
       data: { seq: found + 1, found, known, kind: address.kind, id: address.id },
     },
   )

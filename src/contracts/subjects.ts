@@ -51,7 +51,7 @@ export const unescapeToken = (token: string): string => {
 
 export const checkKind = (kind: string): string => {
   if (!kindPattern.test(kind))
-    throw new RuntimeError('bad_request', `'${String(kind).slice(0, 40)}' is no name for a kind of actor`, {
+    throw new RuntimeError('bad_request', `'${String(kind).slice(0, 40)}' is not a valid kind of actor`, {
       field: 'kind',
       hint: 'use lower-case letters, digits and hyphens, at most 32',
     })

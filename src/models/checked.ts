@@ -38,7 +38,7 @@ const Info = z.strictObject({
  */
 export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
   if (typeof model !== 'object' || model === null || typeof model.call !== 'function')
-    throw new RuntimeError('bad_request', `what was registered as the model ${ref} is no model`, {
+    throw new RuntimeError('bad_request', `what was registered as the model ${ref} is not a model`, {
       field: 'models',
       hint: 'register an object with call(request, { signal, onDelta }), a model of the AI SDK, or a script',
     })

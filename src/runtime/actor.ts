@@ -49,7 +49,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address, whole)
     const name = this.#name
     if (quarantine)
-      throw new RuntimeError('quarantined', `${name} was set aside because it kept failing: ${quarantine.message}`, {
+      throw new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${quarantine.message}`, {
         data: { reason: quarantine },
         hint: `see 'statecast trace ${name}', mend the cause, then revive() it`,
       })

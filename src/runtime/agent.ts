@@ -33,7 +33,7 @@ export type AgentDefinition = {
 const checkChoice = (choice: ModelChoices): ModelChoices => {
   for (const ref of [...(choice.allowed ?? []), ...Object.values(choice.aliases ?? {})])
     if (typeof ref !== 'string' || !/^[^/\s]+\/.+$/.test(ref))
-      throw new RuntimeError('bad_request', `'${String(ref).slice(0, 80)}' is no model reference`, {
+      throw new RuntimeError('bad_request', `'${String(ref).slice(0, 80)}' is not a model reference`, {
         field: 'choice',
         hint: 'write provider/model-id',
       })
@@ -49,7 +49,7 @@ const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
     })
   for (const time of activeHours ? [activeHours.start, activeHours.end] : [])
     if (!/^\d{1,2}:[0-5]\d$/.test(time))
-      throw new RuntimeError('bad_request', `'${String(time).slice(0, 20)}' is no time of the day`, {
+      throw new RuntimeError('bad_request', `'${String(time).slice(0, 20)}' is not a time of day`, {
         field: 'heartbeat.activeHours',
         hint: "write '08:00'",
       })
@@ -59,7 +59,7 @@ const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
 const checkLimits = (limits: Partial<ModelLimits>): Partial<ModelLimits> => {
   for (const [name, value] of Object.entries(limits))
     if (typeof value !== 'number' || !(value >= 1))
-      throw new RuntimeError('bad_request', `${String(value).slice(0, 80)} is no limit`, {
+      throw new RuntimeError('bad_request', `${String(value).slice(0, 80)} is not a limit`, {
         field: `limits.${name}`,
         hint: 'write a number from 1 on',
       })
@@ -85,12 +85,12 @@ export const agent = ({
   ...profile
 }: AgentDefinition): Agent => {
   if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is no name for an agent`, {
+    throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
       field: 'name',
       hint: 'use 1 to 64 letters, digits, _ or -',
     })
   if (model !== undefined && !/^[^/\s]+\/.+$/.test(model))
-    throw new RuntimeError('bad_request', `'${model}' is no model reference`, { field: 'model', hint: 'write provider/model-id' })
+    throw new RuntimeError('bad_request', `'${model}' is not a model reference`, { field: 'model', hint: 'write provider/model-id' })
   if (typeof services !== 'boolean' && !(Array.isArray(services) && services.every(isNamePattern)))
     throw new RuntimeError('bad_request', `'${String(services).slice(0, 80)}' does not say which services`, {
       field: 'services',

@@ -135,7 +135,7 @@ const nobodyError = (address: Address): RuntimeError =>
 export const elsewhereError = (address: Address, node: string | undefined): RuntimeError =>
   new RuntimeError('fenced', `${formatAddress(address)} is on another node`, {
     retryable: true,
-    hint: 'ask again; whoever routes does so by itself',
+    hint: 'ask again; routed requests do so by themselves',
     data: { node },
   })
 

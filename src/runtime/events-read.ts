@@ -1,4 +1,4 @@
-/** What an actor has said, for whoever listens on a bus and has missed something: in pages, from a place on. */
+/** What an actor has said, for listeners on a bus that have missed something: in pages, from a place on. */
 import { saidAfter } from '../actors/replay.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'

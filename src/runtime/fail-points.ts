@@ -17,7 +17,7 @@ const parse = (text: string): Plan[] =>
     .map((part) => {
       const [name, hit = '1', action = 'kill'] = part.trim().split(':')
       if (name === undefined || !(name in failPoints) || !/^\d+$/.test(hit) || !/^(kill|throw|delay=\d+)$/.test(action))
-        throw new RuntimeError('bad_request', `'${part}' is no fail point`, {
+        throw new RuntimeError('bad_request', `'${part}' is not a fail point`, {
           field: 'STATECAST_FAILPOINTS',
           hint: 'write NAME:HIT:ACTION, such as K07:1:kill; actions are kill, throw, delay=<ms>',
         })

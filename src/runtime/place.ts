@@ -24,7 +24,7 @@ export const isAfter = (event: OutEvent, { seq, part }: Place): boolean =>
 export const parsePlace = (text: string, field = 'Last-Event-ID'): Place => {
   const [, seq, part, birth] = /^(\d{1,15})\.(\d{1,9})(?:\.([\da-z]{1,7}))?$/.exec(text) ?? []
   if (seq === undefined)
-    throw new RuntimeError('bad_request', `'${text.slice(0, 40)}' is no place in a journal`, {
+    throw new RuntimeError('bad_request', `'${text.slice(0, 40)}' is not a position in a journal`, {
       field,
       hint: 'send the id of the last event that you have seen, such as 12.3.1k9x2',
     })

@@ -22,7 +22,7 @@ export type SessionView = {
 /** @param read what its actor says @throws RuntimeError not_found */
 export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>): SessionView => {
   const { snapshot, seq, epoch, quarantine } = read
-  if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message and it is there' })
+  if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message to create it' })
   const { run, queue, approvals, transcriptLength, record } = snapshot.context as SessionContext
   return {
     key,

@@ -194,7 +194,8 @@ export class Session {
     const { environment } = this.#services
     const run = this.#follow(id)
     const timer = environment.clock.setTimeout(
-      () => run.fail(new RuntimeError('timeout', `the run did not end within ${timeoutMs} ms`, { retryable: true, hint: 'it goes on; wait again' })),
+      () =>
+        run.fail(new RuntimeError('timeout', `the run did not end within ${timeoutMs} ms`, { retryable: true, hint: 'it continues; wait again' })),
       timeoutMs,
     )
     try {

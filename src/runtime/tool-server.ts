@@ -129,7 +129,7 @@ export const toolServer = (
 
 const check = (name: string, tools: readonly Tool[]): void => {
   if (typeof name !== 'string' || !instanceName.test(name))
-    throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is no name for a service`, {
+    throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid service name`, {
       field: 'name',
       hint: 'use letters, digits, _ and -',
     })

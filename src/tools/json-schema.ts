@@ -18,7 +18,7 @@ export const inputSchemaOf = (name: string, input: z.ZodType): Record<string, un
     })
   }
   if (schema.type !== 'object')
-    throw new RuntimeError('bad_request', `tool "${name}": the input is no object`, { field: 'input', hint: 'wrap it: z.object({ value: … })' })
+    throw new RuntimeError('bad_request', `tool "${name}": the input is not an object`, { field: 'input', hint: 'wrap it: z.object({ value: … })' })
   delete schema.$schema
   return withoutIntegerBounds(schema) as Record<string, unknown>
 }

@@ -69,10 +69,10 @@ const ours = new WeakSet<object>()
  */
 export const checkedTools = (given: unknown): Tool[] => {
   const hint = 'give a list of what tool({ name, description, input, execute }) returns'
-  if (!Array.isArray(given)) throw new RuntimeError('bad_request', 'the tools are no list', { field: 'tools', hint })
+  if (!Array.isArray(given)) throw new RuntimeError('bad_request', 'the tools are not a list', { field: 'tools', hint })
   return given.map((one: unknown, index) => {
     const place = `tools[${index}]`
-    if (typeof one !== 'object' || one === null) throw new RuntimeError('bad_request', `${place} is no tool`, { field: place, hint })
+    if (typeof one !== 'object' || one === null) throw new RuntimeError('bad_request', `${place} is not a tool`, { field: place, hint })
     if (ours.has(one)) return one as Tool
     try {
       const whole = tool(one as Tool)

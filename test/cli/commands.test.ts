@@ -38,7 +38,7 @@ test.each([
   [
     'an address with one slash',
     ['sessions', '--url', 'nats:/u:secret@host'],
-    /^error: .*'nats:' goes on with two slashes .*\nhint: write nats:\/\/host:port\n$/,
+    /^error: .*'nats:' needs two slashes .*\nhint: write nats:\/\/host:port\n$/,
   ],
   ['a port that there is not', ['sessions', '--url', 'nats://127.0.0.1:99999'], /^error: .*no such port.*\[bad_request\]\nhint: \S/],
   ['an address without a scheme', ['up', '--url', '127.0.0.1:4222'], /^error: .*\nhint: write nats:\/\/127\.0\.0\.1:4222 /],
@@ -166,7 +166,7 @@ test.each([
 test('a level of logging that is none is wrong usage, with those that there are', async () => {
   expect(await statecast({ folder: aFolder(), env: { STATECAST_LOG: 'banana' } }, 'sessions')).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/^error: 'banana' is no level of logging \[bad_request\]\nhint: .*debug.*silent/),
+    stderr: expect.stringMatching(/^error: 'banana' is not a log level \[bad_request\]\nhint: .*debug.*silent/),
   })
 })
 

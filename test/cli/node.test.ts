@@ -105,7 +105,9 @@ test('a command beside a program that serves nobody is told whom to stop, and th
 
   expect(second.code).toBe(3)
   expect(second.stderr).toMatch(
-    new RegExp(`\\[locked\\]\nhint: a program runs there that serves nobody: .*started with statecast; else stop process ${process.pid} \\(kill`),
+    new RegExp(
+      `\\[locked\\]\nhint: another program has this folder open and takes no commands: .*started with statecast; else stop process ${process.pid} \\(kill`,
+    ),
   )
 })
 

@@ -11,7 +11,7 @@ test('an actor that kept failing is named with the command that revives it, and 
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('set aside')
+  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('quarantined')
 
   const doctor = await statecast({ folder }, 'doctor', '--offline')
   const trace = await statecast({ folder }, 'trace', 'letter/l')
@@ -45,7 +45,7 @@ test('without a node too; a conversation is named by its key', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', app)
   await tell(node, 'letter', 'l', { type: 'send' }).catch(() => undefined)
-  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('set aside')
+  await expect.poll(async () => (await statecast({ folder }, 'actors')).stdout).toContain('quarantined')
   await stopped(node)
   writeFileSync(join(folder, 'mail.up'), '')
   await statecast({ folder }, 'send', 'main', '1+1')
@@ -56,6 +56,6 @@ test('without a node too; a conversation is named by its key', async () => {
 
   expect(revived).toMatchObject({ code: 0, stdout: 'letter/l is in service again\n' })
   expect((await statecast({ folder }, 'actors', '--app', app)).stdout).toMatch(/^letter\/l +sent /m)
-  expect(fine).toMatchObject({ code: 0, stdout: 'session/main was not set aside: nothing to do\n' })
+  expect(fine).toMatchObject({ code: 0, stdout: 'session/main was not quarantined: nothing to do\n' })
   expect(unregistered).toMatchObject({ code: 4, stderr: expect.stringMatching(/hint: register it .*statecast\.config\.ts.*--app/) })
 })

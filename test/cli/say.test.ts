@@ -53,7 +53,7 @@ test.each([['timeout'], ['not_found'], ['hang']] as const)('an outage in which q
   await vi.advanceTimersByTimeAsync(20_000)
 
   expect(await conversation.outcome).toEqual(output)
-  expect(vi.mocked(process.stderr.write).mock.calls.flat().join('')).toMatch(/^ {2}\(no node can be asked: .*; the turn goes on, .*\)\n$/)
+  expect(vi.mocked(process.stderr.write).mock.calls.flat().join('')).toMatch(/^ {2}\(no node can be asked: .*; the turn continues, .*\)\n$/)
 })
 
 test('a message whose answer was lost is said again under its id', async () => {
@@ -81,7 +81,7 @@ test.each([
 
   expect(await outcome).toMatchObject({
     code: 'log_unavailable',
-    hint: 'ask again; what was accepted goes on: statecast history --url nats://there main shows what became of it',
+    hint: 'ask again; what was accepted continues: statecast history --url nats://there main shows what became of it',
   })
 })
 

@@ -29,7 +29,7 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
   const nodes = [await aNode(to, '--app', testApp), await aNode(to, '--app', testApp)]
   writeFileSync(join(to.folder, 'trip.journal'), exported.stdout)
   const imported = await statecast(to, 'import', 'trip.journal')
-  expect(imported).toMatchObject({ code: 0, stdout: expect.stringMatching(/session\/trip has \d+ commits, and goes on with its work/) })
+  expect(imported).toMatchObject({ code: 0, stdout: expect.stringMatching(/session\/trip has \d+ commits, and resumes its work/) })
   // Again: nothing changes, and nothing is wrong.
   expect(await statecast(to, 'import', 'trip.journal')).toMatchObject({
     code: 0,
@@ -46,7 +46,7 @@ test('a session that was cut off in mid-turn in a folder goes on in a cluster', 
   await Promise.all(nodes.map(stopped))
 })
 
-test('what is no whole export, or would replace something, is refused', async () => {
+test('what is not a complete export, or would replace something, is refused', async () => {
   const from = { folder: aFolder() }
   await statecast(from, 'send', 'a', 'hello', '--app', testApp)
   const { stdout } = await statecast(from, 'export', 'a', '--app', testApp)
@@ -58,7 +58,7 @@ test('what is no whole export, or would replace something, is refused', async ()
     return { code, stderr }
   }
 
-  expect(await given('')).toMatchObject({ code: 2, stderr: expect.stringContaining('no whole export') })
+  expect(await given('')).toMatchObject({ code: 2, stderr: expect.stringContaining('not a complete export') })
   expect(await given(lines.slice(0, -1).join('\n'))).toMatchObject({ code: 2, stderr: expect.stringContaining('last line is missing') })
   expect(await given([lines[0], ...lines.slice(2)].join('\n'))).toMatchObject({ code: 2, stderr: expect.stringContaining('or some differ') })
   expect(await given('{"statecast":"other"}\n{}\n')).toMatchObject({ code: 2 })

@@ -239,7 +239,7 @@ test('a service serves its tools as its own user: it is found, called, and told 
 })
 
 test('a name that is no single token is no service to make a user for', () => {
-  for (const service of ['a.b', '>', '*', '', 'a b', 'x'.repeat(200)]) expect(() => permissionsOf({ service })).toThrow(/is no name for a service/)
+  for (const service of ['a.b', '>', '*', '', 'a b', 'x'.repeat(200)]) expect(() => permissionsOf({ service })).toThrow(/is not a valid service name/)
 })
 
 test.each(['gateway', 'tool', 'viewer'] as const)(

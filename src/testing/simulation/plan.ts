@@ -70,7 +70,7 @@ export const checkPlan = <Act>(plan: Plan<Act>): Plan<Act> => {
 const isSeed = (seed: unknown): seed is number => Number.isSafeInteger(seed) && (seed as number) >= 0
 
 export const drawPlan = <Act>(seed: number, { acts, faultMax = 5 }: PlanOptions<Act>): Plan<Act> => {
-  if (!isSeed(seed)) throw refused(`${String(seed)} is no seed`, 'seed')
+  if (!isSeed(seed)) throw refused(`${String(seed)} is not a seed`, 'seed')
   const random = seededRandom(seed)
   const timed = acts(random).map((act) => ({ act, afterMs: pick(random, [0, 0, 1, 15, 60, 300, 2500]) }))
   const faults: Fault[] = []

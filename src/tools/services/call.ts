@@ -115,7 +115,7 @@ const resultIn = (name: string, data: Uint8Array, bytesMax: number): unknown => 
   try {
     return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(data))
   } catch (cause) {
-    throw new RuntimeError('tool_output', `tool "${name}": its service answered with something that is no JSON: ${messageOf(cause).slice(0, 200)}`, {
+    throw new RuntimeError('tool_output', `tool "${name}": its service answered with something that is not JSON: ${messageOf(cause).slice(0, 200)}`, {
       hint: 'the service must answer with JSON in UTF-8, `null` for nothing',
       cause,
     })

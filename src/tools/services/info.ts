@@ -78,8 +78,8 @@ const offerOf = (service: string, { name: endpoint, subject, metadata }: z.infer
   const parsed = Metadata.safeParse(metadata)
   if (!parsed.success) throw new Error(parsed.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; '))
   const { schema, name = endpoint, approval, ...rest } = parsed.data
-  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error(`'${name.slice(0, 80)}' is no name for a tool: use 1 to 64 of A-Z a-z 0-9 _ -`)
-  if (!isCallable(subject, prefix)) throw new Error(`'${subject.slice(0, 120)}' is no subject for a tool`)
+  if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error(`'${name.slice(0, 80)}' is not a valid tool name: use 1 to 64 of A-Z a-z 0-9 _ -`)
+  if (!isCallable(subject, prefix)) throw new Error(`'${subject.slice(0, 120)}' is not a tool subject`)
   const settings = { ...rest, name, approval: approval === 'always', inputSchema: objectSchema(schema) }
   return { service, subject, settings, fingerprint: hashOf({ service, subject, settings }) }
 }

@@ -49,7 +49,7 @@ export const freeSpace = (
       if (free < needed || Math.abs(clock.now() - measuredAt) >= checkEveryMs) look()
       if (free < needed)
         throw new RuntimeError('log_full', `the disk of ${folder} has ${free} bytes free, ${needed} are needed to promise durability`, {
-          hint: `${free} bytes are free and ${needed} are needed: free some space; writing then goes on by itself, and nothing was lost`,
+          hint: `${free} bytes are free and ${needed} are needed: free some space; writing then resumes by itself, and nothing was lost`,
           retryable: true,
           data: { freeBytes: free, neededBytes: needed },
         })

@@ -56,7 +56,7 @@ const inQuery = (query: string | undefined): ConnectionOptions => {
   if (other !== undefined || !inboxPrefix || /[^A-Za-z0-9_.-]/.test(inboxPrefix))
     throw new RuntimeError(
       'bad_request',
-      other === undefined ? 'inbox_prefix is no subject' : `'${other.slice(0, 40)}' is unknown in a NATS address`,
+      other === undefined ? 'inbox_prefix is not a subject' : `'${other.slice(0, 40)}' is unknown in a NATS address`,
       {
         field: 'url',
         hint: 'only ?inbox_prefix=_INBOX_node is known there; certificates and creds files come from a context: nats-context:NAME',
@@ -67,7 +67,7 @@ const inQuery = (query: string | undefined): ConnectionOptions => {
 
 const fromContext = (name: string): ConnectionOptions & { servers: string[] } => {
   if (!/^[A-Za-z0-9_.-]+$/.test(name) || name.startsWith('.'))
-    throw new RuntimeError('bad_request', `'${name.slice(0, 80)}' is no name of a NATS context`, { field: 'url', hint: 'see `nats context ls`' })
+    throw new RuntimeError('bad_request', `'${name.slice(0, 80)}' is not a NATS context`, { field: 'url', hint: 'see `nats context ls`' })
   const file = join(process.env.XDG_CONFIG_HOME ?? join(homedir(), '.config'), 'nats', 'context', `${name}.json`)
   const { url, user, password, token, creds, nkey, ca, cert, key, inbox_prefix } = read(file, (text) => JSON.parse(text) as Context)
   const tls = { ...(ca ? { caFile: ca } : {}), ...(cert ? { certFile: cert } : {}), ...(key ? { keyFile: key } : {}) }

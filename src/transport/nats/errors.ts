@@ -83,7 +83,7 @@ export const noRoom = (doing: string, cause: unknown): RuntimeError =>
   new RuntimeError('log_full', `${doing}: the server has no room left (${messageOf(cause)})`, {
     cause,
     retryable: true,
-    hint: 'delete sessions, or give JetStream more storage; writing then goes on by itself, and what was acknowledged is safe',
+    hint: 'delete sessions, or give JetStream more storage; writing then resumes by itself, and what was acknowledged is safe',
   })
 
 /** A file that could not be written stays closed until the server begins anew (2.15). */

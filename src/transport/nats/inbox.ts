@@ -30,7 +30,7 @@ export const natsInbox = (
       checkName(id, 'message id')
       checkBytes(data, contentMax(link), 'message')
       if (!subject.startsWith(`${prefix}.in.`))
-        throw new RuntimeError('bad_request', `'${subject.slice(0, 120)}' is no subject of an inbox`, {
+        throw new RuntimeError('bad_request', `'${subject.slice(0, 120)}' is not an inbox subject`, {
           field: 'subject',
           hint: `write ${prefix}.in.<kind>.<id>`,
         })

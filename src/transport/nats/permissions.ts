@@ -53,7 +53,7 @@ export const permissionsOf = (user: User, prefix = 'statecast'): Permissions => 
 
 const checkService = (service: string): string => {
   if (typeof service === 'string' && instanceName.test(service)) return service
-  throw new RuntimeError('bad_request', `'${String(service).slice(0, 80)}' is no name for a service`, {
+  throw new RuntimeError('bad_request', `'${String(service).slice(0, 80)}' is not a valid service name`, {
     field: 'service',
     hint: 'name the service as its tools are announced: letters, digits, _ and -',
   })

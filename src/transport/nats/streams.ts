@@ -134,7 +134,7 @@ const ensure = async (jsm: JetStreamManager, config: Wanted, asIs: boolean, envi
     if (before !== undefined)
       throw new RuntimeError('corrupt_at', `the stream ${config.name} was there before, and is gone`, {
         cause: error,
-        hint: `restore it from a backup; to begin anew without what it held, ${
+        hint: `restore it from a backup; to start over without what it held, ${
           before === 'others'
             ? 'delete the other streams of this prefix too'
             : `delete the key ${before.key} from the bucket ${before.bucket}, and the other streams of this prefix`
