@@ -5,13 +5,14 @@ import { Actor } from 'xstate'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { Commit } from '../contracts/journal.ts'
 import { type ErrorParts, errorFrom, errorParts } from './plain.ts'
+import { errorType, requirePlainBytes } from './plain-bytes.ts'
 
 const packr = new Packr({ useRecords: false, copyBuffers: true })
 
 // Errors keep their class only where it is ours; any other comes back as an Error with the same name, message, cause and properties.
 addExtension({
   Class: Error,
-  type: 0x45,
+  type: errorType,
   // Packed on its own, so that a reader who does not know the extension can step over it.
   pack: (error: Error) => packr.pack(isRuntimeError(error) ? { known: error.toJSON() } : errorParts(error)),
   unpack: (bytes: Uint8Array) => {
@@ -29,8 +30,12 @@ addExtension({
 })
 
 export const encode = (value: unknown): Uint8Array => packr.pack(value)
-/** Of a Buffer, msgpackr would make Buffers out of what went in as plain bytes. */
-export const decode = (bytes: Uint8Array): unknown => packr.unpack(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+/** @throws RuntimeError corrupt_at for anything but what {@link encode} writes */
+// Of a Buffer, msgpackr would make Buffers out of what went in as plain bytes.
+export const decode = (bytes: Uint8Array): unknown => {
+  requirePlainBytes(bytes)
+  return packr.unpack(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+}
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)
 
 /** @throws RuntimeError corrupt_at when the bytes are no commit, or not the one that belongs there */
