@@ -102,7 +102,9 @@ export class Committer {
     const { clock } = host.environment
     let known = since
     let asked = false
-    for (let pauseMs = 0; !isWithin(clock, known, host.limits.takeoverMs) || !(asked || host.sure()); ) {
+    // An answer that took long says little by itself: with a good lease it is enough, or a slow journal would be asked for ever.
+    const settled = () => (isWithin(clock, known, host.limits.takeoverMs) ? asked || host.sure() !== false : asked && host.sure() === true)
+    for (let pauseMs = 0; !settled(); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
       const now = instantOf(clock)
       const last = await lastOf(host.journal, root.address)

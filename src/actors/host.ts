@@ -56,7 +56,7 @@ export class Host {
         this.#resting.storeTook(environment.clock.now())
         events.committed?.(root, ...args)
       },
-      sure: () => options.placement?.sure() ?? true,
+      sure: () => options.placement?.sure(),
       live: (...args) => events.live?.(...args),
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {

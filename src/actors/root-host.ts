@@ -40,8 +40,8 @@ export type RootHost = {
   live(root: Root, path: ActorPath, event: AnyEvent): void
   /** A chance for a test to strike. Returns a promise only when something waits. */
   moment(root: Root, moment: Moment, commit: Commit): void | Promise<void>
-  /** False where somebody else may have taken over at any moment. */
-  sure(): boolean
+  /** Whether our lease stands, so that nobody can have taken over; false where somebody may have at any moment, undefined where there are no leases. */
+  sure(): boolean | undefined
   /** The root is no longer in memory: fenced, broken or closed. */
   released(root: Root, reason: RuntimeError): void
 }

@@ -191,6 +191,29 @@ test('[INV-5] where a node could not renew its word, an effect asks the journal,
   expect(acted).toEqual(['acts as attempt 2'])
 })
 
+test('a journal that answers slowly holds nobody up whose lease is good', async () => {
+  const world = await aWorld()
+  const acted: string[] = []
+  let asked = 0
+  const machine = careful(world, acted, 5_000)
+  const host = await world.host([machine], {
+    placement: { has: () => true, admit: async () => undefined, sure: () => true },
+    journal: (journal) => ({
+      ...journal,
+      last: async (of) => {
+        asked++
+        await new Promise<void>((resolve) => void world.clock.setTimeout(resolve, 400))
+        return journal.last(of)
+      },
+    }),
+  })
+  await add(world, host)
+  asked = 0
+  await world.clock.advance(10_000)
+
+  expect({ acted, asked }).toEqual({ acted: ['acts as attempt 1'], asked: 1 })
+})
+
 /** A journal in which commit `at` reads as something else. */
 const changed =
   (at: number, change: (commit: Commit) => unknown) =>
