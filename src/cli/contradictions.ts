@@ -22,7 +22,8 @@ export const contradiction = (field: string, one: string, other: string): Runtim
 export const watchOptions = (program: Command): (() => void) => {
   const given = new Map<string, { flag: string; value: unknown }[]>()
   for (const command of [program, ...program.commands])
-    for (const option of command.options)
+    // One that takes several values is a list, and adds to itself.
+    for (const option of command.options.filter(({ variadic }) => !variadic))
       command.on(`option:${option.name()}`, (value: unknown) => {
         const known = given.get(option.attributeName()) ?? []
         given.set(option.attributeName(), [...known, { flag: option.long ?? option.flags, value: value ?? null }])
