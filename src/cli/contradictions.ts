@@ -21,8 +21,8 @@ export const contradiction = (field: string, one: string, other: string): Runtim
 /** @returns a check of the options of a command line that has been read @throws RuntimeError bad_request, from the check */
 export const watchOptions = (program: Command): (() => void) => {
   const given = new Map<string, { flag: string; value: unknown }[]>()
+  // One that takes several values is a list, and adds to itself.
   for (const command of [program, ...program.commands])
-    // One that takes several values is a list, and adds to itself.
     for (const option of command.options.filter(({ variadic }) => !variadic))
       command.on(`option:${option.name()}`, (value: unknown) => {
         const known = given.get(option.attributeName()) ?? []

@@ -60,7 +60,7 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
     case 'whoami':
       return { line: whoText(message) }
     case 'context':
-      return { line: directive.report ?? `Context: '${invalid ?? ''}' is none of list, detail, json.` }
+      return { line: directive.report ?? `Context: '${invalid ?? ''}' is not an option: choose list, detail or json.` }
     case 'help':
     case 'commands':
       return { line: helpText }
@@ -87,14 +87,14 @@ const setting = (
   invalid: string | undefined,
   name: keyof Toggles,
 ): Done => {
-  if (invalid?.includes(' ')) return { line: `${what}: ${invalid}. It stays ${current}.` }
-  if (invalid !== undefined) return { line: `${what}: '${invalid}' is none of ${options}. It stays ${current}.` }
+  if (invalid?.includes(' ')) return { line: `${what}: ${invalid}. Unchanged: ${current}.` }
+  if (invalid !== undefined) return { line: `${what}: '${invalid}' is not an option; choose one of ${options}. Unchanged: ${current}.` }
   if (value === undefined) return { line: `${what}: ${current}. Choose: ${options}.` }
   return { line: `${what}: ${value}.`, changes: { [name]: value === 'default' || value === 'inherit' ? null : value } }
 }
 
 const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record: SessionRecord, current: UsageMode | undefined): Done => {
-  if (invalid !== undefined) return { line: `Usage line: '${invalid}' is none of ${choices.usage}.` }
+  if (invalid !== undefined) return { line: `Usage line: '${invalid}' is not an option; choose one of ${choices.usage}.` }
   if (value === 'cost') return { line: costText(record) }
   const mode: UsageMode = value ?? nextUsageMode(current)
   return { line: `Usage line: ${mode}.`, changes: { usage: mode } }
@@ -102,7 +102,7 @@ const usage = ({ value, invalid }: Extract<Directive, { name: 'usage' }>, record
 
 const model = ({ value, credential, invalid }: Extract<Directive, { name: 'model' }>, { profile }: Message, now: Message['profile']): Done => {
   const current = `${now.model}${withCredential(now.credential)}`
-  if (invalid !== undefined) return { line: `Model: ${invalid}. It stays ${current}.` }
+  if (invalid !== undefined) return { line: `Model: ${invalid}. Unchanged: ${current}.` }
   if (value === undefined) return { line: `Model: ${current}${now.model === profile.model ? '' : ` (default: ${profile.model})`}.` }
   const usual = value === profile.model
   return {
@@ -117,7 +117,7 @@ const withCredential = (credential: string | undefined): string => (credential =
 const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['profile'], invalid: string | undefined): Done => {
   const told = (): string =>
     `${now.queueMode}, debounce ${now.debounceMs ?? 500} ms, cap ${now.queueCap ?? 'as configured'}, drop ${now.queueDrop ?? 'as configured'}`
-  if (invalid !== undefined) return { line: `Queue: '${invalid}' fits nothing; there are ${choices.queue}. It stays ${told()}.` }
+  if (invalid !== undefined) return { line: `Queue: '${invalid}' is not an option; choose one of ${choices.queue}. Unchanged: ${told()}.` }
   if (value === undefined) return { line: `Queue: ${told()}. Choose: ${choices.queue}.` }
   const base = value.reset ? { queueMode: null, debounceMs: null, queueCap: null, queueDrop: null } : {}
   const changes = { ...base, ...wishesOf([{ name: 'queue', value }]) }

@@ -333,7 +333,7 @@ describe('credentials', () => {
       fallbacks: ['other/b'],
     })
     const said = async (text: string, id: string) => (await asked(told, text, by(id))).text
-    expect(await said('/model model@nobody', '1')).toBe("Model: test/model has no credential 'nobody'; it has A, B. It stays test/model.")
+    expect(await said('/model model@nobody', '1')).toBe("Model: test/model has no credential 'nobody'; it has A, B. Unchanged: test/model.")
     expect(await said('/model test/model@B', '2')).toBe('Model: test/model (default) with the credential B alone.')
 
     expect(await said('/model', 'm')).toBe('Model: test/model with the credential B alone.')

@@ -122,7 +122,7 @@ test('[OC-100] a model that may not be chosen is an error, and nothing changes',
   await ask(told, '/model other/sonnet-4', ann('a'))
 
   expect((await ask(told, '/model anthropic/claude-x', ann('b'))).text).toMatch(
-    /^Model: 'anthropic\/claude-x' is not known.*It stays other\/sonnet-4\.$/,
+    /^Model: 'anthropic\/claude-x' is not known.*Unchanged: other\/sonnet-4\.$/,
   )
   expect(await toggles(told)).toEqual({ model: 'other/sonnet-4' })
 })

@@ -124,11 +124,14 @@ test.each([
 })
 
 test.each([
-  ['/think very', /'very' is none of off, minimal, low, medium, high, xhigh, adaptive, default\. It stays as the model is set\./],
-  ['/verbose loud', /'loud' is none of off, on, full, default\. It stays off\./],
-  ['/model nobody/knows', /'nobody\/knows' is not known.* It stays test\/model\./],
-  ['/queue drop:some', /'drop:some' fits nothing/],
-  ['/usage much', /'much' is none of off, tokens, full, cost/],
+  [
+    '/think very',
+    /'very' is not an option; choose one of off, minimal, low, medium, high, xhigh, adaptive, default\. Unchanged: as the model is set\./,
+  ],
+  ['/verbose loud', /'loud' is not an option; choose one of off, on, full, default\. Unchanged: off\./],
+  ['/model nobody/knows', /'nobody\/knows' is not known.* Unchanged: test\/model\./],
+  ['/queue drop:some', /'drop:some' is not an option/],
+  ['/usage much', /'much' is not an option; choose one of off, tokens, full, cost/],
 ])('[OC-98] %s is answered with a hint, and nothing is kept', async (text, answer) => {
   const { asked, script } = listener()
   await using told = await story(script)

@@ -32,7 +32,7 @@ test.each<[string, QueueMode]>([
 test('[OC-07] nonsense is no queue mode: nothing is kept, and the default holds', async () => {
   await using told = await story(listener().script)
 
-  expect((await ask(told, '/queue nonsense', ann('a'))).text).toMatch(/^Queue: 'nonsense' fits nothing; .* It stays steer,/)
+  expect((await ask(told, '/queue nonsense', ann('a'))).text).toMatch(/^Queue: 'nonsense' is not an option; .* Unchanged: steer,/)
 
   expect(await toggles(told)).toEqual({})
   await told.say('go', ann('b'))

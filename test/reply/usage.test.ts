@@ -164,7 +164,7 @@ test('[OC-95] where no price is known no cost is named, also after a turn that u
 test('[OC-95] a wrong word is answered with what there is, and nothing changes', async () => {
   await using told = await story(listener().script)
 
-  expect((await ask(told, '/usage much', ann('a'))).text).toBe("Usage line: 'much' is none of off, tokens, full, cost.")
+  expect((await ask(told, '/usage much', ann('a'))).text).toBe("Usage line: 'much' is not an option; choose one of off, tokens, full, cost.")
   expect(await toggles(told)).toEqual({})
 })
 
