@@ -93,6 +93,9 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
     return json(200, (await execute(runtime(), name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
   const stream = (context: Context<Env>, key: string): Response => {
+    // Nobody would read it, nor hang up.
+    if (context.req.raw.method === 'HEAD')
+      return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
     const { client, token } = context.get('caller')
     const owners = [
       [`token ${token}`, limits.streamsPerTokenMax],

@@ -60,7 +60,8 @@ export const resumeAt = async (
 ): Promise<{ place: Place; restart?: OutEvent }> => {
   const birth = await birthOf(journal, address)
   const head = await journal.head(address)
-  const foreign = after.birth === undefined ? after.seq > (head?.seq ?? 0) : after.birth !== birth
+  // Also in the right life: a backup that was restored ends before what its readers have seen.
+  const foreign = (after.birth !== undefined && after.birth !== birth) || after.seq > (head?.seq ?? 0)
   return { place: { ...(foreign ? beginning : after), birth }, ...(foreign ? { restart: restartEvent(birth) } : {}) }
 }
 

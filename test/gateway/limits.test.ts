@@ -102,6 +102,17 @@ test('and for an address; a stream that cannot begin counts for none', async () 
   }
 })
 
+test('a question for nothing but the headers of a stream opens none', async () => {
+  const { gateway, call } = await aGateway({ limits: { streamsPerTokenMax: 2 } })
+
+  for (let n = 0; n < 5; n++)
+    expect(await call('HEAD', '/sessions/main/events')).toMatchObject({ status: 200, headers: { 'content-type': 'text/event-stream' } })
+
+  const stream = await eventsOf(gateway.url, 'main')
+  stream.stop()
+  expect(stream.status).toBe(200)
+})
+
 test.each([
   ['says nothing', ''],
   ['never ends its headers', 'POST /rpc/health HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Slow: '],

@@ -39,6 +39,18 @@ test.each(['99.0', '3.7'])('a place that the journal does not have, such as %s, 
   expect(heard[0]?.id).toMatch(/^0\.0\.\w+$/)
 })
 
+test('so is one that is ahead in the life that the journal is in, as after a backup was restored', async () => {
+  const world = await aGateway()
+  const [seq, part, birth] = (await lastId(world)).split('.')
+
+  const ahead = await heardUntil(
+    await eventsOf(world.gateway.url, 'main', { 'last-event-id': `${Number(seq) + 1}.${part}.${birth}` }),
+    'echo where are we',
+  )
+
+  expect(ahead.map(({ event }) => event)).toEqual(['restart', 'accepted', 'started', 'final'])
+})
+
 test('a reader that resumes in a conversation that was deleted and begun anew is told so, though its place is there again', async () => {
   const world = await aGateway()
   const before = await lastId(world)
