@@ -29,6 +29,16 @@ addExtension({
   unpack: (bytes: Uint8Array) => packr.unpack(bytes.slice()) as string,
 })
 
+// In digests as well. Of numbers of more than a byte msgpackr packs as many bytes as there are numbers, and then whatever stood there before.
+const views = [Int16Array, Uint16Array, Int32Array, Uint32Array, Float32Array, Float64Array, BigInt64Array, BigUint64Array]
+for (const Class of views)
+  addExtension({
+    Class,
+    type: 0x42,
+    pack: ({ buffer, byteOffset, byteLength }: ArrayBufferView) => new Uint8Array(buffer, byteOffset, byteLength),
+    unpack: (bytes: Uint8Array) => bytes.slice(),
+  })
+
 export const encode = (value: unknown): Uint8Array => packr.pack(value)
 /** @throws RuntimeError corrupt_at for anything but what {@link encode} writes */
 // Of a Buffer, msgpackr would make Buffers out of what went in as plain bytes.

@@ -62,6 +62,12 @@ class Copier {
   replacedAt: string | undefined
   readonly #open: object[] = []
   readonly #keys: (string | number)[] = []
+  readonly #exact: boolean
+
+  /** @param exact refuses what can be written down and comes back as something else: a Buffer, an error of its own class, what a pattern has matched */
+  constructor(exact = false) {
+    this.#exact = exact
+  }
 
   copy(part: unknown): unknown {
     if (typeof part === 'string') return this.#text(part)
@@ -89,6 +95,7 @@ class Copier {
   #object(part: object): unknown {
     const prototype = Object.getPrototypeOf(part)
     if (prototype === Object.prototype || prototype === null) return this.#record(part as Record<string, unknown>)
+    if (this.#exact && !isExact(part, prototype)) throw this.#refusal('would come back as something else', 'pass plain data instead')
     if (Array.isArray(part)) {
       this.#grow(part.length)
       return Array.from(part, (item, index) => this.#at(index, item))
@@ -153,11 +160,17 @@ class Copier {
   }
 }
 
+const exactPrototypes: ReadonlySet<unknown> = new Set([Array.prototype, Date.prototype, Uint8Array.prototype, Error.prototype])
+
+const isExact = (part: object, prototype: unknown): boolean =>
+  (exactPrototypes.has(prototype) || isRuntimeError(part)) && (!Array.isArray(part) || Object.keys(part).length === part.length)
+
 /** Whether a value would come back from the journal as it is now; a machine whose context fails this is rebuilt from its log, not from snapshots. */
 export const isPlain = (value: unknown): boolean => {
   try {
-    plainCopy(value)
-    return true
+    const copier = new Copier(true)
+    copier.copy(value)
+    return copier.replacedAt === undefined
   } catch {
     return false
   }

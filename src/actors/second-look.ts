@@ -38,12 +38,18 @@ export const twinOf = (
 ): Promise<Twin | undefined> | undefined => {
   const { value } = live.actor.getSnapshot()
   if (!registration.secondLook?.wants(`${JSON.stringify(value)} ${nameOf(input)}`)) return undefined
-  const whole = wholeSnapshot(live)
-  if (!whole) return refold().then((again) => again && (() => again))
   // As it is now: the live one goes on from here.
-  const bytes = encode(whole)
-  const birth = { registration, input: undefined, at: live.timers.now, epoch: live.epoch }
-  return Promise.resolve(() => new Replica({ ...birth, snapshot: decode(bytes) as ReplicaSnapshot }))
+  const again = restoredLike(registration, live)
+  return (again ? Promise.resolve(again) : refold()).then((twin) => twin && (() => twin))
+}
+
+/** @returns undefined where a snapshot would bring back something else: a reference to an actor that has ended, say, or to the parent, is lost in one */
+const restoredLike = (registration: Registration, live: Replica): Replica | undefined => {
+  const whole = wholeSnapshot(live)
+  if (!whole) return undefined
+  const snapshot = decode(encode(whole)) as ReplicaSnapshot
+  const again = new Replica({ registration, input: undefined, at: live.timers.now, epoch: live.epoch, snapshot })
+  return again.failure || stateDifference(live, again) ? undefined : again
 }
 
 const nameOf = (input: Input): string => ('timer' in input ? 'a timer' : `'${input.event.type}'`)
@@ -77,6 +83,10 @@ type Difference = { path: ActorPath; place: string; values?: [unknown, unknown] 
 const differenceOf = (live: Replica, again: Replica): Difference | undefined => {
   if (again.failure) return { path: '/', place: `fails when it is done again: ${String(again.failure.error)}` }
   if (live.digest() === again.digest()) return undefined
+  return stateDifference(live, again) ?? { path: '/', place: 'its state' }
+}
+
+const stateDifference = (live: Replica, again: Replica): Difference | undefined => {
   const others = new Map(again.actors())
   for (const [path, ref] of live.actors()) {
     const other = others.get(path)
@@ -85,7 +95,7 @@ const differenceOf = (live: Replica, again: Replica): Difference | undefined => 
     if (found) return { path, ...found }
   }
   const found = firstDifference(live.timers.persisted(), again.timers.persisted(), 'delays')
-  return { path: '/', ...(found ?? { place: 'its state' }) }
+  return found && { path: '/', ...found }
 }
 
 const partsOf = (ref: AnyActorRef): Record<string, unknown> => {
@@ -98,9 +108,8 @@ const outputDifference = (live: readonly Output[], again: readonly Output[]): Di
   const told = (output: Output | undefined) => output && { ...output, run: undefined }
   for (let n = 0; n < Math.max(live.length, again.length); n++) {
     const [a, b] = [told(live[n]), told(again[n])]
-    if (isDeepStrictEqual(a, b)) continue
-    const kind = (a ?? b)?.kind ?? 'output'
-    return { path: (a ?? b)?.path ?? '/', ...(firstDifference(a, b, kind) ?? { place: kind }) }
+    const found = firstDifference(a, b, (a ?? b)?.kind ?? 'output')
+    if (found) return { path: (a ?? b)?.path ?? '/', ...found }
   }
   return undefined
 }
@@ -108,8 +117,11 @@ const outputDifference = (live: readonly Output[], again: readonly Output[]): Di
 const firstDifference = (a: unknown, b: unknown, place: string): Pick<Difference, 'place' | 'values'> | undefined => {
   // A reference to an actor is the actor of that name, in either tree.
   if (a instanceof XStateActor && b instanceof XStateActor) return a.id === b.id ? undefined : { place, values: [a.id, b.id] }
+  // A function that is made anew each time is another object, and does the same.
+  if (typeof a === 'function' && typeof b === 'function') return String(a) === String(b) ? undefined : { place, values: [a, b] }
   const parts = [a, b].every((part) => typeof part === 'object' && part !== null && isPlainObject(part))
-  if (!parts) return isDeepStrictEqual(a, b) ? undefined : { place, values: [a, b] }
+  // Minus zero comes back from a journal as zero.
+  if (!parts) return a === b || isDeepStrictEqual(a, b) ? undefined : { place, values: [a, b] }
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
     const found = firstDifference(left[key], right[key], place === '' ? key : `${place}.${key}`)
@@ -146,7 +158,7 @@ const errorOf = (
     'not_deterministic',
     `machine '${machine?.id ?? kind}' (${name}${path === '/' ? '' : path}) is not the same every time ${when}${state}: ${why.join('; ')}`,
     {
-      hint: "take time from now(), chance from random() and ids from uuid(), all of 'statecast'; or put them into the event, or into the result of an effect",
+      hint: `${calls.length === 0 ? 'keep each object in one place of the context, and its id in others; ' : ''}take time from now(), chance from random() and ids from uuid(), all of 'statecast'; or put them into the event, or into the result of an effect`,
       data: { kind, path, event: input ? nameOf(input) : null, state: value ?? null, place: difference?.place ?? null, calls },
     },
   )

@@ -16,6 +16,9 @@ import { lookAgain, type Twin, twinOf } from './second-look.ts'
 import { encodeSnapshot } from './snapshots.ts'
 import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
+/** Folding a longer journal again for one look would hold everybody up. */
+const refoldMax = 1_000
+
 export type Applied = { waiting: Waiting; outputs: Output[] }
 
 /** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
@@ -182,8 +185,9 @@ export class State {
     return undefined
   }
 
-  /** The tree as it is, made of what the journal says and what this batch has brought; nothing where that is not there. */
+  /** The tree as it is, made of what the journal says and what this batch has brought; nothing where that is not there, or much. */
   async #refolded(applied: Applied[]): Promise<Replica | undefined> {
+    if (this.ledger.seq > refoldMax) return undefined
     const { journal, address, registration } = this.#options
     const { replica } = await readPast(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
     replica?.enter(this.present().epoch)

@@ -55,7 +55,8 @@ const watched = (work: () => void): string[] => {
   const { Date: RealDate } = globalThis
   const realRandom = Math.random
   const later = () => RealDate.now() + anotherDayMs
-  globalThis.Date = new Proxy(RealDate, {
+  // A date says of itself that it was made by whatever stands there.
+  RealDate.prototype.constructor = globalThis.Date = new Proxy(RealDate, {
     get(date, key) {
       if (key !== 'now') return Reflect.get(date, key)
       note('Date.now()')
@@ -78,7 +79,7 @@ const watched = (work: () => void): string[] => {
   try {
     work()
   } finally {
-    globalThis.Date = RealDate
+    RealDate.prototype.constructor = globalThis.Date = RealDate
     Math.random = realRandom
   }
   return [...calls]

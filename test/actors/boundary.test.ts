@@ -208,8 +208,9 @@ test('what the machine sees is what the journal gives back, to the last detail',
     expect(Object.is(side.zero, 0)).toBe(true)
     expect(side.lone).toBe('a\ufffdb')
   }
-  expect(isPlain(value)).toBe(true)
-  expect(isPlain(new Set())).toBe(false)
+  expect(isPlain(seen)).toBe(true)
+  for (const other of [value.error, value.abort, value.lone, value.holes, new Set(), Buffer.from('a'), /a/.exec('a')])
+    expect(isPlain(other)).toBe(false)
   expect(() => plainCopy('x'.repeat(inputSizeMax + 1))).toThrow(expect.objectContaining({ code: 'too_large' }))
 })
 

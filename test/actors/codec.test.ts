@@ -48,3 +48,15 @@ test('whatever is written comes back', () => {
   const value = fc.anything({ maxDepth: 4, withDate: true, key: fc.string().filter((key) => key !== '__proto__') })
   fc.assert(fc.property(fc.array(value, { maxLength: 20 }), (values) => void decode(encode(values))))
 })
+
+test.each([new Float64Array([0.5, 2]), new Float32Array([1, 2, 3]), new Int16Array([7, 8]), new BigUint64Array([9n])])(
+  '%o has the same bytes every time: what stood in memory before is no part of it',
+  (numbers) => {
+    const bytes = encode([numbers])
+    for (const before of ['a', 'bb']) {
+      encode(before.repeat(100))
+      expect(encode([numbers])).toEqual(bytes)
+    }
+    expect(encode([numbers.map((n: any) => n + n)] as any)).not.toEqual(bytes)
+  },
+)

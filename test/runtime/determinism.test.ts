@@ -1,7 +1,7 @@
 /** A machine that reads a clock or chance is found out while it runs, by name and with the cure, and not by a crash that makes its actor unreadable. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type AnyStateMachine, assign, emit, fromPromise, raise, sendTo, setup } from 'xstate'
+import { type AnyStateMachine, assign, emit, fromCallback, fromPromise, raise, sendTo, setup, stopChild } from 'xstate'
 import { createRuntime } from '../../src/index.ts'
 import { defaultCheck } from '../../src/runtime/determinism.ts'
 import { testRuntime } from '../../src/testing/index.ts'
@@ -111,6 +111,78 @@ test.each(Object.entries(cases))(
   },
 )
 
+/** Sent `go` and `next`, with kills between. Each keeps what a snapshot cannot hold as it is, or lets out what is another object each time. */
+const aMachine = (on: Record<string, any>, more: object = {}, actors = {}) =>
+  setup({ types, actors }).createMachine({ id: 'order', context: {}, on: mapActions(on), ...more } as any)
+const mapActions = (on: Record<string, any>) => Object.fromEntries(Object.entries(on).map(([type, actions]) => [type, { actions }]))
+const asks = setup({ types }).createMachine({
+  context: ({ input }: any) => ({ parent: input.parent }),
+  on: { ask: { actions: sendTo(({ context }) => context.parent, { type: 'told' }) } },
+})
+const hears = fromCallback(() => undefined)
+
+const innocent: Record<string, () => AnyStateMachine> = {
+  'what a pattern has matched': () =>
+    aMachine({ go: assign({ kept: () => /(?<no>\d+)/.exec('order 17') }), next: assign({ no: ({ context }) => context.kept.groups.no }) }),
+  'a Buffer': () => aMachine({ go: assign({ kept: () => Buffer.from('ab') }), next: assign({ hex: ({ context }) => context.kept.toString('hex') }) }),
+  'an error of a class': () =>
+    aMachine({ go: assign({ kept: () => new RangeError('no') }), next: assign({ range: ({ context }) => context.kept instanceof RangeError }) }),
+  'half a character': () =>
+    aMachine({ go: assign({ kept: () => '😀'.slice(0, 1) }), next: assign({ whole: ({ context }) => context.kept + '😀'.slice(1) }) }),
+  'many numbers': () =>
+    aMachine(
+      { next: assign({ kept: ({ context }) => context.kept.map((n: number) => n + 1) }) },
+      { context: () => ({ kept: new Float64Array([0.5, 2]) }) },
+    ),
+  'minus zero': () => aMachine({ go: assign({ kept: () => -0 }), next: emit(({ context }) => ({ type: 'said', kept: context.kept })) }),
+  'a date and its class': () =>
+    aMachine({ go: assign({ kept: () => new Date(5) }), next: assign({ ours: ({ context }) => context.kept.constructor === Date }) }),
+  'an event with an actor in it': () => aMachine({ next: emit(({ self }) => ({ type: 'said', by: self })) }),
+  'a message to an effect with an actor and a function in it': () =>
+    aMachine(
+      { next: sendTo('hears', ({ self }) => ({ type: 'go', replyTo: self, done: () => 1 })) },
+      { invoke: { src: 'hears', id: 'hears' } },
+      { hears },
+    ),
+  'a child that knows its parent': () =>
+    aMachine(
+      { next: sendTo('asks', { type: 'ask' }), told: assign({ told: ({ context }) => (context.told ?? 0) + 1 }) },
+      { invoke: { src: 'asks', id: 'asks', input: ({ self }: any) => ({ parent: self }) } },
+      { asks },
+    ),
+  'a child that has ended, and is still kept': () =>
+    aMachine(
+      {
+        go: [assign({ kept: ({ spawn, self }) => (spawn as any)('asks', { id: 'asks', input: { parent: self } }) }), stopChild('asks')],
+        next: assign({ status: ({ context }) => context.kept.getSnapshot().status }),
+      },
+      {},
+      { asks },
+    ),
+}
+
+test.each(Object.entries(innocent))(
+  '%s: it is the same every time, so nobody says otherwise, and it is the same after a kill',
+  async (_, machine) => {
+    await using kit = await testRuntime({ machines: { order: machine() }, limits: { snapshotEvery: 1 } })
+    const factsOf = async () => {
+      const { kept: _kept, ...facts } = ((await kit.clock.until(kit.runtime.actor('order', 'x').snapshot())) as any).context
+      return facts
+    }
+    for (const types of [
+      ['go', 'next'],
+      ['next', 'go', 'next'],
+    ]) {
+      for (const type of types) await kit.clock.until(kit.runtime.actor('order', 'x').send({ type }))
+      const before = await factsOf()
+      await kit.crash()
+      await kit.restart()
+      expect(await factsOf()).toEqual(before)
+    }
+    expect(kit.log.filter(({ level }) => level === 'error')).toEqual([])
+  },
+)
+
 test('a context that no snapshot can hold is looked at too: its journal is folded again', async () => {
   const machine = setup({ types }).createMachine({
     id: 'order',
@@ -129,6 +201,23 @@ test('a context that no snapshot can hold is looked at too: its journal is folde
 
   expect([b?.status, c?.status]).toEqual(['fulfilled', 'fulfilled'])
   expect(go).toMatchObject({ reason: { code: 'not_deterministic', message: expect.stringContaining('context.seen') } })
+})
+
+test('a long journal is not folded again for one look: others would wait', async () => {
+  let applied = 0
+  const machine = setup({ types }).createMachine({
+    context: () => ({ seen: new Map() }),
+    on: { go: { guard: () => ++applied > 0, actions: assign({ seen: ({ context }) => new Map(context.seen) }) } },
+  })
+  await using kit = await testRuntime({ machines: { order: machine }, checkDeterminism: 'off' })
+  for (let n = 0; n < 1_001; n++) await kit.clock.until(kit.runtime.actor('order', 'x').send({ type: 'go' }))
+  await kit.restart({ checkDeterminism: 'always' })
+  await kit.clock.until(kit.runtime.actor('order', 'x').snapshot())
+  applied = 0
+
+  await kit.clock.until(kit.runtime.actor('order', 'x').send({ type: 'go' }))
+
+  expect(applied).toBe(1)
 })
 
 test('an input that is refused leaves nothing behind, its neighbours count, and its sender may go on', async () => {
