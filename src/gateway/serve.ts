@@ -13,7 +13,7 @@ export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'to
 
 export type Gateway = {
   url: string
-  /** Takes no new work and no new connections; what is open stays open. */
+  /** Takes no new work. Who waits for an answer, or asks whether this node is ready, is still answered. */
   drain(): void
   /** Ends all connections. */
   close(): Promise<void>
@@ -45,10 +45,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   const stopped = new Promise<void>((resolve) => server.once('close', resolve))
   return {
     url: `http://${shown}:${bound.port}`,
-    drain: () => {
-      draining.abort()
-      server.close()
-    },
+    drain: () => draining.abort(),
     close: async () => {
       draining.abort()
       closing.abort()

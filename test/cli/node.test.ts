@@ -38,16 +38,18 @@ test('trace --follow shows what happens as it happens, and Ctrl-C ends it', asyn
   expect((await trace.ended).code).toBe(130)
 })
 
-test('SIGTERM lets the turn that runs end and its client have the answer, takes no new work, and exits 0', async () => {
+test('SIGTERM lets the turn that runs end and its client have the answer, answers about it, takes no new work, and exits 0', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', testApp)
   const client = start({ folder }, 'send', 'main', 'wait a')
   await untilFile(join(folder, 'a.started'))
 
   node.process.kill('SIGTERM')
-  await expect.poll(async () => (await statecast({ folder }, 'send', 'other', 'too late')).code).not.toBe(0)
+  await expect.poll(async () => (await statecast({ folder }, 'send', 'other', 'too late')).stderr).toContain('shutting down [closed]')
+  const history = await statecast({ folder }, 'history', 'main')
   writeFileSync(join(folder, 'a.go'), '')
 
+  expect(history).toMatchObject({ code: 0, stdout: expect.stringContaining('wait a') })
   expect(await client.ended).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"a"}\n' })
   expect((await node.ended).code).toBe(0)
   expect(existsSync(join(folder, '.statecast/owner.json'))).toBe(false)

@@ -40,7 +40,7 @@ test('probes need no token, and tell whether the process is up and whether it ca
   expect(await call('GET', '/readyz', { headers })).toMatchObject({ status: 200, json: { ready: true, writable: true } })
 })
 
-test('a node that cannot write, or drains, is not ready but up', async () => {
+test('a node that cannot write is not ready but up', async () => {
   const { call, runtime, gateway } = await aGateway()
   const { transport } = runtime.services
   const health = transport.health.bind(transport)
@@ -52,6 +52,18 @@ test('a node that cannot write, or drains, is not ready but up', async () => {
   expect(full).toMatchObject({ status: 503, json: { ready: false, detail: 'disk full' } })
   expect((await call('GET', '/healthz')).status).toBe(200)
   expect(gateway.url).toMatch(/^http:\/\/127\.0\.0\.1:\d+$/)
+})
+
+test('a node that drains tells new clients, too, that it is not ready, and what became of the work that it has', async () => {
+  const { call, rpc, gateway } = await aGateway()
+  const { json: run } = await rpc('chat.send', { sessionKey: 'main', message: 'hang' })
+
+  gateway.drain()
+
+  expect(await call('GET', '/readyz')).toMatchObject({ status: 503, json: { ready: false, detail: 'shutting down' } })
+  expect(await call('GET', '/healthz')).toMatchObject({ status: 200 })
+  expect(await rpc('sessions.get', { sessionKey: 'main' })).toMatchObject({ status: 200, json: { run: { runId: run.runId } } })
+  expect(await rpc('chat.send', { sessionKey: 'other', message: 'hi' })).toMatchObject({ status: 503, json: { error: { code: 'closed' } } })
 })
 
 test.each(['evil.example', 'localhost.evil.example', '127.0.0.1.evil.example:80', '10.0.0.1'])('the host name %s is not served', async (host) => {
