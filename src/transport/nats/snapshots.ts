@@ -9,14 +9,12 @@ import { isFull, isWrongSequence } from './errors.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
 import type { payloads } from './payload.ts'
-import { type Place, seqHeader } from './tips.ts'
+import { type Place, removedHours, seqHeader } from './tips.ts'
 
 /** Where in the stream its frame stands, so that what comes after it is found without reading what came before. */
 const placeHeader = 'Statecast-Place'
 /** Place of the last frame that was removed. */
 const removedHeader = 'Statecast-Removed'
-/** Longer than a node that was frozen, or cut off, goes on with what it knew. */
-const removedTtl = '24h'
 
 export type Snapshots = ReturnType<typeof natsSnapshots>
 
@@ -28,7 +26,7 @@ export const natsSnapshots = (link: Link, names: Names, content: ReturnType<type
 
   const sayRemoved = (address: Address, { seq, place }: Place): Promise<unknown> =>
     link.publish(names.snapshot(address), new Uint8Array(), {
-      headers: { [seqHeader]: String(seq), [removedHeader]: String(place), 'Nats-TTL': removedTtl },
+      headers: { [seqHeader]: String(seq), [removedHeader]: String(place), 'Nats-TTL': `${removedHours}h` },
     })
 
   return {

@@ -2,7 +2,7 @@
  * The newest frame of each root as this process has written or seen it. Places in the stream only rise, also when a root is removed and begins anew: so
  * what is found at an earlier place, or not at all and not removed, has been lost.
  */
-import { type Clock, pause } from '../../contracts/environment.ts'
+import { type Clock, type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { shorterError } from '../../contracts/shorter.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
@@ -17,8 +17,8 @@ export const seqHeader = 'Statecast-Seq'
 export type Place = { seq: number; place: number }
 export const placeOf = ({ headers, seq: place }: Stored): Place => ({ seq: Number(headers.last(seqHeader)), place })
 
-/** `ours` where this process has just written it; `unsure` where another may have been written since that was not acknowledged. */
-export type Tip = Place & { ours?: boolean; unsure?: boolean }
+/** `seen` when it was last there; `ours` where this process has just written it; `unsure` where another may have been written since that was not acknowledged. */
+export type Tip = Place & { seen?: Instant; ours?: boolean; unsure?: boolean }
 
 export type TipParts = {
   clock: Clock
@@ -27,6 +27,11 @@ export type TipParts = {
   /** Up to which place of the stream a root was removed, 0 for one that was not. */
   removedAt(address: Address): Promise<number>
 }
+
+/** How long the word of a removal stands. */
+export const removedHours = 24
+/** What was seen that long ago and is gone may have been removed, and the word of it be gone as well. */
+const removedToldMs = (removedHours - 1) * 3_600_000
 
 /** A leader that was voted out and does not know it yet may answer for some moments. */
 const doubtMs = 2_000
@@ -53,13 +58,13 @@ export class Tips {
   }
 
   wrote(address: Address, place: Place): void {
-    this.#known.set(addressKey(address), { ...place, ours: true })
+    this.#known.set(addressKey(address), { ...place, seen: instantOf(this.#parts.clock), ours: true })
   }
 
   /** Something may have been written. */
   doubt(address: Address): void {
     const known = this.get(address)
-    if (known !== undefined) this.#known.set(addressKey(address), { seq: known.seq, place: known.place, unsure: true })
+    if (known !== undefined) this.#known.set(addressKey(address), { ...known, ours: false, unsure: true })
   }
 
   forget(address: Address): void {
@@ -76,7 +81,7 @@ export class Tips {
         this.#saw(address, found)
         return found
       }
-      if (found === undefined && (await this.#parts.removedAt(address)) >= known.place) {
+      if (found === undefined && (await this.#wasRemoved(address, known))) {
         if (this.get(address)?.place === known.place) this.forget(address)
         return undefined
       }
@@ -85,10 +90,14 @@ export class Tips {
     }
   }
 
+  async #wasRemoved(address: Address, { place, seen }: Tip): Promise<boolean> {
+    return (seen !== undefined && !isWithin(this.#parts.clock, seen, removedToldMs)) || (await this.#parts.removedAt(address)) >= place
+  }
+
   #saw(address: Address, found: Stored | undefined): void {
     const known = this.get(address)
     if (found === undefined || (known !== undefined && known.place > found.seq)) return
     const { ours = false } = known?.place === found.seq ? known : {}
-    this.#known.set(addressKey(address), { ...placeOf(found), ...(ours ? { ours } : {}) })
+    this.#known.set(addressKey(address), { ...placeOf(found), seen: instantOf(this.#parts.clock), ours })
   }
 }
