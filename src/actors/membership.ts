@@ -122,6 +122,12 @@ export class Membership {
       node === this.#own?.id || isWithin(this.#clock, heard, lateMs) ? [] : [{ node, revision }],
     )
   }
+  /** ms until the word of another node would be late, if it says nothing until then; undefined where there is no other node. */
+  get lateInMs(): number | undefined {
+    const now = instantOf(this.#clock).steady
+    const others = [...this.#nodes].filter(([node]) => node !== this.#own?.id)
+    return others.length === 0 ? undefined : Math.max(0, lateMs - now + Math.min(...others.map(([, { heard }]) => heard.steady)))
+  }
   /** Takes the record of another node away, unless it has said something since. @throws RuntimeError log_unavailable … */
   async dismiss(node: string, revision: number): Promise<void> {
     const key = nodesPrefix + node

@@ -5,6 +5,7 @@ import { errorBody } from '../contracts/errors.ts'
 import { peerMachine } from '../machines/peer.machine.ts'
 import type { Membership } from './membership.ts'
 
+/** ms between two looks at nodes while the word of one is late. */
 const lookMs = 100
 
 export type PeersParts = {
@@ -43,10 +44,18 @@ export const watchPeers = ({ membership, environment: { clock, log }, listens }:
 
   const look = (): void => {
     for (const { node, revision } of membership.late()) if (!suspicions.has(node)) suspect(node, revision)
-    timer = clock.setTimeout(look, lookMs)
+    timer = undefined
+    plan()
   }
-  timer = clock.setTimeout(look, lookMs)
+  /** A node by itself has nobody to look after, and of others the first word that could be late is the next to look at. */
+  const plan = (): void => {
+    const { lateInMs } = membership
+    if (timer === undefined && lateInMs !== undefined) timer = clock.setTimeout(look, Math.max(lookMs, lateInMs))
+  }
+  const leave = membership.listen(plan)
+  plan()
   return () => {
+    leave()
     clock.clearTimeout(timer)
     for (const actor of suspicions.values()) actor.stop()
     suspicions.clear()

@@ -84,3 +84,35 @@ test('[INV-5] nobody is gone for others while it is sure of its place', async ()
   expect(both).toBe(0)
   stop()
 })
+
+test('a node by itself looks at nobody, and one among others once for each of their words', async () => {
+  const clock = aManualClock()
+  let looks = 0
+  const counted = (callback: () => void) => () => {
+    looks++
+    callback()
+  }
+  const counting = { ...clock, setTimeout: (callback: () => void, ms: number) => clock.setTimeout(counted(callback), ms) }
+  const environment = { ...anEnvironment(), clock: counting }
+  const { registry } = await openMemory({ environment: { ...environment, clock } })
+  const quiet = { ...environment, clock }
+  const [me, other] = [await new Membership(registry, quiet).open(), await new Membership(registry, quiet).open()]
+  let own = (await me.announce(record('me'), 0))!
+  const stop = watchPeers({ membership: me, environment, listens: async () => true })
+  const pass = async (seconds: number, speaks: () => Promise<unknown>) => {
+    for (let second = 0; second < seconds; second++) {
+      clock.advance(1_000)
+      own = (await me.announce(record('me'), own))!
+      await speaks()
+    }
+  }
+  await pass(10, async () => undefined)
+  expect(looks).toBe(0)
+
+  let known = 0
+  await pass(10, async () => void (known = (await other.announce(record('other'), known))!))
+
+  expect(looks).toBeGreaterThan(4)
+  expect(looks).toBeLessThan(12)
+  stop()
+})
