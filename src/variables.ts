@@ -1,6 +1,6 @@
 /** The variables of this process, secrets from files included: what stands in a variable is shown by `docker inspect`, crash reports and children. */
-import { readFileSync } from 'node:fs'
-import { RuntimeError } from './contracts/errors.ts'
+import { readFileSync, statSync } from 'node:fs'
+import { isRuntimeError, RuntimeError } from './contracts/errors.ts'
 import type { Variables } from './models/server.ts'
 
 /** Each may be given as a file instead, by its name and `_FILE`. */
@@ -24,23 +24,23 @@ export const variables = (env: Variables = process.env): Variables => {
   return read.length === 0 ? env : { ...env, ...Object.fromEntries(read) }
 }
 
-/** Long enough for any key; a device or a wrong file does not fill the memory. */
-const charsMax = 64 * 1024
+/** Long enough for any key. */
+const bytesMax = 64 * 1024
 
 const textOf = (file: string, name: string): string => {
-  let text: string
-  try {
-    text = readFileSync(file, 'utf8').trim()
-  } catch (cause) {
-    throw new RuntimeError('bad_request', `${name} cannot be read: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`, {
+  const refused = (why: string, cause?: unknown) =>
+    new RuntimeError('bad_request', `${name} ${why}`, {
       cause,
       field: name,
-      hint: 'name a file that the user of this process may read, and that holds nothing but the value',
+      hint: 'name a regular file that the user of this process may read, and that holds nothing but the value',
     })
+  try {
+    const found = statSync(file)
+    // A pipe gives what it has only once, and a device perhaps for ever.
+    if (!found.isFile()) throw refused('names no regular file')
+    if (found.size > bytesMax) throw refused('is longer than any such value')
+    return readFileSync(file, 'utf8').trim()
+  } catch (cause) {
+    throw isRuntimeError(cause) ? cause : refused(`cannot be read: ${(cause as NodeJS.ErrnoException).code ?? 'unknown error'}`, cause)
   }
-  if (text.length <= charsMax) return text
-  throw new RuntimeError('bad_request', `${name} is longer than any such value`, {
-    field: name,
-    hint: 'name a file that holds nothing but the value',
-  })
 }

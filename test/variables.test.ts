@@ -1,4 +1,5 @@
 /** Secrets from files: the value in the file is the value of the variable. */
+import { execFileSync } from 'node:child_process'
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -30,6 +31,16 @@ test.each(fromFiles)('%s beside its file is refused, also where both say the sam
   expect(() => variables({ [name]: 'value', [`${name}_FILE`]: file })).toThrow(expect.objectContaining(both))
   expect(variables({ [name]: ' ', [`${name}_FILE`]: file })[name]).toBe('value')
   expect(variables({ [name]: 'value', [`${name}_FILE`]: '' })[name]).toBe('value')
+})
+
+test('a device or a pipe, which may never end, or gives what it has only once, is refused without being read', () => {
+  const pipe = join(folder, 'pipe')
+  execFileSync('mkfifo', [pipe])
+
+  for (const file of ['/dev/zero', pipe])
+    expect(() => variables({ STATECAST_TOKEN_FILE: file })).toThrow(
+      expect.objectContaining({ code: 'bad_request', field: 'STATECAST_TOKEN_FILE', message: 'STATECAST_TOKEN_FILE names no regular file' }),
+    )
 })
 
 test('a file that is missing, a folder, unreadable or far too long is refused by its name, and what it holds is never shown', () => {

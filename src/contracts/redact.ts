@@ -2,21 +2,28 @@
 import { type ErrorBody, errorBody, RuntimeError } from './errors.ts'
 import { depthMax } from './plain.ts'
 
+const nameOfSecret =
+  '(?:authorization|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|secret[-_]?key|(?:access|auth|refresh|session|bot)[-_]?token|passwd|password|passphrase|secret)'
+/** What stands under such a name, whatever it looks like. */
+const holdsSecret = new RegExp(`${nameOfSecret}$|(?:^|[-_.])token$|cookie$`, 'i')
+
 const patterns: readonly [RegExp, string][] = [
   // As far as its end, or to the end of the text where it was cut off.
-  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----(?:[^-]|-(?!----))*(?:-----END [A-Z ]{0,40}PRIVATE KEY-----)?/g, '[redacted]'],
+  [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----(?:END [A-Z ]{0,40}PRIVATE KEY-----)?|$)/g, '[redacted]'],
   // Also with a prefix: DB_PASSWORD, clientSecret.
-  [
-    /(authorization|api[-_]?key|access[-_]?key|private[-_]?key|secret[-_]?key|(?:access|auth|refresh|session|bot)[-_]?token|passwd|password|passphrase|secret)(\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?[^\s"',;&}\\]+/gi,
-    '$1$2[redacted]',
-  ],
+  [new RegExp(String.raw`(${nameOfSecret}\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?[^\s"',;&}\\]+`, 'gi'), '$1[redacted]'],
+  [/((?:^|[^\w-])(?:set-)?cookie\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\][^\r\n"'\\]*/gi, '$1[redacted]'],
   [/(token\\?["']?\s*[:=]\s*\\?["']?)[\w.~+/=-]{8,}/gi, '$1[redacted]'],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]'],
   [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'<>]{1,200}@/gi, '$1[redacted]@'],
   [/([?&](?:key|token|sig|signature|code|x-amz-(?:signature|credential|security-token))=)[^\s&"']+/gi, '$1[redacted]'],
-  // Keys that say by their beginning whose they are: models, GitHub, GitLab, npm, Slack, Stripe, SendGrid, Google, AWS, Telegram.
+  // With a slash in the password, which nothing accepts and so is repeated in an error; not a port and a path.
+  [/\b([a-z][a-z0-9+.-]{0,20}:\/\/)[^\s/"'<>:[]{0,100}:(?!\d{1,5}[/?#])[^\s"'<>]{1,200}@/gi, '$1[redacted]@'],
+  // Keys that say by their beginning whose they are: models, GitHub, GitLab, npm, Slack, Stripe, SendGrid, Google, AWS, Telegram, NATS.
   [/\b(?:sk|pk|rk|gsk)[-_][\w*.-]{8,}/g, '[redacted]'],
   [/\b(?:(?:hf|npm|whsec|gh[oprsu]|github_pat)_\w{8,}|(?:xai|glpat|xapp|xox[a-z])-[\w-]{8,})/g, '[redacted]'],
+  [/\b(?:(?:r8|dop_v1)_\w{20,}|(?:nvapi|pplx|csk)-[\w-]{16,}|hvs\.[\w-]{16,})/g, '[redacted]'],
+  [/\bS[ACNOUX][A-Z2-7]{56}\b/g, '[redacted]'],
   [/\b(?:AIza[\w-]{16,}|(?:ya29|SG)\.[\w.-]{16,})/g, '[redacted]'],
   [/\b(?:AKIA|ASIA|ABIA|ACCA)[A-Z0-9]{16}\b/g, '[redacted]'],
   [/\b\d{8,10}:[\w-]{35}(?![\w-])/g, '[redacted]'],
@@ -38,10 +45,12 @@ export const redacted = <T>(value: T, depth = 0): T => {
   if (typeof value !== 'object' || value === null || depth > depthMax) return value
   const prototype: unknown = Object.getPrototypeOf(value)
   if (!Array.isArray(value) && prototype !== Object.prototype && prototype !== null) return value
-  const entries = Object.entries(value).map(([key, inner]) => [key, inner, redacted(inner, depth + 1)] as const)
+  const entries = Object.entries(value).map(([key, inner]) => [key, inner, isSecret(key, inner) ? '[redacted]' : redacted(inner, depth + 1)] as const)
   if (entries.every(([, before, after]) => before === after)) return value
   return (Array.isArray(value) ? entries.map(([, , after]) => after) : Object.fromEntries(entries.map(([key, , after]) => [key, after]))) as T
 }
+
+const isSecret = (key: string, value: unknown): boolean => typeof value === 'string' && value !== '' && holdsSecret.test(key)
 
 /** Whatever was thrown, for somebody else to read. Not its hint, which we have written: one may say how a secret is to be sent. */
 export const shownBody = (thrown: unknown): ErrorBody => {

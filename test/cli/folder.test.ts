@@ -33,6 +33,18 @@ test('a path that is too long is wrong usage, and the answer is short', async ()
   expect(stderr.length).toBeLessThan(1_000)
 })
 
+test('a folder that all users share, as /tmp is, is not taken for data, and stays open to them', async () => {
+  const shared = join(aFolder(), 'shared')
+  mkdirSync(shared)
+  chmodSync(shared, 0o1777)
+
+  const { code, stderr } = await statecast({ folder: aFolder() }, 'send', 'main', 'hi', '--app', testApp, '--url', `embedded:${shared}`)
+
+  expect(code).toBe(3)
+  expect(stderr).toContain(join(shared, 'statecast'))
+  expect(statSync(shared).mode & 0o7777).toBe(0o1777)
+})
+
 test.each([
   ['deleted', (data: string) => rmSync(data, { recursive: true })],
   ['moved away', (data: string) => renameSync(data, `${data}.away`)],

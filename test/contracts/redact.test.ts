@@ -26,6 +26,10 @@ const secrets: [string, string, string?][] = [
   ['in JSON', letters, '{"clientSecret":"SECRET","id":1}'],
   ['in JSON in a text', letters, '{\\"password\\": \\"SECRET\\"}'],
   ['in a header', letters, 'Authorization: Bearer SECRET'],
+  ['in a cookie', letters, 'Set-Cookie: sid=SECRET; HttpOnly'],
+  ['of NATS', `SU${'A2B3C4D5'.repeat(7)}`],
+  ['of another model', `nvapi-${letters}`],
+  ['with a slash in an address', 'hunter2/horse', 'Invalid URL: postgres://admin:SECRET@db.local/app'],
   ['in a header of another name', letters, 'X-Auth-Token: SECRET'],
 ]
 
@@ -47,6 +51,7 @@ test.each([
   'used 300 tokens: 200 in, 100 out',
   'the key "name" is missing: see https://docs.local/keys?page=2#tokens',
   'mail me@example.org',
+  'https://registry.local:8080/@scope/name and http://[::1]:4111/a@b',
   '-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----',
 ])('%j is no secret', (text) => {
   expect(redact(text)).toBe(text)
@@ -57,6 +62,24 @@ test('data is redacted wherever a text stands in it; what has nothing to hide is
   expect(redacted(plain)).toBe(plain)
 
   expect(redacted({ deep: [{ url: 'amqp://u:p4ssword@host' }], n: 1 })).toEqual({ deep: [{ url: 'amqp://[redacted]@host' }], n: 1 })
+})
+
+test('what stands under the name of a secret is redacted, whatever it looks like; counts and other words are not', () => {
+  const headers = { authorization: 'Basic YTpi', cookie: 'sid=1', 'x-api-key': 'abc' }
+  expect(redacted({ config: { headers, password: 'hunter2', DB_PASSWORD: 'hunter2', token: 'abc' } })).toEqual({
+    config: {
+      headers: { authorization: '[redacted]', cookie: '[redacted]', 'x-api-key': '[redacted]' },
+      password: '[redacted]',
+      DB_PASSWORD: '[redacted]',
+      token: '[redacted]',
+    },
+  })
+  const harmless = { tokens: 12, token: 3, secretary: 'Ada', field: 'password', password: '', cookies: 'none' }
+  expect(redacted(harmless)).toBe(harmless)
+})
+
+test('a private key of any length, that nothing ends, is redacted', () => {
+  expect(redact(`-----BEGIN PRIVATE KEY-----${'a'.repeat(10_000_000)}`)).toBe('[redacted]')
 })
 
 test('an error keeps all but its secrets, and stays itself where it has none', () => {

@@ -28,6 +28,11 @@ export const makeDataFolder = (folder: string): void => {
 const closeToOthers = (folder: string): void => {
   const { mode, uid } = statSync(folder)
   if (process.platform === 'win32' || (mode & 0o002) === 0) return
+  // As /tmp is: others have their own things in it.
+  if ((mode & 0o1000) !== 0)
+    throw new RuntimeError('forbidden', `${folder} is a folder that all users share, and not one for data`, {
+      hint: `give one of its own below it, such as ${join(folder, 'statecast')}`,
+    })
   if (uid !== process.getuid?.())
     throw new RuntimeError('forbidden', `every user may write to the data folder ${folder}, and it belongs to another one`, {
       hint: `have its owner close it (chmod go-w ${folder}), or give another folder`,
