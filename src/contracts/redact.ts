@@ -2,16 +2,18 @@
 import { type ErrorBody, errorBody, RuntimeError } from './errors.ts'
 import { depthMax } from './plain.ts'
 
-const nameOfSecret =
-  '(?:authorization|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|secret[-_]?key|(?:access|auth|refresh|session|bot)[-_]?token|passwd|password|passphrase|secret)'
-/** What stands under such a name, whatever it looks like. */
-const holdsSecret = new RegExp(`${nameOfSecret}$|(?:^|[-_.])token$|cookie$`, 'i')
+/** What stands under such a name in data, whatever it looks like. */
+const holdsSecret =
+  /(?:authorization|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|secret[-_]?key|(?:^|[-_.]|access|auth|refresh|session|bot)token|passwd|password|passphrase|secret|cookie)$/i
 
 const patterns: readonly [RegExp, string][] = [
   // As far as its end, or to the end of the text where it was cut off.
   [/-----BEGIN [A-Z ]{0,40}PRIVATE KEY-----[\s\S]*?(?:-----(?:END [A-Z ]{0,40}PRIVATE KEY-----)?|$)/g, '[redacted]'],
   // Also with a prefix: DB_PASSWORD, clientSecret.
-  [new RegExp(String.raw`(${nameOfSecret}\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?[^\s"',;&}\\]+`, 'gi'), '$1[redacted]'],
+  [
+    /((?:authorization|api[-_]?key|access[-_]?key|account[-_]?key|private[-_]?key|secret[-_]?key|(?:access|auth|refresh|session|bot)[-_]?token|passwd|password|passphrase|secret)\\?["']?\s*[:=]\s*\\?["']?)(?:(?:bearer|basic)\s+)?[^\s"',;&}\\]+/gi,
+    '$1[redacted]',
+  ],
   [/((?:^|[^\w-])(?:set-)?cookie\\?["']?\s*[:=]\s*\\?["']?)[^\s"'\\][^\r\n"'\\]*/gi, '$1[redacted]'],
   [/(token\\?["']?\s*[:=]\s*\\?["']?)[\w.~+/=-]{8,}/gi, '$1[redacted]'],
   [/\b(bearer|basic)\s+[\w.~+/=-]{8,}/gi, '$1 [redacted]'],

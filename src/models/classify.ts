@@ -46,7 +46,7 @@ const classified = (facts: Facts, { now, secrets = [], summary, hints = () => un
     data: {
       ...(facts.status === undefined ? {} : { status: facts.status }),
       ...retryAfter(facts.headers, now),
-      ...(facts.body === '' ? {} : { body: redact(facts.body.slice(0, 20_000), secrets).slice(0, bodyCharsMax) }),
+      ...(facts.body === '' ? {} : { body: redact(facts.body.slice(0, wordsMax), secrets).slice(0, bodyCharsMax) }),
     },
     // The thrown error is not kept as the cause: it carries the request with its headers, and a logger would print them.
   })
@@ -124,15 +124,25 @@ const bodyOf = (error: Record<string, unknown>): string => {
 /** What the words say wins over the status where providers are known to use one status for several things. */
 const codeOf = (facts: Facts): ProviderCode => {
   const { status, names, systemCodes } = facts
-  const words = `${facts.text}\n${facts.body.slice(0, 20_000)}\n${systemCodes.join(' ')}`.toLowerCase()
+  const words = `${facts.text.slice(0, wordsMax)}\n${facts.body.slice(0, wordsMax)}\n${systemCodes.join(' ')}`.toLowerCase()
   const isRefusal = status === undefined || status < 500
   if (isRefusal && overflowWords.test(words) && status !== 401 && status !== 403) return 'provider_overflow'
   if (isRefusal && /insufficient_quota|billing_error|billing_hard_limit|credit balance is too low|insufficient credits|payment required/.test(words))
     return 'provider_billing'
-  if ((status === 404 || status === 400) && /model_not_found|model_not_exist|not_found_error.*model|model.*(?:does not exist|not found)/s.test(words))
-    return 'provider_unknown_model'
+  if ((status === 404 || status === 400) && namesNoModel(words)) return 'provider_unknown_model'
   if (status !== undefined) return codeOfStatus(status)
   return codeWithoutStatus(words, names)
+}
+
+/** Of what a provider says, so much is looked at. */
+const wordsMax = 20_000
+
+/** What follows is looked for once, behind the first such word: behind each of them it would take minutes in a text of nothing else. */
+const namesNoModel = (words: string): boolean => {
+  const after = (word: string): string => words.slice(words.includes(word) ? words.indexOf(word) + word.length : words.length)
+  return (
+    /model_not_found|model_not_exist/.test(words) || after('not_found_error').includes('model') || /does not exist|not found/.test(after('model'))
+  )
 }
 
 const overflowWords =
@@ -167,7 +177,7 @@ const codeWithoutStatus = (words: string, names: string[]): ProviderCode => {
 /** The provider's own sentence, if it has one. */
 const saidBy = ({ body, text }: Facts, secrets: readonly string[]): string => {
   const sentence = sentenceIn(body) ?? text.split(' | ')[0] ?? ''
-  return redact(sentence.slice(0, 20_000), secrets).replace(/\s+/g, ' ').trim().slice(0, messageCharsMax)
+  return redact(sentence.slice(0, wordsMax), secrets).replace(/\s+/g, ' ').trim().slice(0, messageCharsMax)
 }
 
 const sentenceIn = (body: string): string | undefined => {

@@ -81,6 +81,14 @@ test('one of our own errors stays as it is', () => {
   expect(classify(error, { now })).toBe(error)
 })
 
+test('a message of megabytes is classified by its beginning, however it repeats itself', () => {
+  const long = 'model '.repeat(200_000)
+
+  expect(classify(Object.assign(new Error(long), { statusCode: 400 }), { now: 0 }).code).toBe('provider_rejected')
+  expect(classify(Object.assign(new Error(`${long}not found`), { statusCode: 400 }), { now: 0 }).code).toBe('provider_rejected')
+  expect(classify(Object.assign(new Error('the model x is not found'), { statusCode: 400 }), { now: 0 }).code).toBe('provider_unknown_model')
+})
+
 test('a circle of causes ends', () => {
   const error: Error & { cause?: unknown } = new Error('round')
   error.cause = error
