@@ -7,7 +7,7 @@ const repeating = new Set([307, 308])
 
 /**
  * `fetch` that takes its key nowhere but to the server that somebody has named: a redirect to another origin is refused. What a server still sends
- * after `[DONE]` is no part of its answer, and is not waited for.
+ * after `[DONE]` is no part of its answer, and is not waited for. What says why it refuses is read so far, and no line is longer than an answer.
  * @param variable names the address, for the hint
  */
 export const providerFetch =
@@ -17,7 +17,7 @@ export const providerFetch =
     for (let redirects = 0; ; redirects++) {
       const response = await fetch(url, { ...init, redirect: 'manual' })
       const target = targetOf(response, url)
-      if (target === undefined) return endedAtDone(response)
+      if (target === undefined) return bounded(response)
       await response.body?.cancel()
       if (target.origin !== url.origin || !repeating.has(response.status) || redirects === redirectsMax) throw refused(url, target, variable)
       url = target
@@ -41,10 +41,24 @@ const refused = (from: URL, target: URL, variable: string) =>
     },
   )
 
-const endedAtDone = (response: Response): Response =>
-  response.body === null || !response.headers.get('content-type')?.includes('text/event-stream')
-    ? response
-    : new Response(response.body.pipeThrough(untilDone()), response)
+/** Bytes of an answer that is an error: more than anybody reads of it. */
+const errorBytesMax = 1024 * 1024
+/** Bytes of one line of a stream, which is kept until it ends. */
+const lineBytesMax = 16 * 1024 * 1024
+
+const bounded = (response: Response): Response =>
+  response.body === null ? response : new Response(response.body.pipeThrough(response.ok ? untilDone() : upTo(errorBytesMax)), response)
+
+const upTo = (max: number): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
+  let left = max
+  return new TransformStream({
+    transform(chunk, controller) {
+      controller.enqueue(chunk.subarray(0, left))
+      left -= chunk.length
+      if (left <= 0) controller.terminate()
+    },
+  })
+}
 
 const newline = 0x0a
 const done = Buffer.from('[DONE]')
@@ -55,6 +69,7 @@ const markBytesMax = 16
 const untilDone = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayBuffer>> => {
   let line = Buffer.alloc(0)
   let isLong = false
+  let lineBytes = 0
   return new TransformStream({
     transform(chunk, controller) {
       for (let from = 0; from < chunk.length; ) {
@@ -62,6 +77,9 @@ const untilDone = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayB
         const to = end < 0 ? chunk.length : end
         if (!isLong && line.length + to - from <= markBytesMax) line = Buffer.concat([line, chunk.subarray(from, to)])
         else isLong = true
+        lineBytes += to - from
+        // Whoever reads it finds an answer that broke off.
+        if (lineBytes > lineBytesMax) return controller.terminate()
         if (end >= 0) {
           if (!isLong && isDone(line)) {
             controller.enqueue(chunk.subarray(0, end + 1))
@@ -71,6 +89,7 @@ const untilDone = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayB
           }
           line = Buffer.alloc(0)
           isLong = false
+          lineBytes = 0
         }
         from = to + 1
       }

@@ -256,6 +256,36 @@ describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/lo
   })
 })
 
+describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/local'])('of a server of %s that never ends', (ref) => {
+  const variable = ref.startsWith('anthropic/') ? 'ANTHROPIC' : 'OPENAI'
+  const bytesMax = 128 * 1024 * 1024
+
+  test.each([
+    ['its error', 400, 'application/json', 'provider_rejected'],
+    ['a line of its stream', 200, 'text/event-stream', 'provider_malformed'],
+  ])('%s is read so far and no further', async (_, status, type, code) => {
+    const part = 'x'.repeat(1024 * 1024)
+    let sentBytes = 0
+    const server = createServer((incoming, outgoing) => {
+      const send = () => {
+        if (outgoing.destroyed || sentBytes > bytesMax) return void outgoing.destroy()
+        sentBytes += part.length
+        outgoing.write(part, () => setImmediate(send))
+      }
+      incoming.resume().once('end', () => {
+        outgoing.writeHead(status, { 'content-type': type }).write('data: ')
+        send()
+      })
+    })
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    open.push({ close: () => new Promise((resolve) => server.close(() => resolve()).closeAllConnections()) })
+    const env = { [`${variable}_BASE_URL`]: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`, [`${variable}_API_KEY`]: key }
+
+    expect(await start(await createModels({ environment, env }).get(ref)).error).toMatchObject({ code })
+    expect(sentBytes).toBeLessThan(bytesMax / 2)
+  })
+})
+
 describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/local'])('%s takes a conversation with', (ref) => {
   const script = Array.from({ length: 3 }, () => ({ text: 'fine' }))
   const opened = () => (ref.startsWith('anthropic/') ? anthropic(script) : openAi({ script }, ref))
