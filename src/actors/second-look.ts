@@ -114,7 +114,8 @@ const outputDifference = (live: readonly Output[], again: readonly Output[]): Di
   return undefined
 }
 
-const firstDifference = (a: unknown, b: unknown, place: string): Pick<Difference, 'place' | 'values'> | undefined => {
+/** @param seen what was compared before: parts may know each other */
+const firstDifference = (a: unknown, b: unknown, place: string, seen = new Set<unknown>()): Pick<Difference, 'place' | 'values'> | undefined => {
   // A reference to an actor is the actor of that name, in either tree.
   if (a instanceof XStateActor && b instanceof XStateActor) return a.id === b.id ? undefined : { place, values: [a.id, b.id] }
   // A function that is made anew each time is another object, and does the same.
@@ -122,9 +123,11 @@ const firstDifference = (a: unknown, b: unknown, place: string): Pick<Difference
   const parts = [a, b].every((part) => typeof part === 'object' && part !== null && isPlainObject(part))
   // Minus zero comes back from a journal as zero.
   if (!parts) return a === b || isDeepStrictEqual(a, b) ? undefined : { place, values: [a, b] }
+  if (seen.has(a)) return undefined
+  seen.add(a)
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
   for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[key], right[key], place === '' ? key : `${place}.${key}`)
+    const found = firstDifference(left[key], right[key], place === '' ? key : `${place}.${key}`, seen)
     if (found) return found
   }
   return undefined

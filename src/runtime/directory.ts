@@ -3,6 +3,7 @@ import { decode, encode } from '../actors/codec.ts'
 import type { SendOptions } from '../actors/host.options.ts'
 import type { Host } from '../actors/host.ts'
 import type { Membership } from '../actors/membership.ts'
+import { wholeCopy } from '../actors/plain.ts'
 import type { RootView } from '../actors/view.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -142,7 +143,7 @@ export const elsewhereError = (address: Address, node: string | undefined): Runt
 const closedHere = (): RuntimeError =>
   new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
 
-/** One question to one node. @throws RuntimeError closed, retryable, when it is gone before it answers; whatever it answers with */
+/** One question to one node. @throws RuntimeError bad_request for what cannot be written down; closed, retryable, when it is gone before it answers; whatever it answers with */
 export const askNode = async (
   { bus, names, membership }: Pick<DirectoryParts, 'bus' | 'names' | 'membership'>,
   node: string,
@@ -155,7 +156,9 @@ export const askNode = async (
   const lost = () => new RuntimeError('closed', `the node ${node} is gone`, { retryable: true, hint: 'another one takes over' })
   const unlisten = membership.listen(() => membership.isAlive(node) || gone.reject(lost()))
   try {
-    const question = bus.request(names.node(node, name), encode({ address: formatAddress(address), args }), { timeoutMs: answerMs })
+    const question = bus.request(names.node(node, name), encode({ address: formatAddress(address), args: args.map(wholeCopy) }), {
+      timeoutMs: answerMs,
+    })
     question.catch(() => undefined)
     const { data, headers } = await Promise.race([question, gone.promise])
     answered = true

@@ -9,6 +9,7 @@ import { parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { answer, failedHeader, type Question } from './directory.ts'
 import { parseInput } from './parse.ts'
+import { portable } from './portable.ts'
 import type { Services } from './services.ts'
 import { lackingOf } from './tools-elsewhere.ts'
 
@@ -87,7 +88,7 @@ export const openNodeDoor = (
       if (name === 'here') return reply(message, true)
       if (name === 'tools') return reply(message, await lackingOf(agents, decode(message.data)))
       const { address, args } = bodyOf(name, message.data)
-      const said = await answer(host, name as Question, parseAddress(address), args)
+      const said = portable(await answer(host, name as Question, parseAddress(address), args))
       // What was accepted must not be refused because the receipt is long.
       reply(message, name === 'send' ? briefReceipt(said as Receipt) : said)
     } catch (error) {
