@@ -226,13 +226,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       })().finally(ended.resolve)
       return closed
     }
-    const drain = async (timeoutMs = 30_000): Promise<void> => {
-      draining ??= new RuntimeError('closed', 'this node is draining', {
+    const leave = async (timeoutMs: number): Promise<void> => {
+      draining = new RuntimeError('closed', 'this node is draining', {
         retryable: true,
         hint: 'send the message again to another node, or when this one is back',
       })
-      const held = environment.failPoints.hit('K20')
-      if (held) await held
+      await environment.failPoints.hit('K20')
       // Others answer now, if there are any.
       if (runtime.nodes().length > 1) door?.stop()
       agentHost?.leave()
@@ -242,6 +241,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       log.info({ unfinished: host.busyCount }, 'drained')
       await close()
     }
+    // Asked again, or of what is closed, there is nothing more to do than to wait.
+    let drained: Promise<void> | undefined
+    const drain = (timeoutMs = 30_000): Promise<void> => (drained ??= closed ?? leave(timeoutMs))
     const runtime: Runtime = {
       services,
       subjects: names,

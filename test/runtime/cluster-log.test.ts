@@ -40,6 +40,9 @@ test('the log of one node tells the story of its cluster', async () => {
   expect(b.lines.map(({ message }) => message)).toEqual(
     expect.arrayContaining(['the runtime started', 'draining: running turns may finish, no new work is taken', 'drained', 'the runtime closed']),
   )
+  await b.runtime.drain() // as `up` does when another process has drained its node
+  expect(b.lines.filter(({ message }) => message === 'drained')).toHaveLength(1)
+  expect(b.lines.at(-1)?.message).toBe('the runtime closed')
   await has(a.lines, 'a node is draining', { peer: b.name })
   await has(a.lines, 'a node left', { peer: b.name, nodes: 1 })
   await has(a.lines, 'this node took over partitions', { partitions: taken.partitions, from: { [b.name]: taken.partitions }, holds: 64 })
