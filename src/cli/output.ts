@@ -23,9 +23,14 @@ export const printJson = (value: unknown): void => print(JSON.stringify(value))
 /** Beside the answer, for the person who watches. */
 export const note = (line: string): void => void process.stderr.write(`${line}\n`)
 
-/** Text from outside without what could move the cursor, change colours or hide something. @param keep also line breaks */
+/** Controls, and what shows the text behind it in another order: a person would approve something else than runs. */
+const moving = /[\p{Cc}\u202a-\u202e\u2066-\u2069]/gu
+
+/** Text from outside without what could move the cursor, change colours, reorder or hide something. @param keep also line breaks */
 export const printable = (text: string, keep: 'lines' | 'one line' = 'one line'): string =>
-  keep === 'lines' ? text.replace(/\r\n?/g, '\n').replace(/[\p{Cc}]/gu, (c) => (c === '\n' || c === '\t' ? c : '�')) : text.replace(/\p{Cc}+/gu, ' ')
+  keep === 'lines'
+    ? text.replace(/\r\n?/g, '\n').replace(moving, (c) => (c === '\n' || c === '\t' ? c : '�'))
+    : text.replace(/\p{Cc}+/gu, ' ').replace(moving, '�')
 
 /** A word of a command line that a person may copy into a shell. */
 export const shellWord = (text: string): string => (/^[\w@%+=:,./][\w@%+=:,./#-]*$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`)

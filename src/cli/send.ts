@@ -6,6 +6,7 @@ import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
 import type { Client } from './client.ts'
 import { connect } from './connect.ts'
+import { decoded } from './lines.ts'
 import type { Options } from './main.ts'
 import { dim, exitCodes, note, print, printJson } from './output.ts'
 import { say } from './say.ts'
@@ -56,8 +57,7 @@ const handOver = async (client: Client, words: CommandInput<'chat.send'>): Promi
 
 /** All of it, as one message; more than a message may have is not kept. */
 const textFromStdin = async (): Promise<string> => {
-  process.stdin.setEncoding('utf8')
   let text = ''
-  for await (const chunk of process.stdin) if (text.length <= textMax) text += chunk as string
+  for await (const part of decoded(process.stdin)) if (text.length <= textMax) text += part
   return text.replace(/\r?\n$/, '')
 }

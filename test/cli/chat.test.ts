@@ -100,6 +100,18 @@ test('empty lines are skipped, CRLF ends a line, and the last line needs no end'
   expect({ code, stdout }).toEqual({ code: 0, stdout: 'echo only\necho last\n' })
 })
 
+test.each([
+  ['in another encoding', Buffer.from('grüße\n', 'utf16le')],
+  ['cut off in the middle of a character', Buffer.from('grü').subarray(0, 3)],
+])('input %s is refused, and nothing of it is said', async (_, input) => {
+  for (const args of [['chat'], ['send', 'main', '-']]) {
+    const { code, stdout, stderr } = await statecast({ folder: aFolder(), input }, ...args, '--app', testApp)
+
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' })
+    expect(stderr).toMatch(/^error: the input is not UTF-8 \[bad_request\]\nhint: .*iconv/)
+  }
+})
+
 test('a line that is too long is reported with code and hint; the next line is answered, and the exit code is 1', async () => {
   const { code, stdout, stderr } = await statecast({ folder: aFolder(), input: `${'x'.repeat(250_000)}\nfine\n` }, 'chat', '--app', testApp)
 

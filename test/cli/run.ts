@@ -32,7 +32,7 @@ export const aFolder = (): string => {
   return folder
 }
 
-type How = { folder: string; input?: string; env?: Record<string, string>; keepStdinOpen?: boolean }
+type How = { folder: string; input?: string | Buffer; env?: Record<string, string>; keepStdinOpen?: boolean }
 
 export const start = ({ folder, input = '', env = {}, keepStdinOpen = false }: How, ...args: string[]): Running => {
   const child = spawn(process.execPath, [bin, ...args], { cwd: folder, env: { ...cleanEnvironment, ...env }, stdio: ['pipe', 'pipe', 'pipe'] })
