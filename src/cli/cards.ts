@@ -1,5 +1,5 @@
 /** How tool calls and waiting approvals look in the terminal. */
-import { RuntimeError } from '../contracts/errors.ts'
+import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
 import type { RunEvent } from '../runtime/run.ts'
@@ -9,10 +9,20 @@ import { printable } from './output.ts'
 type ToolEvent = Extract<SessionOutput, { type: 'tool' }>
 
 const widthMax = 120
+/** An error tells what to do, so more of it is shown. */
+const errorMax = 500
 /** A value on one line, cut where it gets long. */
 export const shortText = (value: unknown, max = widthMax): string => {
   const text = printable(typeof value === 'string' ? value : (JSON.stringify(value) ?? ''))
-  return text.length > max ? `${text.slice(0, max)}… (${text.length - max} characters more)` : text
+  const cut = `${text.slice(0, max)}… (${text.length - max} characters more)`
+  return text.length > max && cut.length < text.length ? cut : text
+}
+
+/** What a tool returned; an error in words. */
+export const resultText = (output: unknown): string => {
+  const error = (output as { error?: Partial<ErrorBody> | null } | null | undefined)?.error
+  if (typeof error?.code !== 'string' || typeof error.message !== 'string') return shortText(output)
+  return `${shortText(error.message, errorMax)} [${printable(error.code)}]`
 }
 
 /** `⚙ calculate {"expression":"17*23"}`, then `✓ calculate {"value":391}`. */
@@ -25,7 +35,7 @@ const toolCard = ({ name, phase, input, output, message }: ToolEvent): string =>
     case 'completed':
       return `  ✓ ${printable(name)} ${shortText(output)}`
     default:
-      return `  ✗ ${printable(name)} ${phase.replace('_', ' ')} ${shortText(output ?? '')}`
+      return `  ✗ ${printable(name)} ${phase.replace('_', ' ')}${output === undefined ? '' : `: ${resultText(output)}`}`
   }
 }
 

@@ -1,7 +1,7 @@
 /** `statecast history`: what was said, as the model reads it. */
 import type { Message } from '../contracts/message.ts'
 import { withSession } from './address.ts'
-import { shortText } from './cards.ts'
+import { resultText, shortText } from './cards.ts'
 import { connect, type Globals } from './connect.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
@@ -32,7 +32,11 @@ const linesOf = (message: Message, first: boolean): string[] => {
         ...message.calls.map(({ name, input }) => faint(`  ⚙ ${printable(name)} ${shortText(input)}`)),
       ]
     case 'tool':
-      return [faint(`  ${message.isError ? '✗' : '✓'} ${printable(message.name)} ${shortText(message.output)}`)]
+      return [
+        faint(
+          `  ${message.isError ? '✗' : '✓'} ${printable(message.name)} ${message.isError ? resultText(message.output) : shortText(message.output)}`,
+        ),
+      ]
     case 'summary':
       return [faint('  (older history, summarised)'), printable(message.text, 'lines')]
   }
