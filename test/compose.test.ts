@@ -143,8 +143,12 @@ test('its nodes and its tool, run as it says on three servers, answer together, 
   const nodes = servicesLike('node-').map(([, service]) => {
     // On the loopback of this machine instead of all of the container's.
     const args = service.command.map((word) => (word === '0.0.0.0' ? '127.0.0.1' : word.includes('/') ? pathHere(word, service) : word))
-    const given = Object.entries(service.environment!).map(([name, value]) => [name, outside(value).replace('/run/secrets', secretsHere)])
-    const env = { ...Object.fromEntries(given), OPENAI_BASE_URL: '', OPENAI_MODEL: '' } as Record<string, string>
+    // What the environment of `docker compose` may say is empty where it says nothing.
+    const asRun = (value: string) =>
+      outside(value)
+        .replace('/run/secrets', secretsHere)
+        .replace(/^\$\{\w+:-\}$/, '')
+    const env = Object.fromEntries(Object.entries(service.environment!).map(([name, value]) => [name, asRun(value)]))
     return { url: env.STATECAST_URL!, ...start({ folder: aFolder(), env }, ...args, '--port', '0', '--json') }
   })
   const first = JSON.parse((await Promise.all(nodes.map(({ firstLine }) => firstLine)))[0]!) as { url: string; pid: number }
