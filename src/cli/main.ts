@@ -33,7 +33,8 @@ export const main = async (argv: string[]): Promise<number> => {
       program.outputHelp()
       return exitCodes.fine
     }
-    if (error instanceof CommanderError) return usageError(error, json)
+    if (error instanceof CommanderError)
+      return usageError(error, { json, command: program.commands.find((known) => known.name() === program.args[0]) })
     return exitCodeOf(reportError(error, { json }).code)
   } finally {
     process.off('uncaughtException', strayError).off('unhandledRejection', strayError)
@@ -169,12 +170,12 @@ const wholeNumber =
   }
 
 /** Help and version come as errors of their own, with exit code 0. */
-const usageError = (error: CommanderError, json: boolean): number => {
+const usageError = (error: CommanderError, { json, command }: { json: boolean; command: Command | undefined }): number => {
   if (error.exitCode === 0) return exitCodes.fine
   const [message = '', ...more] = error.message.replace(/^error: /, '').split('\n')
   const near = /\(?Did you mean (?:one of )?(.*?)\?\)?$/.exec(more.join(' '))?.[1]
   note(`error: ${message}`)
-  const hint = near ? `did you mean ${near}?` : 'see statecast --help'
+  const hint = near ? `did you mean ${near}?` : `see statecast ${command ? `${command.name()} ` : ''}--help`
   note(`hint: ${hint}`)
   if (json) process.stdout.write(`${JSON.stringify({ error: { code: 'bad_request', message, hint, retryable: false } })}\n`)
   return exitCodes.usage

@@ -32,7 +32,7 @@ test.each([
 test.each([
   ['an unknown command', ['sendd'], /^error: unknown command 'sendd'\nhint: did you mean send\?\n$/],
   ['an unknown option', ['sessions', '--alll'], /^error: unknown option '--alll'\nhint: \S/],
-  ['a missing argument', ['send', 'main'], /^error: missing required argument 'text'\nhint: \S/],
+  ['a missing argument', ['send', 'main'], /^error: missing required argument 'text'\nhint: see statecast send --help$/m],
   ['a number that is none', ['replay', 'main', '--to', '1x'], /^error: .*whole number.*\nhint: \S/],
   ['a transport that does not exist', ['sessions', '--url', 'pigeon:coop'], /^error: .*pigeon.*\nhint: \S/],
   [
