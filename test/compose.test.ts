@@ -27,6 +27,7 @@ type Service = {
   healthcheck?: { test: string[] }
   ports?: string[]
   secrets?: string[]
+  hostname?: string
   mem_limit?: string
   logging?: { options: Record<string, string> }
 }
@@ -58,6 +59,10 @@ test('three servers, three nodes, and a tool, each of which waits for servers th
       expect(Object.keys(needed)).toEqual(['nats-1', 'nats-2', 'nats-3'])
       for (const server of Object.keys(needed)) expect(services[server]?.healthcheck?.test.length).toBeGreaterThan(0)
     }
+})
+
+test('other containers may call a node by the name of its service: a name that is not its own is refused as a rebound one', () => {
+  for (const [name, { hostname }] of servicesLike('node-')) expect(hostname).toBe(name)
 })
 
 test('every node is reached from this machine, and from this machine alone', () => {

@@ -44,7 +44,15 @@ export const encode = (value: unknown): Uint8Array => packr.pack(value)
 // Of a Buffer, msgpackr would make Buffers out of what went in as plain bytes.
 export const decode = (bytes: Uint8Array): unknown => {
   requirePlainBytes(bytes)
-  return packr.unpack(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  try {
+    return packr.unpack(new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.byteLength))
+  } catch (cause) {
+    // Keys that are no text, an error without its parts, or deeper than the stack.
+    throw new RuntimeError('corrupt_at', 'these bytes are no value of ours: they cannot be put together', {
+      cause,
+      hint: 'they were written by something else, or are damaged',
+    })
+  }
 }
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)
 

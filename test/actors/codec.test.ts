@@ -29,6 +29,10 @@ test.each<[string, number[]]>([
   ['a list of four billion', [0xdd, 0xff, 0xff, 0xff, 0xff]],
   ['what goes on behind its end', [1, 2]],
   ['a byte that begins nothing', [0xc1]],
+  ['a key that is a map', [0x81, 0x80, 0x05]],
+  ['an error that is a number', [0xd4, 0x45, 0x72]],
+  ['an error that is nothing', [0xc7, 8, 0x45, 0x81, 0xa5, 0x6b, 0x6e, 0x6f, 0x77, 0x6e, 0xc0]],
+  ['more levels than a stack has', [...Array.from({ length: 200_000 }, (_, at) => (at % 2 === 0 ? 0x81 : 1)), 0xc0]],
 ])('%s is no value', (_, bytes) => {
   expect(() => decode(new Uint8Array(bytes))).toThrow(expect.objectContaining({ code: 'corrupt_at' }))
 })
