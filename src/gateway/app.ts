@@ -43,6 +43,10 @@ const discardBytesMax = 16 * 1024 * 1024
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
 
+/** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
+const shuttingDown = (cause?: unknown): RuntimeError =>
+  new RuntimeError('closed', 'this node is shutting down', { cause, retryable: true, hint: 'send it again when the node is back' })
+
 export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...more }: GatewayOptions): Hono<Env> => {
   const app = new Hono<Env>()
   const limits = { ...gatewayLimits, ...more.limits }
@@ -56,7 +60,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   app.onError((error) => {
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
     else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
-    const body = shownBody(error)
+    const body = shownBody(draining.aborted && isRuntimeError(error) && error.code === 'closed' ? shuttingDown(error) : error)
     return json(
       statusOf(body),
       { error: body },
@@ -88,8 +92,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   })
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
-    if (draining.aborted && isCommand(name) && beginsWork.has(name))
-      throw new RuntimeError('closed', 'this node is shutting down', { retryable: true, hint: 'send it again when the node is back' })
+    if (draining.aborted && isCommand(name) && beginsWork.has(name)) throw shuttingDown()
     return json(200, (await execute(runtime(), name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
   const stream = (context: Context<Env>, key: string): Response => {

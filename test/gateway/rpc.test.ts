@@ -1,7 +1,8 @@
 /** Commands over HTTP: the same schemas and errors as everywhere. */
 import { expect, test } from 'vitest'
 import { commands } from '../../src/contracts/commands.ts'
-import { aGateway, eventsOf } from './harness.ts'
+import { gatewayApp } from '../../src/gateway/app.ts'
+import { aGateway, eventsOf, token } from './harness.ts'
 
 test.each([
   ['[BAD-JSON] malformed JSON', 'chat.send', '{"sessionKey":', 400, { code: 'bad_request' }],
@@ -220,6 +221,20 @@ test('[INV-15] a reader that goes away leaves no listener behind', async () => {
   stop()
 
   await expect.poll(() => listening).toBe(0)
+})
+
+test('who still asks a node that has shut down is told to come back, and not to open something', async () => {
+  const { runtime } = await aGateway()
+  await runtime.close()
+  const drained = AbortSignal.abort()
+  const { log } = runtime.services.environment
+  const app = gatewayApp({ runtime: () => runtime, log, tokens: [token], host: '127.0.0.1', draining: drained, closing: drained })
+
+  const headers = { host: '127.0.0.1', authorization: `Bearer ${token}` }
+  const answer = await app.request('/rpc/sessions.get', { method: 'POST', headers, body: '{"sessionKey":"main"}' }, {})
+
+  expect(answer.status).toBe(503)
+  expect(await answer.json()).toMatchObject({ error: { code: 'closed', retryable: true, message: 'this node is shutting down' } })
 })
 
 test('an address that is not there is answered with those that are', async () => {
