@@ -40,6 +40,8 @@ export type ReplicaSnapshot = {
   tree: unknown
   timers: PersistedTimer[]
   timerLast: number
+  /** Timers that no `cancel` reaches any more, where there are any. */
+  unreached?: number[]
   nameLast: number
   uses: PersistedUses
   effects: { path: ActorPath; epoch: number; sent: AnyEvent[] }[]

@@ -244,7 +244,7 @@ export class Replica {
     return this.#changed.size > 0
   }
 
-  /** The effects that have been invoked and have not ended. */
+  /** Effects that have been invoked and have not ended. */
   get effects(): ReadonlyMap<ActorPath, Effect> {
     return this.#held.effects
   }
@@ -264,8 +264,7 @@ export class Replica {
       if (path !== '/' && parentOf(ref)?.getSnapshot().children[ref.id] !== ref) throw new TypeError(`no snapshot can hold ${path}`)
     return {
       tree: this.actor.getPersistedSnapshot(),
-      timers: this.timers.persisted(),
-      timerLast: this.timers.last,
+      ...this.timers.saved(),
       nameLast: this.#nameLast,
       uses: this.#paths.persisted(),
       effects: [...this.effects.values()].map(({ path, epoch, sent }) => ({ path, epoch, sent })),
@@ -288,7 +287,9 @@ export class Replica {
     for (const [path, order] of snapshot.orders) restoreEntryOrder(this.#paths.get(path), order)
     for (const timer of snapshot.timers) {
       const [from, to] = [this.#paths.get(timer.from), this.#paths.get(timer.to)]
-      if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event: timer.event, id: timer.id }, timer.delay))
+      const cancel = from && snapshot.unreached?.includes(timer.n) ? () => unschedule(this.actor.system, from, timer.id) : undefined
+      const { event, id, delay } = timer
+      if (from && to) this.timers.restore(timer, () => reschedule(this.actor.system, { from, to, event, id }, delay), cancel)
     }
     this.timers.last = snapshot.timerLast
     this.#nameLast = snapshot.nameLast

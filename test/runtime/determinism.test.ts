@@ -1,7 +1,7 @@
 /** A machine that reads a clock or chance is found out while it runs, by name and with the cure, and not by a crash that makes its actor unreadable. */
 import { randomUUID } from 'node:crypto'
 import { expect, test } from 'vitest'
-import { type AnyStateMachine, assign, emit, fromCallback, fromPromise, raise, sendTo, setup, stopChild } from 'xstate'
+import { type AnyStateMachine, assign, cancel, emit, fromCallback, fromPromise, raise, sendTo, setup, stopChild } from 'xstate'
 import { createRuntime } from '../../src/index.ts'
 import { defaultCheck } from '../../src/runtime/determinism.ts'
 import { testRuntime } from '../../src/testing/index.ts'
@@ -182,6 +182,28 @@ test.each(Object.entries(innocent))(
     expect(kit.log.filter(({ level }) => level === 'error')).toEqual([])
   },
 )
+
+test('two delayed events of one id, of which one has come: a cancel reaches neither, and the second comes, after a kill as before', async () => {
+  const later = raise({ type: 'tick' }, { delay: ({ event }: any) => event.ms, id: 'tick' })
+  const machine = setup({ types }).createMachine({
+    context: { ticks: 0 },
+    on: { later: { actions: later }, stop: { actions: cancel('tick') }, tick: { actions: assign({ ticks: ({ context }) => context.ticks + 1 }) } },
+  })
+  const ticks = async (kill: boolean) => {
+    await using kit = await testRuntime({ machines: { order: machine }, limits: { snapshotEvery: 1 } })
+    const send = (event: object) => kit.clock.until(kit.runtime.actor('order', 'x').send(event as any))
+    await send({ type: 'later', ms: 100 })
+    await send({ type: 'later', ms: 300 })
+    await kit.clock.advance(150)
+    if (kill) await kit.crash()
+    if (kill) await kit.restart()
+    await send({ type: 'stop' })
+    await kit.clock.advance(500)
+    return (await kit.clock.until(kit.runtime.actor('order', 'x').snapshot())).context.ticks
+  }
+
+  expect(await ticks(true)).toBe(await ticks(false))
+})
 
 test('a context that no snapshot can hold is looked at too: its journal is folded again', async () => {
   const machine = setup({ types }).createMachine({
