@@ -67,7 +67,7 @@ export class Committer {
       patienceMs: patient ? host.limits.patienceMs : 0,
       stalled: (error) => {
         alive()
-        if (!this.stalled) log.warn({ actor: root.name, error: error.toJSON() }, 'the journal takes no writes; the write is retried')
+        if (!this.stalled) log.error({ actor: root.name, error: error.toJSON() }, 'the journal takes no writes; the write is retried')
         this.stalled = error
       },
     })

@@ -91,15 +91,18 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
+  const { stderrLogger } = await import('../environment.ts')
   const { inProcessClient } = await import('./client.ts')
   const { shareFolder } = await import('./share.ts')
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   const empty = look && folder !== undefined && mayBegin(folder)
+  // What goes wrong in a turn the command tells in its own words.
+  const environment = { ...app.environment, log: app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'error') }
   for (let waited = 0; ; waited += stepMs) {
     try {
       if (empty || folder === undefined)
-        return inProcessClient(await createRuntime({ ...app, transport: empty ? 'memory:' : transport, resume: false }))
-      const runtime = await createRuntime({ ...app, transport, owner: { starting: 'yes' }, resume: false })
+        return inProcessClient(await createRuntime({ ...app, environment, transport: empty ? 'memory:' : transport, resume: false }))
+      const runtime = await createRuntime({ ...app, environment, transport, owner: { starting: 'yes' }, resume: false })
       return inProcessClient(runtime, shareFolder(runtime, folder))
     } catch (error) {
       if (isRuntimeError(error) && error.code === 'forbidden' && typeof transport === 'string' && isNats(transport)) throw nodelessError(error)

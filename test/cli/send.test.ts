@@ -17,6 +17,8 @@ test.each(ways)(
 
     expect({ code: failed.code, stdout: failed.stdout }).toEqual({ code: 1, stdout: '' })
     expect(failed.stderr).toMatch(/^error: .*\[provider_auth\]$/m)
+    // It says so once: the log of its own process would say the same as JSON.
+    expect(failed.stderr).not.toContain('{')
     expect(json.code).toBe(1)
     expect(json.lines.map((line) => (JSON.parse(line) as { type?: string }).type)).toContain('error')
     expect(fine).toMatchObject({ code: 0, stdout: 'echo hello\n' })

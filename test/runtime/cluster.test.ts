@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '../../src/contracts/environment.ts'
-import { partitionOf } from '../../src/contracts/placement.ts'
+import { partitionCount, partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
@@ -55,12 +55,16 @@ const node = async ({ name, hold, ...options }: Named): Promise<Runtime> => {
   return runtime
 }
 
-const shares = (runtime: Runtime): number[] => runtime.nodes().map(({ partitions }) => partitions)
+/** So many nodes, and each has the partitions that it is to have: none moves any more. */
 const settled = (runtime: Runtime, nodes: number) =>
   vi.waitFor(() => {
-    expect(shares(runtime)).toHaveLength(nodes)
-    expect(shares(runtime).reduce((sum, share) => sum + share, 0)).toBe(64)
-    expect(Math.min(...shares(runtime))).toBeGreaterThan(64 / nodes / 2)
+    const rows = runtime.nodes()
+    expect(rows).toHaveLength(nodes)
+    const names = rows.map(({ id }) => id)
+    const wanted = names.map((name) =>
+      Array.from({ length: partitionCount }, (_, partition) => partition).filter((one) => rendezvous(one, names) === name),
+    )
+    expect(rows.map(({ holds }) => holds)).toEqual(wanted)
   })
 /** Keys of sessions, so many that each node has some. */
 const keys = Array.from({ length: 12 }, (_, index) => `s${index}`)
