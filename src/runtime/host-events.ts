@@ -10,7 +10,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { Diagnostics } from './diagnostics.ts'
 import type { Outputs } from './outputs.ts'
 import type { publishOutputs } from './publish.ts'
-import { logTurn } from './turn-log.ts'
+import { logTurn, type Told } from './turn-log.ts'
 
 type Parts = { environment: Environment; transcripts: Transcripts; outputs: Outputs; publish: ReturnType<typeof publishOutputs> }
 
@@ -19,11 +19,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
     const said = { path: '/', event }
     outputs.say(formatAddress(address), said)
     publish(address, said)
-    logOf(address, event, false)
-  }
-  const logOf = (address: Address, event: AnyEvent, repeated: boolean): void => {
-    if (address.kind !== 'session') return
-    logTurn(environment.log, { actor: formatAddress(address), ...(repeated ? { repeated } : {}) }, event as unknown as SessionOutput)
+    if (address.kind === 'session') logTurn(environment.log, { actor: formatAddress(address) }, event as unknown as SessionOutput)
   }
   const diagnostics = new Diagnostics(environment, sayLive)
   const leave = (address: Address): void => {
@@ -39,12 +35,13 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
         transcripts.forget(root.address)
         environment.log.error({ actor: root.name, error: errorBody(error) }, 'a transcript could not be followed')
       }
+      const told: Told = { actor: root.name, ...(redo ? { repeated: true } : {}) }
       for (const [index, { path, event }] of emitted.entries()) {
         const said = { path, event, seq: commit.seq, index, at: commit.at }
         outputs.say(root.name, said)
         publish(root.address, said)
         diagnostics.hear(root.address, event, commit.at)
-        logOf(root.address, event, redo)
+        if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
