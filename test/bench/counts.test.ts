@@ -1,0 +1,38 @@
+import { beforeAll, describe, expect, it } from 'vitest'
+import { type Counts, count } from '../../bench/counts.ts'
+
+// Each may only fall: whoever makes a turn cheaper writes the new figure here, and nobody raises one without saying why in docs/performance.md.
+const limits = {
+  plain: { kilobytes: 765, ofOurs: 134, snapshots: 37, actors: 4, actions: 40, guards: 34, files: 99, functions: 542 },
+  tool: { kilobytes: 1135, ofOurs: 245, snapshots: 60, actors: 7, actions: 67, guards: 55, files: 106, functions: 599 },
+  delta: { files: 21, functions: 34 },
+}
+/** Of what a turn allocates a little depends on what is compiled by then. */
+const tolerance = 1.05
+
+describe('what a turn in memory needs only falls', () => {
+  let counts: Counts
+  beforeAll(async () => {
+    counts = await count()
+  })
+
+  describe.each(['plain', 'tool'] as const)('the first %s turn of a session', (message) => {
+    it.each(['snapshots', 'actors', 'actions', 'guards', 'files', 'functions'] as const)('needs no more %s than it did', (what) => {
+      expect(counts.entered[message][what]).toBeLessThanOrEqual(limits[message][what])
+    })
+
+    it('makes no more promises than it did, beyond those of its model and its reader', () => {
+      const { promises, without } = counts.allocated[message]
+      expect(promises - without).toBeLessThanOrEqual(limits[message].ofOurs)
+    })
+
+    it('allocates no more than it did', () => {
+      expect(counts.allocated[message].bytes / 1000).toBeLessThanOrEqual(limits[message].kilobytes * tolerance)
+    })
+  })
+
+  it('a delta enters no more files and functions on its way to a reader than it did', () => {
+    expect(counts.entered.delta.files).toBeLessThanOrEqual(limits.delta.files)
+    expect(counts.entered.delta.functions).toBeLessThanOrEqual(limits.delta.functions)
+  })
+})
