@@ -57,7 +57,7 @@ export class Host {
         events.committed?.(root, ...args)
       },
       sure: () => options.placement?.sure(),
-      live: (...args) => events.live?.(...args),
+      live: events.live?.bind(events),
       moment: (...args) => events.moment?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)

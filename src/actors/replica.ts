@@ -12,10 +12,22 @@ import { Digest } from './digest.ts'
 import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './edges.ts'
 import { isInline, keepGate } from './gate.ts'
 import { Held } from './held.ts'
+import { letGo } from './let-go.ts'
 import { Paths } from './paths.ts'
 import type { Registration } from './registration.ts'
 import { inlineActionError, inlineActorError } from './supervision.ts'
-import { checkActions, entryOrders, guardListeners, hookSystem, parentOf, relay, reschedule, restoreEntryOrder, unschedule } from './system.ts'
+import {
+  checkActions,
+  entryOrders,
+  guardListeners,
+  hookSystem,
+  parentOf,
+  relay,
+  reschedule,
+  restoreEntryOrder,
+  takeEmits,
+  unschedule,
+} from './system.ts'
 import { Timers } from './timers.ts'
 
 export type ReplicaOptions = {
@@ -114,10 +126,14 @@ export class Replica {
     const path = this.#paths.add(ref, this.#phase === 'restoring')
     guardListeners(ref, (error) => this.#outside?.listenerFailed(path, error))
     checkActions(ref, (action) => isInline(action) && this.#refuse(inlineActionError(action.type)))
-    ref.on('*', (event) => {
-      // Whoever hears it must not hold a part of the context.
-      if (this.#phase === 'applying') this.#held.outputs.push({ kind: 'emit', path, event: detached(event as AnyEvent) })
-      else this.#outside?.live(path, event as AnyEvent)
+    takeEmits(ref, (event) => {
+      try {
+        // Whoever hears it must not hold a part of the context.
+        if (this.#phase === 'applying') this.#held.outputs.push({ kind: 'emit', path, event: detached(event) })
+        else this.#outside?.live(path, event)
+      } catch (error) {
+        this.#outside?.listenerFailed(path, error)
+      }
     })
   }
 
@@ -185,25 +201,9 @@ export class Replica {
 
   /** Lets go of whoever has ended, and of what still stood below it. */
   #settle(): void {
-    if (this.#unstarted.size === 0 && [...this.#changed].every((ref) => ref.getSnapshot().status === 'active')) return
-    const gone = new Map<ActorPath, AnyActorRef>()
-    const bury = (ref: AnyActorRef): void => {
-      const path = this.#paths.of(ref)
-      for (const [below, child] of this.#paths.drop(path)) {
-        gone.set(below, child)
-        this.#held.end(below, below !== path)
-      }
-    }
-    for (const ref of this.#changed) if (ref.getSnapshot().status !== 'active') bury(ref)
-    for (const ref of this.#unstarted) bury(ref)
+    const ended = [...[...this.#changed].filter((ref) => ref.getSnapshot().status !== 'active'), ...this.#unstarted]
+    if (ended.length > 0) letGo({ system: this.actor.system, paths: this.#paths, held: this.#held, timers: this.timers }, ended)
     this.#unstarted.clear()
-    if (gone.size === 0) return
-    for (const { n, from, to, id } of this.timers.pending()) {
-      if (!gone.has(from) && !gone.has(to)) continue
-      const source = this.#paths.get(from) ?? gone.get(from)
-      if (source) unschedule(this.actor.system, source, id)
-      this.timers.clock.clearTimeout(n)
-    }
   }
 
   /** From now on nobody hears what its effects still say: their process goes on under another replica, or not at all. */

@@ -36,8 +36,8 @@ export type RootHost = {
   others?: Others | undefined
   /** The commit is durable; its outputs are about to run. `redo` when they may have run before. */
   committed(root: Root, commit: Commit, emitted: Emitted[], redo: boolean): void
-  /** Live output of an effect, at most once and stored nowhere. */
-  live(root: Root, path: ActorPath, event: AnyEvent): void
+  /** Live output of an effect, at most once and stored nowhere: a delta comes straight from the actor that says it. */
+  live: ((root: Root, path: ActorPath, event: AnyEvent) => void) | undefined
   /** A chance for a test to strike. Returns a promise only when something waits. */
   moment(root: Root, moment: Moment, commit: Commit): void | Promise<void>
   /** Whether our lease stands, so that nobody can have taken over; false where somebody may have at any moment, undefined where there are no leases. */
@@ -57,13 +57,14 @@ export const guarded = (host: RootHost): RootHost => {
         host.environment.log.error({ actor: root.name, error: errorBody(error) }, 'a listener on a root threw')
       }
     }
-  return { ...host, committed: guard(host.committed), live: guard(host.live), released: guard(host.released) }
+  return { ...host, committed: guard(host.committed), released: guard(host.released) }
 }
 
 /** What the actors of a root do outside of transitions, and what they need from there. */
 export const outsideOf = (root: Root, host: RootHost, input: Outside['input']): Outside => ({
   input,
-  live: (path, event) => host.live(root, path, event),
+  // Bound, so that there is no call of ours in between: of nothing else is there so much.
+  live: host.live?.bind(undefined, root) ?? (() => undefined),
   seed: () => host.environment.ids.next('seed'),
   listenerFailed: (path, error) => host.environment.log.error({ actor: root.name, path, error: errorBody(error) }, 'a listener on an actor threw'),
 })

@@ -18,7 +18,10 @@ type Scheduler = {
 type Inspect = (event: InspectionEvent) => void
 type Internals = { _sendInspectionEvent: Inspect; _relay: Relay; _bookId: () => string; scheduler: Scheduler }
 export type ExecutedAction = { type: string; exec?: object | undefined }
-type RefInternals = { _parent?: AnyActorRef; sessionId: string; _actorScope: { actionExecutor: (action: ExecutedAction) => void } }
+type Scope = { actionExecutor: (action: ExecutedAction) => void; emit: (event: AnyEvent) => void }
+type RefInternals = { _parent?: AnyActorRef; sessionId: string; _actorScope: Scope; _processingStatus: number }
+/** What `_processingStatus` says of an actor that has ended. */
+const stopped = 2
 
 export type SystemHooks = {
   /** What XState tells inspectors. Asked directly, since its own way makes a copy for each event and each observer. */
@@ -47,7 +50,9 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
     typeof internals._sendInspectionEvent !== 'function' ||
     typeof internals.scheduler?.schedule !== 'function' ||
     typeof internals.scheduler.cancel !== 'function' ||
-    typeof refInternals._actorScope?.actionExecutor !== 'function'
+    typeof refInternals._actorScope?.actionExecutor !== 'function' ||
+    typeof refInternals._actorScope.emit !== 'function' ||
+    typeof refInternals._processingStatus !== 'number'
   )
     throw new RuntimeError('unsupported', 'this version of XState is built differently from those Statecast knows', {
       hint: 'install xstate 5.32 or a later 5',
@@ -94,6 +99,17 @@ export const checkActions = (ref: AnyActorRef, check: (action: ExecutedAction) =
   scope.actionExecutor = (action) => {
     check(action)
     execute(action)
+  }
+}
+
+/** Hears whatever an actor emits while it lives, without the lists that XState makes for its own listeners, who hear it next. */
+export const takeEmits = (ref: AnyActorRef, hear: (event: AnyEvent) => void): void => {
+  const internals = ref as unknown as RefInternals
+  const scope = internals._actorScope
+  const { emit } = scope
+  scope.emit = (event) => {
+    if (internals._processingStatus !== stopped) hear(event)
+    emit(event)
   }
 }
 

@@ -17,6 +17,8 @@ export class Answer {
   private readonly callIds = new Set<string>()
   private chars = 0
   private closed = false
+  /** Something came since somebody last took this back. */
+  heard = false
   usage: Usage = noUsage
   /** Provider and model as the provider names them. */
   model: string
@@ -29,6 +31,7 @@ export class Answer {
 
   /** @throws RuntimeError provider_malformed when the answer is longer than allowed */
   add(kind: ModelDelta['kind'], text: string): void {
+    this.heard = true
     if (this.closed || text === '') return
     this.count(text.length)
     if (kind === 'text') this.text += text

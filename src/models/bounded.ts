@@ -8,7 +8,7 @@ export type Production = {
   answer: Answer
   /** Aborts when the answer is no longer wanted: stop the connection. */
   signal: AbortSignal
-  /** Says that the provider is still there. */
+  /** Says that the provider is still there, where it says nothing that goes into the answer. */
   alive(): void
 }
 
@@ -38,7 +38,8 @@ export const boundedCall = (
   const stop = new AbortController()
   let silentLooks = 0
   const look = (): void => {
-    silentLooks++
+    silentLooks = answer.heard ? 0 : silentLooks + 1
+    answer.heard = false
     if (silentLooks < looksPerIdle) idleTimer = clock.setTimeout(look, idleTimeoutMs / looksPerIdle)
     else settle(() => reject(timedOut('idle', idleTimeoutMs)), true)
   }
@@ -62,8 +63,10 @@ export const boundedCall = (
   produce({
     answer,
     signal: stop.signal,
-    // Below zero: the look that comes next may come at once, and must not count as silence.
-    alive: () => (silentLooks = -1),
+    // The look that comes next may come at once, and must not count as silence.
+    alive: () => {
+      answer.heard = true
+    },
   }).then(
     (response) => settle(() => (lacksCalls(response) ? reject(withoutCalls()) : resolve(response)), false),
     (thrown: unknown) => settle(() => reject(thrown), true),

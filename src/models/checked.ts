@@ -112,7 +112,6 @@ class Deltas {
       if (kind !== 'text' && kind !== 'reasoning') throw notDelta(this.ref, `kind: ${shown(kind)}`)
       if (typeof text !== 'string') throw notDelta(this.ref, `text: ${shown(text)}`)
       this.production.answer.add(kind, text)
-      this.production.alive()
     } catch (thrown) {
       this.isRefused = true
       this.refusal.reject(thrown)

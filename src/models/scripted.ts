@@ -136,13 +136,12 @@ const stream = async (
   kind: 'text' | 'reasoning',
   chunks: readonly string[],
   { deltaDelayMs }: ScriptedResponse,
-  { answer, signal, alive }: Production,
+  { answer, signal }: Production,
   clock: Clock,
 ): Promise<void> => {
   for (const chunk of chunks) {
     if (signal.aborted) return
     answer.add(kind, chunk)
-    alive()
     if (deltaDelayMs !== undefined) await sleep(clock, deltaDelayMs, signal)
   }
 }

@@ -15,6 +15,8 @@ type Running = { address: Address; runId: string; heardAt: number; waits: boolea
 export class Diagnostics {
   readonly #counter = new MetricsCounter()
   readonly #running = new Map<string, Running>()
+  /** Names of sessions that have said a delta since runs were last looked at; of when, no more is kept than that. */
+  readonly talking = new Set<string>()
   readonly #clock: Environment['clock']
   readonly #say: (address: Address, event: AnyEvent) => void
   #timer: unknown
@@ -43,19 +45,24 @@ export class Diagnostics {
   #look(): void {
     this.#timer = this.#running.size > 0 ? this.#clock.setTimeout(() => this.#look(), lookMs) : undefined
     const now = this.#clock.now()
+    for (const name of this.talking) Object.assign(this.#running.get(name) ?? {}, { heardAt: now })
+    this.talking.clear()
     for (const { address, runId, heardAt, waits } of this.#running.values())
       if (!waits && now - heardAt > stuckMs) this.#say(address, { type: 'stuck', runId, ageMs: now - heardAt })
   }
 
   /** A session that left this node is another's to look after. */
   forget(address: Address): void {
-    this.#running.delete(formatAddress(address))
+    const name = formatAddress(address)
+    this.#running.delete(name)
+    this.talking.delete(name)
     if (this.#running.size === 0) this.stop()
   }
 
   stop(): void {
     this.#clock.clearTimeout(this.#timer)
     this.#timer = undefined
+    this.talking.clear()
   }
 
   get metrics(): Metrics {

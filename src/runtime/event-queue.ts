@@ -28,7 +28,8 @@ export class EventQueue<T> implements AsyncIterable<T> {
   /** What is being read, and how far: taking from the front of a long list would cost as much as the list is long. */
   #batch: T[] = []
   #at = 0
-  #wake: (() => void) | undefined
+  /** Who waits for the next item. */
+  readonly #readers: ((result: IteratorResult<T>) => void)[] = []
   #ended = false
   readonly #max: number
   #dropped = 0
@@ -45,9 +46,16 @@ export class EventQueue<T> implements AsyncIterable<T> {
     return this.#dropped
   }
 
-  push(item: T): void {
+  /** @param known characters in its texts, where somebody has counted them */
+  push(item: T, known?: number): void {
     if (this.#ended) return
-    const chars = charsIn(item)
+    // Who waits has read everything before it.
+    const reader = this.#readers.shift()
+    if (reader) {
+      reader({ done: false, value: item })
+      return
+    }
+    const chars = known ?? charsIn(item)
     const room = this.#waitingChars + this.#batchChars + chars <= charsMax || this.#waiting.length + this.#batch.length === 0
     const together = this.#dropped === 0 && room && this.#waiting.length >= slowAt ? joinedDeltas(this.#waiting.at(-1), item) : undefined
     if (together) this.#waiting[this.#waiting.length - 1] = together as T
@@ -55,13 +63,12 @@ export class EventQueue<T> implements AsyncIterable<T> {
     else if (this.#dropped > 0 || !room || this.#waiting.length + this.#batch.length - this.#at >= this.#max) this.#dropped++
     else this.#waiting.push(item)
     if (this.#dropped === 0) this.#waitingChars += chars
-    this.#wake?.()
   }
 
   /** What waits can still be read. */
   end(): void {
     this.#ended = true
-    this.#wake?.()
+    for (const reader of this.#readers.splice(0)) reader({ done: true, value: undefined })
   }
 
   /** Nobody will read any more: what waits is dropped, and who reads all the same is at the end. */
@@ -77,31 +84,29 @@ export class EventQueue<T> implements AsyncIterable<T> {
 
   /** @throws RuntimeError overloaded, at the place where events are missing that came faster than they were read */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
-    const next = async (): Promise<IteratorResult<T>> => {
-      for (;;) {
-        if (this.#at < this.#batch.length) return { done: false, value: this.#batch[this.#at++] as T }
-        // Also an empty one: what has been read takes no more room.
-        this.#batch = this.#waiting
-        this.#waiting = []
-        this.#at = 0
-        this.#batchChars = this.#waitingChars
-        this.#waitingChars = 0
-        if (this.#batch.length > 0) continue
-        if (this.#dropped > 0)
-          throw new RuntimeError('overloaded', `the reader was too slow: ${this.#dropped} events after the last one were not kept`, {
-            hint: 'read the events as they come; the answer is in result(), and all that is durable in history() and the trace',
-            data: { dropped: this.#dropped },
-          })
-        if (this.#ended) return { done: true, value: undefined }
-        await new Promise<void>((resolve) => {
-          this.#wake = () => {
-            this.#wake = undefined
-            resolve()
-          }
-        })
-      }
+    const next = (): Promise<IteratorResult<T>> => {
+      if (this.#at === this.#batch.length) this.#takeNext()
+      if (this.#at < this.#batch.length) return Promise.resolve({ done: false, value: this.#batch[this.#at++] as T })
+      if (this.#dropped > 0) return Promise.reject(this.#gap())
+      if (this.#ended) return Promise.resolve({ done: true, value: undefined })
+      return new Promise((resolve) => void this.#readers.push(resolve))
     }
     const iterator: AsyncIterableIterator<T> = { next, [Symbol.asyncIterator]: () => iterator }
     return iterator
+  }
+  /** What waits is read next; also where that is nothing: what has been read takes no more room. */
+  #takeNext(): void {
+    this.#batch = this.#waiting
+    this.#waiting = []
+    this.#at = 0
+    this.#batchChars = this.#waitingChars
+    this.#waitingChars = 0
+  }
+
+  #gap(): RuntimeError {
+    return new RuntimeError('overloaded', `the reader was too slow: ${this.#dropped} events after the last one were not kept`, {
+      hint: 'read the events as they come; the answer is in result(), and all that is durable in history() and the trace',
+      data: { dropped: this.#dropped },
+    })
   }
 }

@@ -18,7 +18,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
   const sayLive = (address: Address, event: AnyEvent): void => {
     const said = { path: '/', event }
     outputs.say(formatAddress(address), said)
-    publish(address, said)
+    if (publish.wanted()) publish.say(address, said)
     if (address.kind === 'session') logTurn(environment.log, { actor: formatAddress(address) }, event as unknown as SessionOutput)
   }
   const diagnostics = new Diagnostics(environment, sayLive)
@@ -39,19 +39,22 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
       for (const [index, { path, event }] of emitted.entries()) {
         const said = { path, event, seq: commit.seq, index, at: commit.at }
         outputs.say(root.name, said)
-        publish(root.address, said)
+        if (publish.wanted()) publish.say(root.address, said)
         diagnostics.hear(root.address, event, commit.at)
         if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
-      publish.state(root.address, commit)
+      if (publish.wanted()) publish.state(root.address, commit)
       if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
     },
+    // One object for all who hear it, and no copy: of deltas there are a hundred where there is one of anything else.
     live(root, path, event) {
-      outputs.say(root.name, { path, event })
-      publish(root.address, { path, event })
-      diagnostics.hear(root.address, event)
+      const said = { path, event }
+      outputs.say(root.name, said)
+      if (publish.wanted()) publish.say(root.address, said)
+      if (event.type === 'delta') diagnostics.talking.add(root.name)
+      else diagnostics.hear(root.address, event)
     },
     released: (root) => leave(root.address),
     forgotten: leave,

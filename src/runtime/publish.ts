@@ -56,8 +56,6 @@ export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: stri
     let subject = ''
     const say = (content: object) => bus.publish(subject, encoder.encode(JSON.stringify(content)), headers)
     try {
-      // Most of the time nobody listens at all, and then not even the subject has to be made.
-      if (!bus.wanted()) return
       subject = names.out(address, type)
       if (!bus.wanted(subject)) return
       try {
@@ -76,7 +74,10 @@ export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: stri
   }
   // Within one process a message costs next to nothing.
   const say = me === undefined ? one : coalesced(one)
-  const publish = (address: Address, said: Said): void => say(address, said)
-  publish.state = (address: Address, { seq, at, states }: Commit): void => send(address, 'state', () => ({ type: 'state', seq, at, states }))
-  return publish
+  return {
+    /** Most of the time nobody listens at all, and then nothing has to be made: asked before either of the others. */
+    wanted: bus.wanted.bind(bus),
+    say,
+    state: (address: Address, { seq, at, states }: Commit): void => send(address, 'state', () => ({ type: 'state', seq, at, states })),
+  }
 }

@@ -9,6 +9,8 @@ import type { Said } from './outputs.ts'
 /** What `run.events()` yields: what the session emits about this message, `seq` where it is durable. */
 export type RunEvent = Exclude<SessionOutput, { type: 'transcript' }> & { seq?: number }
 
+type Delta = Extract<RunEvent, { type: 'delta' }>
+
 const endingOf = { completed: 'final', failed: 'error', cancelled: 'aborted' } as const
 const endings = new Set<string>(Object.values(endingOf))
 
@@ -42,7 +44,12 @@ export class Run {
   }
 
   /** Takes what the session says; keeps what is about this message. */
-  hear({ event, seq, elsewhere }: Said): void {
+  readonly hear = ({ event, seq, elsewhere }: Said): void => {
+    if (event.type === 'delta' && !elsewhere) {
+      const delta = event as unknown as Delta
+      if (delta.runId === this.runId) this.#queue.push(delta, delta.text.length)
+      return
+    }
     const said = event as AnyEvent & { runId?: string; ids?: string[]; id?: string; status?: string; reason?: SkipReason; tooLarge?: boolean }
     if (said.type === 'transcript') return
     if (said.type === 'accepted' && said.id === this.id) {
@@ -82,7 +89,7 @@ export class Run {
   }
 
   /**
-   * Everything about this message from its acceptance to its outcome; can be read once. Of a slow reader, deltas that follow each other become one.
+   * Everything about this message from its acceptance to its outcome; can be read once. A delta is one object for all who listen. Of a slow reader, deltas that follow each other become one.
    * It throws `overloaded` at a gap: 10,000 events or 32 Mi characters wait for a reader, and what comes then is not kept.
    */
   events(): AsyncIterable<RunEvent> {

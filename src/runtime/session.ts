@@ -79,11 +79,7 @@ export class Session {
   #follow(id: string): Run {
     const { outputs, environment, transport } = this.#services
     const run = new Run(id)
-    const stop = outputs.listen(
-      formatAddress(this.address),
-      (said) => run.hear(said),
-      (reason) => run.fail(reason),
-    )
+    const stop = outputs.listen(formatAddress(this.address), run.hear, (reason) => run.fail(reason))
     // What another node says may be lost on the way, its last word too.
     const looking = transport.capabilities.sharedByNodes ? lookNowAndThen(environment.clock, () => this.#look(run).catch(() => undefined)) : undefined
     run.follow(

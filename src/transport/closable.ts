@@ -66,7 +66,8 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
   const { journal, bus, inbox, registry, blobs } = parts
   const guardedBus: Bus = {
     publish: synchronous(bus.publish),
-    wanted: synchronous(bus.wanted),
+    // Asked for each delta, and nothing is lost by an answer that comes too late.
+    wanted: bus.wanted,
     subscribe: listening(bus.subscribe),
     request,
     requestMany,

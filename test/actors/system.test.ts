@@ -1,7 +1,7 @@
 /** What src/actors/system.ts takes for granted about the inside of XState. A red test here means: a new XState, look again. */
 import { expect, test } from 'vitest'
 import { type AnyActorRef, assign, createActor, createMachine, emit, fromPromise, raise, sendTo, setup, spawnChild } from 'xstate'
-import { checkActions, guardListeners, hookSystem, parentOf, type SystemHooks } from '../../src/actors/system.ts'
+import { checkActions, guardListeners, hookSystem, parentOf, type SystemHooks, takeEmits } from '../../src/actors/system.ts'
 
 type Anything = any
 const hooked = (machine: Anything, hooks: Partial<SystemHooks> = {}) => {
@@ -159,6 +159,24 @@ test('listeners that throw, and errors without a listener, are reported instead 
 
   expect(loose).toEqual([])
   expect(reported).toEqual(['listener', 'listener', 'listener', 'listener', 'listener', 'machine', 'machine'])
+})
+
+test('what an actor emits is taken before its listeners hear it, also from the initial transition, and no more once it has ended', () => {
+  const heard: string[] = []
+  const say = (who: string) => (event: Anything) => void heard.push(`${who} ${event.type}`)
+  const machine = createMachine({
+    entry: emit({ type: 'begun' }),
+    initial: 'a',
+    states: { a: { on: { go: { target: 'b', actions: emit({ type: 'gone' }) } } }, b: { type: 'final', entry: emit({ type: 'last' }) } },
+  })
+  const actor = createActor(machine) as Anything
+  takeEmits(actor, say('we'))
+  actor.on('*', say('they'))
+  actor.start()
+  actor.send({ type: 'go' })
+  actor._actorScope.emit({ type: 'late' })
+
+  expect(heard).toEqual(['begun', 'gone', 'last'].flatMap((type) => [`we ${type}`, `they ${type}`]))
 })
 
 test('an actor that starts shows an xstate.init event, and one that throws an xstate.error event to its parent', () => {

@@ -129,6 +129,17 @@ describe('who is stuck', () => {
     expect(stuck(told)).toMatchObject([{ runId: 'a', ageMs: 150_000 }])
   })
 
+  test('[OC-96] a model that hangs in the middle of what it says is found as well, half a minute later at most', async () => {
+    await using told = await staged([{ chunks: ['a ', 'b '], deltaDelayMs: 100_000, hang: true }], hangs)
+    await told.say('hi', { idempotencyKey: 'a' })
+    // The last of it comes after 100 s.
+    await told.clock.advance(219_000)
+    expect(stuck(told)).toEqual([])
+    await told.clock.advance(60_000)
+
+    expect(stuck(told)).toMatchObject([{ type: 'stuck', runId: 'a' }])
+  })
+
   test('[OC-96] neither one that goes on nor one that waits for a person is stuck', async () => {
     const asking = worker({ approval: true })
     await using told = await staged([{ chunks: ['a ', 'b ', 'c '], deltaDelayMs: 100_000, calls: [work('x')] }], {

@@ -26,6 +26,17 @@ test('everything is read once and in order, whoever is faster', async () => {
   expect(await reading).toEqual({ read: Array.from({ length: 50 }, (_, n) => n) })
 })
 
+test('several who wait each get one, in the order in which they came; when it ends, all are told', async () => {
+  const queue = new EventQueue<number>()
+  const reader = queue[Symbol.asyncIterator]()
+  const waiting = [reader.next(), reader.next(), reader.next()]
+  queue.push(1)
+  queue.push(2)
+  queue.end()
+
+  expect(await Promise.all(waiting)).toEqual([1, 2].map((value) => ({ done: false, value })).concat({ done: true, value: undefined as never }))
+})
+
 test('[INV-8, INV-11] a reader who is too slow gets what was kept, then an error in place of the rest: no gap goes unnoticed', async () => {
   const queue = new EventQueue<number>(10)
   for (let n = 0; n < 25; n++) queue.push(n)

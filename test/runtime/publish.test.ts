@@ -16,7 +16,7 @@ const aBus = () => {
     heard.push(JSON.parse(new TextDecoder().decode(data)) as Record<string, unknown>)
   }
   const log = { debug: vi.fn(), info: vi.fn(), warn: vi.fn(), error: vi.fn() }
-  const say = publishOutputs({ wanted: () => true, publish } as unknown as Bus, subjects(), log)
+  const { say } = publishOutputs({ wanted: () => true, publish } as unknown as Bus, subjects(), log)
   return { heard, log, say: (event: { type: string; [field: string]: unknown }) => say(address, { path: '/', event, seq: 1, index: 0 }) }
 }
 
