@@ -14,6 +14,10 @@ export class Known<Value> {
     if (this.#values.size > knownMax) this.#values.delete(this.#values.keys().next().value as string)
   }
 
+  clear(): void {
+    this.#values.clear()
+  }
+
   delete(key: string): void {
     this.#values.delete(key)
   }

@@ -134,7 +134,7 @@ test('commits before a damaged one are read and replayed; the trace says where t
   await talk(before)
   await before.close()
   const database = new DatabaseSync(join(folder, 'statecast.db'))
-  database.prepare('UPDATE frames SET bytes = zeroblob(20) WHERE (place & 16777215) = 6').run()
+  database.prepare('UPDATE frames SET bytes = zeroblob(20) WHERE seq = 6').run()
   database.close()
 
   const runtime = await open(`embedded:${folder}`)

@@ -81,7 +81,8 @@ test('a frame that was replaced by a whole one of another root is found out', as
   const folder = await aFilledFolder()
   change(
     folder,
-    'DELETE FROM frames WHERE root = 1; INSERT INTO frames (place, previous, checksum, bytes) SELECT (1 << 24) + seq, previous, checksum, bytes FROM frames WHERE root = 2',
+    `UPDATE frames AS ill SET (previous, checksum, bytes) = (SELECT previous, checksum, bytes FROM frames WHERE root = 2 AND seq = ill.seq)
+     WHERE root = 1`,
   )
 
   const { journal, close } = await open(folder)
@@ -157,6 +158,64 @@ test('a database of a newer version is refused and left as it is', async () => {
   expect(readFileSync(databaseOf(folder)).equals(before)).toBe(true)
 })
 
+test('a database of an older version is refused with the way to take it along, and left as it is', async () => {
+  const folder = aFolder()
+  mkdirSync(folder)
+  change(folder, 'PRAGMA user_version = 2; CREATE TABLE counter (groups INTEGER NOT NULL); INSERT INTO counter VALUES (9)')
+  writeFileSync(`${databaseOf(folder)}.mark`, '9')
+  const before = readFileSync(databaseOf(folder))
+
+  await expect(open(folder)).rejects.toMatchObject({ code: 'unsupported', hint: expect.stringContaining('statecast export'), data: { found: 2 } })
+
+  expect(readFileSync(databaseOf(folder)).equals(before)).toBe(true)
+})
+
+test.each([
+  ['seq', 'seq - 1'],
+  ['wake_at', '90'],
+  ['wake_at', 'NULL'],
+  ['at', '5'],
+  ['tail', "'[1]'"],
+])('a root of which %s has changed to %s is damaged: it is told at the start, and others are woken', async (column, value) => {
+  const folder = aFolder()
+  const first = await open(folder)
+  for (const id of ['ill', 'well']) await first.journal.append(aSession(id), 0, bytesOf('frame'), { wakeAt: 50, at: 7 })
+  await first.journal.append(aSession('ill'), 1, bytesOf('another'), { wakeAt: 50, at: 7 })
+  await first.close()
+  change(folder, `UPDATE roots SET ${column} = ${value} WHERE id = 'ill'`)
+
+  const environment = anEnvironment()
+  const { journal, close } = await openEmbedded({ folder, environment })
+
+  const damage = { code: 'corrupt_at', data: { id: 'ill' } }
+  expect(environment.lines).toMatchObject([{ level: 'error', fields: { error: damage } }])
+  expect((await journal.due(100, 10)).map(({ address }) => address.id)).toEqual(['well'])
+  const answers = await Promise.allSettled([
+    journal.head(aSession('ill')),
+    journal.last(aSession('ill')),
+    journal.read(aSession('ill'), 1),
+    journal.append(aSession('ill'), 2, bytesOf('more'), awake),
+    journal.list(),
+  ])
+  for (const answer of answers) expect(answer).toMatchObject({ reason: damage })
+  await journal.remove(aSession('ill'))
+  expect(await journal.append(aSession('ill'), 0, bytesOf('anew'), awake)).toEqual({ outcome: 'ok' })
+  await close()
+})
+
+test('a root that is damaged while it sleeps keeps nobody else asleep, and is told once', async () => {
+  const folder = aFolder()
+  const environment = anEnvironment()
+  const { journal, close } = await openEmbedded({ folder, environment })
+  for (const id of ['ill', 'well']) await journal.append(aSession(id), 0, bytesOf('frame'), { wakeAt: 50, at: 7 })
+  change(folder, "UPDATE roots SET wake_at = 51 WHERE id = 'ill'")
+
+  for (let again = 0; again < 2; again += 1) expect((await journal.due(100, 10)).map(({ address }) => address.id)).toEqual(['well'])
+
+  expect(environment.lines).toMatchObject([{ level: 'error', fields: { error: { code: 'corrupt_at', data: { id: 'ill' } } } }])
+  await close()
+})
+
 test.each([
   ['text', 'CAST(bytes AS TEXT)'],
   ['a number', '7'],
@@ -181,7 +240,8 @@ const overwrite = (folder: string): void => {
 
 test.each<[string, (transport: Transport) => Promise<unknown>]>([
   ['a read', ({ journal }) => journal.read(aSession('ill'), 1)],
-  ['a write', ({ journal }) => journal.append(aSession('ill'), 4, bytesOf('more'), awake)],
+  // What the writer knows by heart it need not read: an append would go well.
+  ['a write', ({ journal }) => journal.saveSnapshot(aSession('ill'), 4, bytesOf('image'))],
 ])('a file that breaks in use takes nothing more once %s has found it, and health says so [INV-1]', async (_, find) => {
   const folder = await aFilledFolder()
   const transport = await open(folder)

@@ -6,6 +6,7 @@ import { Kvm } from '@nats-io/kv'
 import { connect } from '@nats-io/transport-node'
 import type { Address } from '../../src/contracts/subjects.ts'
 import { Acknowledged } from '../../src/transport/acknowledged.ts'
+import { listOf, placesPerRow, proofOf } from '../../src/transport/embedded/places.ts'
 import type { MemoryRoots } from '../../src/transport/memory/journal.ts'
 import type { MemoryStore } from '../../src/transport/memory/open.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
@@ -24,16 +25,22 @@ export const forgetMemory = (store: MemoryStore): void => {
   ;(store as MemoryStore & { roots: MemoryRoots }).roots.acknowledged = new Acknowledged()
 }
 
-/** As `sqlite3` does it beside a running node. */
+/** As a hand does it beside a running node that knows what the store notes of a root. */
 export const cutEmbedded = (folder: string, { kind, id }: Address, to: number): void => {
   const database = new DatabaseSync(join(folder, 'statecast.db'))
-  const { root } = database.prepare('SELECT root FROM roots WHERE kind = ? AND id = ?').get(kind, id) as { root: number }
-  database.prepare('DELETE FROM frames WHERE place > (? << 24) + ? AND place < ((? + 1) << 24)').run(root, to, root)
-  if (to === 0) database.prepare('DELETE FROM roots WHERE root = ?').run(root)
-  else
-    database
-      .prepare('UPDATE roots SET seq = ?1, checksum = (SELECT checksum FROM frames WHERE place = (?2 << 24) + ?1) WHERE root = ?2')
-      .run(to, root)
+  const { root, first, at, wake_at } = database.prepare('SELECT * FROM roots WHERE kind = ? AND id = ?').get(kind, id) as Record<string, number>
+  database.prepare('DELETE FROM frames WHERE root = ? AND seq > ?').run(root!, to)
+  if (to === 0) database.prepare('DELETE FROM roots WHERE root = ?').run(root!)
+  else {
+    const left = database.prepare('SELECT place, checksum FROM frames WHERE root = ? ORDER BY seq').all(root!) as {
+      place: number
+      checksum: number
+    }[]
+    const { checksum } = left.at(-1)!
+    const tail = listOf(left.slice(-placesPerRow).map(({ place }) => place))
+    const proof = proofOf({ seq: to, first: first!, checksum, wakeAt: wake_at!, at: at!, tail })
+    database.prepare('UPDATE roots SET seq = ?, checksum = ?, proof = ?, tail = ? WHERE root = ?').run(to, checksum, proof, tail, root!)
+  }
   database.close()
 }
 

@@ -5,21 +5,25 @@ import { createPrivately } from './private-file.ts'
 import { fromSqlite, salvageHint } from './sqlite-error.ts'
 
 /** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
-export const schemaVersion = 2
+export const schemaVersion = 3
 
-/** `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. */
+/**
+ * `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. A commit touches two pages: of the roots, and the last
+ * one of the frames. No index says who wants to be woken: it would be a third, so the main thread keeps that in memory.
+ */
 const schema = `
   CREATE TABLE roots (
     root INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL,
     seq INTEGER NOT NULL, first INTEGER NOT NULL, checksum INTEGER NOT NULL, wake_at INTEGER, at INTEGER NOT NULL,
+    proof INTEGER NOT NULL, tail TEXT NOT NULL,
     UNIQUE (kind, id)
   );
-  CREATE INDEX roots_by_wake ON roots (wake_at) WHERE wake_at IS NOT NULL;
-  -- One tree in the order of root and sequence. With both as the key of a table WITHOUT ROWID, each frame above 1 KB took a page of its own.
+  -- In the order of writing; \`groups\` is the count of the group commit that wrote it.
   CREATE TABLE frames (
-    place INTEGER PRIMARY KEY, previous INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL,
-    root INTEGER AS (place >> 24) VIRTUAL, seq INTEGER AS (place & 16777215) VIRTUAL
+    place INTEGER PRIMARY KEY, root INTEGER NOT NULL, seq INTEGER NOT NULL, previous INTEGER NOT NULL, checksum INTEGER NOT NULL,
+    groups INTEGER NOT NULL, bytes BLOB NOT NULL
   );
+  CREATE TABLE places (root INTEGER NOT NULL, first INTEGER NOT NULL, list TEXT NOT NULL, PRIMARY KEY (root, first)) WITHOUT ROWID;
   CREATE TABLE snapshots (root INTEGER PRIMARY KEY, seq INTEGER NOT NULL, checksum INTEGER NOT NULL, bytes BLOB NOT NULL);
   CREATE TABLE inbox (
     row INTEGER PRIMARY KEY AUTOINCREMENT, subject TEXT NOT NULL, id TEXT NOT NULL, state TEXT NOT NULL,
@@ -63,7 +67,7 @@ export const openForReading = (file: string): DatabaseSync => {
  * at here, their own checksums tell when they are read; so this takes 0.1 s for 100,000 roots, whatever they have said.
  */
 const requireWhole = (database: DatabaseSync, file: string): void => {
-  for (const table of ['roots', 'inbox', 'registry']) {
+  for (const table of ['roots', 'places', 'inbox', 'registry']) {
     const [found] = database.prepare(`PRAGMA integrity_check(${table})`).all()
     const verdict = String(found?.integrity_check)
     if (verdict === 'ok') continue
@@ -71,9 +75,12 @@ const requireWhole = (database: DatabaseSync, file: string): void => {
   }
 }
 
+/** 0 for a file in which nothing of ours is. */
+export const schemaOf = (database: DatabaseSync): number => Number(database.prepare('PRAGMA user_version').get()?.user_version)
+
 const migrate = (database: DatabaseSync, file: string): void => {
   // Read before anything is changed: a newer file must stay as it is.
-  const found = Number(database.prepare('PRAGMA user_version').get()?.user_version)
+  const found = schemaOf(database)
   if (found > schemaVersion)
     throw new RuntimeError('unsupported', `${file} was written by a newer version: its schema is ${found}, this build knows up to ${schemaVersion}`, {
       hint: 'run the newer version of statecast, or give another folder',
@@ -81,7 +88,7 @@ const migrate = (database: DatabaseSync, file: string): void => {
     })
   if (found !== 0 && found < schemaVersion)
     throw new RuntimeError('unsupported', `${file} was written by an older version: its schema is ${found}, this build reads ${schemaVersion}`, {
-      hint: 'finish with the version that wrote it, or give another folder',
+      hint: 'give another folder; what is needed of this one goes with it: statecast export with the version that wrote it, then statecast import',
       data: { found, known: schemaVersion },
     })
   database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16000')

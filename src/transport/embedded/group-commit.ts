@@ -5,7 +5,7 @@ import type { HighWater } from './high-water.ts'
 import { inboxWrites, registryWrites } from './inbox.writes.ts'
 import { journalWrites } from './journal.writes.ts'
 import type { OpenFiles } from './open-files.ts'
-import type { WriteRequest, WriteResult } from './requests.ts'
+import { appended, type WriteRequest, type WriteResult } from './requests.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 
 export type GroupCommit = {
@@ -26,7 +26,7 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
   const apply = (request: WriteRequest): number => {
     switch (request[0]) {
       case 'append':
-        return journal.append({ kind: request[1], id: request[2] }, request[3], request[4], request[5], request[6])
+        return journal.append({ kind: request[1], id: request[2] }, request[3], request[4], request[5], request[6], mark.next())
       case 'saveSnapshot':
         return journal.saveSnapshot({ kind: request[1], id: request[2] }, request[3], request[4])
       case 'truncate':
@@ -76,7 +76,7 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
       inStatements = true
       const results: WriteResult[] = []
       for (const request of requests) results.push(attempt(request))
-      mark.count()
+      if (!tellsItsGroup(requests, results)) mark.count()
       inStatements = false
       commit.run()
       files.require()
@@ -93,3 +93,7 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
   }
   return { run, broken: () => broken }
 }
+
+/** A frame says which group wrote it. One that was removed says nothing, and may have been the last. */
+const tellsItsGroup = (requests: WriteRequest[], results: WriteResult[]): boolean =>
+  requests.some(([name], index) => name === 'append' && results[index] === appended) && !requests.some(([name]) => name === 'remove')

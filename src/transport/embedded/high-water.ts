@@ -7,9 +7,12 @@
 import { closeSync, constants, existsSync, openSync, readFileSync, writeSync } from 'node:fs'
 import { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { schemaOf, schemaVersion } from './database.ts'
 
 export type HighWater = {
-  /** To be called inside each transaction. */
+  /** The number of the group that is being written: each frame carries it. */
+  next(): number
+  /** To be called inside the transaction of a group from which no frame is left that says so. */
   count(): void
   /** To be called after its commit. */
   committed(): void
@@ -18,19 +21,24 @@ export type HighWater = {
 
 /** @throws RuntimeError corrupt_at when the store is behind its mark */
 export const highWater = (database: DatabaseSync, file: string): HighWater => {
-  const add = database.prepare('UPDATE counter SET groups = groups + 1')
+  const note = database.prepare('UPDATE counter SET groups = ? WHERE groups < ?')
   let groups = groupsOf(database)
   requireMark(file, groups)
   // Kept open: written in some microseconds, and never into a folder that was put in place of this one.
   const mark = openMark(markOf(file))
   mark?.write(groups)
   return {
-    count: () => void add.run(),
+    next: () => groups + 1,
+    count: () => void note.run(groups + 1, groups + 1),
     committed() {
       groups++
       mark?.write(groups)
     },
-    close: () => mark?.close(),
+    close() {
+      // From here on the newest frame may be deleted with its root by hand, and that is not a store that went back.
+      note.run(groups, groups)
+      mark?.close()
+    },
   }
 }
 
@@ -55,14 +63,20 @@ const requireMark = (file: string, groups: number): void => {
 
 const markOf = (file: string): string => `${file}.mark`
 
-const groupsOf = (database: DatabaseSync): number => Number(database.prepare('SELECT groups FROM counter').get()?.groups)
+/** The last frame was written by the last group, unless that wrote none or removed some: then the counter says so. */
+const groupsOf = (database: DatabaseSync): number => {
+  const [counted, written] = ['SELECT groups FROM counter', 'SELECT groups FROM frames ORDER BY place DESC LIMIT 1'].map((question) =>
+    Number(database.prepare(question).get()?.groups ?? 0),
+  )
+  return Math.max(counted ?? 0, written ?? 0)
+}
 
-/** @returns undefined without a counter: is the file empty, newer, or none of ours? Opening it for writing says it. */
+/** @returns undefined where the schema is not ours: is the file empty, newer, older, or something else? Opening it for writing says it. */
 const groupsOnDisk = (file: string): number | undefined => {
   let database: DatabaseSync | undefined
   try {
     database = new DatabaseSync(file, { readOnly: true, timeout: 5_000 })
-    return database.prepare("SELECT 1 FROM sqlite_master WHERE name = 'counter'").get() === undefined ? undefined : groupsOf(database)
+    return schemaOf(database) === schemaVersion ? groupsOf(database) : undefined
   } finally {
     database?.close()
   }

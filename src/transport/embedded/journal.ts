@@ -10,6 +10,7 @@ import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import type { FreeSpace } from './free-space.ts'
 import type { journalReads } from './journal.reads.ts'
 import { appended } from './requests.ts'
+import type { Wakes } from './wakes.ts'
 import type { Writer } from './writer.client.ts'
 
 /** Refusals that were certain before anything was written; of every other failure nothing is known. */
@@ -18,13 +19,14 @@ const certain: ReadonlySet<ErrorCode> = new Set(['log_full', 'too_large', 'close
 export type JournalParts = {
   writer: Writer
   reads: ReturnType<typeof journalReads>
+  wakes: Wakes
   space: FreeSpace
   failPoints: Environment['failPoints']
   /** Runs a query with the store's errors translated. @throws RuntimeError closed */
   query<T>(question: () => T): T
 }
 
-export const embeddedJournal = ({ writer, reads, space, failPoints, query }: JournalParts): Journal => {
+export const embeddedJournal = ({ writer, reads, wakes, space, failPoints, query }: JournalParts): Journal => {
   const sent = () => failPoints.hit('K02')
   const acknowledged = new Acknowledged()
   /** What was found of a root, unless it was longer before. @throws RuntimeError corrupt_at */
@@ -33,21 +35,23 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
     return found
   }
 
+  const fenced = (address: Address): Appended => ({ outcome: 'fenced', last: query(() => whole(address, reads.head(address)))?.seq ?? 0 })
+
   return {
     async append(address, expected, bytes, { wakeAt, at }): Promise<Appended> {
       addressKey(address)
       checkBytes(bytes, frameBytesMax, 'frame')
       const dead = writer.failure()
       if (dead !== undefined) throw dead
+      // The writer goes by the file, which may have been made shorter.
+      if (acknowledged.loss(address, expected) !== undefined) return fenced(address)
       space.require(bytes.length)
+      wakes.wanted(address, wakeAt)
       try {
         const result = await writer.write(['append', address.kind, address.id, expected, wakeAt, at, bytes], sent)
-        if (result !== appended) {
-          // The writer goes by its memory, which what was lost is still in.
-          query(() => whole(address, reads.head(address)))
-          return { outcome: 'fenced', last: result }
-        }
+        if (result !== appended) return fenced(address)
         acknowledged.reached(address, expected + 1)
+        wakes.reached(address, wakeAt)
         return { outcome: 'ok' }
       } catch (error) {
         // The writer saw one row; the whole of it tells more.
@@ -77,8 +81,8 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
     async list(options = {}) {
       return query(() => reads.list(options))
     },
-    async due(until, limit, wanted) {
-      return query(() => reads.due(until, limit, wanted))
+    async due(until, limit, wanted = () => true) {
+      return query(() => wakes.due(until, limit, wanted, reads.head))
     },
     async saveSnapshot(address, seq, bytes) {
       addressKey(address)
@@ -100,6 +104,7 @@ export const embeddedJournal = ({ writer, reads, space, failPoints, query }: Jou
       addressKey(address)
       await failPoints.hit('K21')
       await acknowledged.removing(address, () => writer.write(['remove', address.kind, address.id]))
+      wakes.reached(address, null)
       await failPoints.hit('K21')
     },
   }

@@ -1,72 +1,115 @@
-/** The writer thread's half of the journal. Every function runs inside the group's transaction and refuses before it changes anything. */
+/** The writing half of the journal. Every function runs inside the group's transaction and refuses before it changes anything. */
 import type { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { chained, chainStart, corruptAt, fits } from '../checksum.ts'
+import { Known } from '../known.ts'
 import { framesMax } from '../limits.ts'
+import { listOf, placesIn, placesPerRow, proofOf, type RootNote } from './places.ts'
 import { appended, unchanged } from './requests.ts'
 
-/** What the next append needs to know of a root. Kept in memory, since nobody else writes. */
-type Tip = { root: number; seq: number; checksum: number }
+/** In the order of the columns selected: arrays cost half of what row objects do. */
+type RootRow = [root: number, seq: number, first: number, checksum: number, wakeAt: number | null, at: number, proof: number, tail: string]
+type Root = RootNote & { root: number; proof: number }
 
-const tipsMax = 50_000
+const keyOf = ({ kind, id }: Address): string => `${kind}/${id}`
 
 export const journalWrites = (database: DatabaseSync) => {
-  const selectRoot = database.prepare('SELECT root, seq, first, checksum FROM roots WHERE kind = ? AND id = ?')
-  const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE place = (? << 24) + ?')
-  // A number beyond all that is there: of a root whose row was taken away behind our back, frames or a snapshot may be left.
-  const insertRoot = database.prepare(
-    `INSERT INTO roots (root, kind, id, seq, first, checksum, wake_at, at)
-     VALUES (1 + max(
-       coalesce((SELECT max(root) FROM roots), 0), coalesce((SELECT max(place) >> 24 FROM frames), 0), coalesce((SELECT max(root) FROM snapshots), 0)
-     ), ?, ?, 1, 1, ?, ?, ?)`,
+  const selectRoot = database.prepare('SELECT root, seq, first, checksum, wake_at, at, proof, tail FROM roots WHERE kind = ? AND id = ?')
+  selectRoot.setReturnArrays(true)
+  const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE place = ? AND root = ? AND seq = ?')
+  // A number beyond all that is there: of a root whose row was taken away behind our back, a snapshot may be left.
+  const selectNumber = database.prepare(
+    `SELECT 1 + max(coalesce((SELECT max(root) FROM roots), 0), coalesce((SELECT max(root) FROM places), 0),
+       coalesce((SELECT max(root) FROM snapshots), 0)) AS root`,
   )
-  const updateRoot = database.prepare('UPDATE roots SET seq = ?, checksum = ?, wake_at = ?, at = ? WHERE root = ?')
-  const insertFrame = database.prepare('INSERT INTO frames (place, previous, checksum, bytes) VALUES (? << 24 | 1, ?, ?, ?)')
+  const insertRoot = database.prepare(
+    'INSERT INTO roots (root, kind, id, seq, first, checksum, wake_at, at, proof, tail) VALUES (?, ?, ?, 1, 1, ?, ?, ?, ?, ?)',
+  )
+  const updateRoot = database.prepare('UPDATE roots SET seq = ?, checksum = ?, wake_at = ?, at = ?, proof = ?, tail = ? WHERE root = ?')
+  const insertFrame = database.prepare('INSERT INTO frames (root, seq, previous, checksum, groups, bytes) VALUES (?, 1, ?, ?, ?, ?)')
   // Only behind what was written last: if somebody else took that away, nothing is written, and nothing acknowledged.
   const insertNextFrame = database.prepare(
-    `INSERT INTO frames (place, previous, checksum, bytes) SELECT before.place + 1, before.checksum, ?, ? FROM roots
-     JOIN frames before ON before.place = (roots.root << 24) + roots.seq AND before.checksum = roots.checksum
-     WHERE roots.root = ? AND roots.seq = ? AND roots.checksum = ?`,
+    `INSERT INTO frames (root, seq, previous, checksum, groups, bytes) SELECT root, seq + 1, checksum, ?, ?, ? FROM frames
+     WHERE place = ? AND root = ? AND seq = ? AND checksum = ?`,
   )
+  const insertPlaces = database.prepare('INSERT OR REPLACE INTO places (root, first, list) VALUES (?, ?, ?)')
+  const selectPlaces = database.prepare('SELECT first, list FROM places WHERE root = ?')
   const upsertSnapshot = database.prepare(
     `INSERT INTO snapshots (root, seq, checksum, bytes) VALUES (?, ?, ?, ?)
      ON CONFLICT (root) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, bytes = excluded.bytes WHERE excluded.seq >= snapshots.seq`,
   )
-  const deleteFramesBefore = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < (?1 << 24) + ?2')
-  const raiseFirst = database.prepare('UPDATE roots SET first = max(first, ?) WHERE root = ?')
-  const deleteFrames = database.prepare('DELETE FROM frames WHERE place >= (?1 << 24) AND place < ((?1 + 1) << 24)')
+  const deleteFramesAt = database.prepare('DELETE FROM frames WHERE place IN (SELECT value FROM json_each(?)) AND root = ? AND seq < ?')
+  const deletePlacesFrom = database.prepare('DELETE FROM places WHERE root = ? AND first = ?')
+  const raiseFirst = database.prepare('UPDATE roots SET first = ?, proof = ? WHERE root = ?')
+  const deleteFrames = database.prepare('DELETE FROM frames WHERE root = ?')
+  const deletePlaces = database.prepare('DELETE FROM places WHERE root = ?')
   const deleteSnapshot = database.prepare('DELETE FROM snapshots WHERE root = ?')
   const deleteRoot = database.prepare('DELETE FROM roots WHERE root = ?')
 
-  const tips = new Map<string, Tip>()
-  const keep = (key: string, tip: Tip): Tip => {
-    if (tips.size >= tipsMax) tips.clear()
-    tips.set(key, tip)
-    return tip
+  /** Roots whose last frame was found whole in this process; what was appended since then is our own. */
+  const whole = new Known<number>()
+
+  const find = (address: Address): Root | undefined => {
+    const row = selectRoot.get(address.kind, address.id) as unknown as RootRow | undefined
+    if (row === undefined) return undefined
+    const [root, seq, first, checksum, wakeAt, at, proof, tail] = row
+    return { root, seq, first, checksum, wakeAt, at, proof, tail }
   }
 
   /** Looks the root up, and at the first time in this process checks that what we would chain to is whole. */
-  const tipOf = (address: Address): Tip | undefined => {
-    const key = `${address.kind}/${address.id}`
-    const known = tips.get(key)
-    if (known !== undefined) return known
-    const row = selectRoot.get(address.kind, address.id) as (Tip & { first: number }) | undefined
-    if (row === undefined) return undefined
-    if (row.first <= row.seq) {
-      const frame = selectFrame.get(row.root, row.seq) as { previous: number; checksum: number; bytes: Uint8Array } | undefined
-      if (frame === undefined) throw corruptAt(address, row.seq, 'the last frame is missing')
-      if (frame.checksum !== row.checksum || !fits(frame.bytes, frame.previous, frame.checksum))
-        throw corruptAt(address, row.seq, 'the checksum of the last frame does not fit')
-    }
-    return keep(key, { root: row.root, seq: row.seq, checksum: row.checksum })
+  const tipOf = (address: Address): Root | undefined => {
+    const tip = find(address)
+    if (tip === undefined) return undefined
+    if (proofOf(tip) !== tip.proof) throw corruptAt(address, tip.seq, 'what is noted of it does not fit')
+    const key = keyOf(address)
+    if (whole.get(key) === tip.root) return tip
+    const place = placesIn(tip.tail).at(-1) ?? 0
+    const frame = selectFrame.get(place, tip.root, tip.seq) as { previous: number; checksum: number; bytes: Uint8Array } | undefined
+    if (frame === undefined) throw corruptAt(address, tip.seq, 'the last frame is missing')
+    if (frame.checksum !== tip.checksum || !fits(frame.bytes, frame.previous, frame.checksum))
+      throw corruptAt(address, tip.seq, 'the checksum of the last frame does not fit')
+    whole.set(key, tip.root)
+    return tip
+  }
+
+  /** All places of a root that are known, by the sequence that the first of each list has. */
+  const placesOf = ({ root, seq, tail }: Root): { first: number; places: number[] }[] => {
+    const newest = placesIn(tail)
+    const rows = selectPlaces.all(root) as { first: number; list: string }[]
+    return [...rows.map(({ first, list }) => ({ first, places: placesIn(list) })), { first: seq - newest.length + 1, places: newest }]
+  }
+
+  const begin = (address: Address, wakeAt: number | null, at: number, bytes: Uint8Array, group: number): void => {
+    const { root } = selectNumber.get() as { root: number }
+    const previous = chainStart(address)
+    const checksum = chained(bytes, previous)
+    const place = Number(insertFrame.run(root, previous, checksum, group, bytes).lastInsertRowid)
+    const tail = listOf([place])
+    const proof = proofOf({ seq: 1, first: 1, checksum, wakeAt, at, tail })
+    insertRoot.run(root, address.kind, address.id, checksum, wakeAt, at, proof, tail)
+    whole.set(keyOf(address), root)
+  }
+
+  const goOn = (address: Address, tip: Root, wakeAt: number | null, at: number, bytes: Uint8Array, group: number): void => {
+    const { root, seq: last, first } = tip
+    const checksum = chained(bytes, tip.checksum)
+    const places = placesIn(tip.tail)
+    const { changes, lastInsertRowid } = insertNextFrame.run(checksum, group, bytes, places.at(-1) ?? 0, root, last, tip.checksum)
+    if (changes !== 1) throw corruptAt(address, last, 'it was there, and is gone')
+    const full = places.length >= placesPerRow
+    if (full) insertPlaces.run(root, last - places.length + 1, tip.tail)
+    const tail = listOf(full ? [Number(lastInsertRowid)] : [...places, Number(lastInsertRowid)])
+    const seq = last + 1
+    updateRoot.run(seq, checksum, wakeAt, at, proofOf({ seq, first, checksum, wakeAt, at, tail }), tail, root)
   }
 
   return {
     /** What was learnt in a transaction that was rolled back is not true. */
-    forget: () => tips.clear(),
+    forget: () => whole.clear(),
 
-    append(address: Address, expected: number, wakeAt: number | null, at: number, bytes: Uint8Array): number {
+    /** @param group that it is committed with */
+    append(address: Address, expected: number, wakeAt: number | null, at: number, bytes: Uint8Array, group: number): number {
       const tip = tipOf(address)
       const last = tip?.seq ?? 0
       if (last !== expected) return last
@@ -74,44 +117,43 @@ export const journalWrites = (database: DatabaseSync) => {
         throw new RuntimeError('too_large', `${address.kind}/${address.id} has ${last} entries and can have no more`, {
           hint: 'begin another one, or delete this one; see retention',
         })
-      const previous = tip?.checksum ?? chainStart(address)
-      const checksum = chained(bytes, previous)
-      if (tip === undefined) {
-        const root = Number(insertRoot.run(address.kind, address.id, checksum, wakeAt, at).lastInsertRowid)
-        insertFrame.run(root, previous, checksum, bytes)
-        keep(`${address.kind}/${address.id}`, { root, seq: 1, checksum })
-      } else {
-        const { changes } = insertNextFrame.run(checksum, bytes, tip.root, last, previous)
-        if (changes !== 1) throw corruptAt(address, last, 'it was there, and is gone')
-        updateRoot.run(last + 1, checksum, wakeAt, at, tip.root)
-        tip.seq = last + 1
-        tip.checksum = checksum
-      }
+      if (tip === undefined) begin(address, wakeAt, at, bytes, group)
+      else goOn(address, tip, wakeAt, at, bytes, group)
       return appended
     },
 
     /** A late writer's snapshot of a root that is gone is dropped: losing one costs time only. */
     saveSnapshot(address: Address, seq: number, bytes: Uint8Array): number {
-      const row = selectRoot.get(address.kind, address.id)
-      if (row === undefined) return unchanged
-      upsertSnapshot.run(row.root as number, seq, chained(bytes, chainStart(address)), bytes)
+      const found = find(address)
+      if (found === undefined) return unchanged
+      upsertSnapshot.run(found.root, seq, chained(bytes, chainStart(address)), bytes)
       return appended
     },
 
     truncate(address: Address, before: number): number {
-      const row = selectRoot.get(address.kind, address.id)
-      if (row === undefined) return unchanged
-      const first = Math.min(before, row.seq as number)
-      deleteFramesBefore.run(row.root as number, first)
-      raiseFirst.run(first, row.root as number)
+      const found = tipOf(address)
+      if (found === undefined) return unchanged
+      const first = Math.max(found.first, Math.min(before, found.seq))
+      for (const list of placesOf(found)) {
+        if (list.first >= first) continue
+        deleteFramesAt.run(listOf(list.places), found.root, first)
+        if (list.first + list.places.length <= first) deletePlacesFrom.run(found.root, list.first)
+      }
+      raiseFirst.run(first, proofOf({ ...found, first }), found.root)
       return appended
     },
 
+    /** Of a damaged root as well: to delete it is the way out. */
     remove(address: Address): number {
-      tips.delete(`${address.kind}/${address.id}`)
-      const row = selectRoot.get(address.kind, address.id)
-      if (row === undefined) return unchanged
-      for (const statement of [deleteFrames, deleteSnapshot, deleteRoot]) statement.run(row.root as number)
+      whole.delete(keyOf(address))
+      const found = find(address)
+      if (found === undefined) return unchanged
+      const { root, seq, first } = found
+      let deleted = 0
+      for (const { places } of placesOf(found)) deleted += Number(deleteFramesAt.run(listOf(places), root, Number.MAX_SAFE_INTEGER).changes)
+      // Frames that no list leads to any more are looked for one by one: what was deleted must not stay readable in the file.
+      if (deleted !== seq - first + 1) deleteFrames.run(root)
+      for (const statement of [deletePlaces, deleteSnapshot, deleteRoot]) statement.run(root)
       return appended
     },
   }

@@ -19,6 +19,7 @@ import { lockFileBeside, lockFolder } from './lock.ts'
 import { filesOfStore, openFiles } from './open-files.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 import { sqliteInbox, sqliteRegistry } from './stores.ts'
+import { Wakes } from './wakes.ts'
 import { startWriter, type Writer } from './writer.client.ts'
 
 export { type Owner, readOwner, writeOwner } from './lock.ts'
@@ -87,19 +88,21 @@ type Opened = { writer: Writer; database: DatabaseSync; query: JournalParts['que
 
 const assemble = (options: EmbeddedOptions, file: string, { writer, database, query, close }: Opened): Transport => {
   const { environment, freeBytesMin = freeBytesMinimum } = options
-  const { clock, failPoints } = environment
+  const { clock, failPoints, log } = environment
   const folder = dirname(file)
   const space = freeSpace(folder, freeBytesMin, clock, options.measureFreeBytes)
   const inboxStore = sqliteInbox(database, writer, query, space, clock)
   const queue = inboxQueue(inboxStore, () => environment, options.inboxMax)
   const registry = watchedRegistry(sqliteRegistry(database, writer, query), () => environment)
   const files = openFiles(filesOfStore(file, lockFileBeside(file)))
+  const reads = journalReads(database)
+  const wakes = new Wakes(reads.heads(), log)
   const holder = {}
 
   return closable({
     name: 'embedded',
     capabilities: { durable: true, sharedByNodes: false },
-    journal: embeddedJournal({ writer, reads: journalReads(database), space, failPoints, query }),
+    journal: embeddedJournal({ writer, reads, wakes, space, failPoints, query }),
     bus: localBus(environment, options.prefix),
     inbox: { put: queue.put, consume: (pattern, handler) => queue.consume(pattern, handler, holder), deadLetters: inboxStore.dead },
     registry,
