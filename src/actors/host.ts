@@ -5,6 +5,7 @@ import { type Address, formatAddress, parseAddress } from '../contracts/subjects
 import type { Head } from '../contracts/transport.ts'
 import { checkEvent, checkMessageId } from './boundary.ts'
 import type { HostOptions, SendOptions } from './host.options.ts'
+import { Idling } from './idling.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
 import type { Registration } from './registration.ts'
 import { Removals } from './removals.ts'
@@ -13,7 +14,7 @@ import { Root } from './root.ts'
 import type { RootHost } from './root-host.ts'
 import { settled, vacated } from './settling.ts'
 import { noSuchError } from './supervision.ts'
-import { dueSoon, type RootView, viewOf } from './view.ts'
+import { type RootView, viewOf } from './view.ts'
 import { Waking } from './waking.ts'
 import { Watchers } from './watchers.ts'
 
@@ -27,6 +28,7 @@ export class Host {
   readonly #removals: Removals
   readonly #watchers: Watchers
   readonly #waking: Waking
+  readonly #idling: Idling
   readonly #rootHost: RootHost
   #closing: RuntimeError | undefined
 
@@ -40,11 +42,13 @@ export class Host {
       this.#resting.end(formatAddress(address))
       events.forgotten?.(address)
     })
-    this.#waking = new Waking(journal, environment, {
-      may: (address, now) => this.#mayWake(address, now),
-      wake: (address, now) => this.#wakeOne(address, now),
-      after: (now) => this.#letSleep(now),
-    })
+    const sleepers = {
+      may: (address: Address, now: number) => this.#mayWake(address, now),
+      wake: (address: Address, now: number) => this.#wakeOne(address, now),
+      rested: (now: number) => this.#resting.nextEnd(now),
+    }
+    this.#waking = new Waking({ journal, environment, sleepers, shared: options.placement !== undefined })
+    this.#idling = new Idling({ environment, limits: this.#limits, live: this.#live, dismiss: (root) => this.#dismiss(root) })
     this.#rootHost = {
       journal,
       environment,
@@ -53,7 +57,7 @@ export class Host {
       others: options.others ?? this,
       committed: (root, ...args) => {
         this.#watchers.committed(root.name)
-        this.#resting.storeTook(environment.clock.now())
+        this.#waking.by(this.#resting.storeTook(environment.clock.now()))
         events.committed?.(root, ...args)
       },
       sure: () => options.placement?.sure(),
@@ -62,6 +66,7 @@ export class Host {
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
         if (reason.code === 'fenced') this.#restFenced(root.name, reason)
+        this.#waking.soon()
         events.released?.(root)
       },
     }
@@ -73,8 +78,9 @@ export class Host {
     else this.#resting.after(name, new RuntimeError(reason.code, reason.message, { retryable: true }), this.#options.environment.clock.now())
   }
 
-  /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when the first round is open. */
+  /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when those due now are awake. */
   async start(): Promise<void> {
+    this.#idling.start()
     await this.#waking.start()
   }
 
@@ -160,16 +166,12 @@ export class Host {
    * @param whole with tags and children @throws RuntimeError drift, corrupt_at, closed …
    */
   read(address: Address, whole = false): Promise<RootView> {
-    return this.#look(address, (root) => viewOf(root, whole))
+    return this.#trying(address, (root) => root.look(() => viewOf(root, whole)))
   }
 
   /** The commit in which a message was accepted, or refused; undefined when it was longer ago than a root remembers. */
   seqOf(address: Address, id: string): Promise<number | undefined> {
-    return this.#look(address, (root) => root.seqOf(id))
-  }
-
-  #look<T>(address: Address, see: (root: Root) => T): Promise<T> {
-    return this.#trying(address, (root) => root.look(see))
+    return this.#trying(address, (root) => root.look(() => root.seqOf(id)))
   }
 
   /** It may fall asleep between our finding it and our asking. */
@@ -201,6 +203,7 @@ export class Host {
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
+    this.#idling.opened()
     // Here rather than in front of it, so that whoever waits for a removal gets the root in the order in which they came.
     const before = this.#beforeOpening(name, address)
     const opening = before ? before.then(() => root.begin(input)) : root.begin(input)
@@ -210,6 +213,7 @@ export class Host {
       () => {
         if (this.#live.get(name) === root) this.#live.delete(name)
         if (this.#roots.get(name) === opening) this.#roots.delete(name)
+        this.#waking.soon()
       },
     )
     return opening
@@ -238,16 +242,6 @@ export class Host {
     }
   }
 
-  async #letSleep(now: number): Promise<void> {
-    const spare = this.#live.size - this.#limits.liveMax
-    const idle = [...this.#live.values()]
-      .map((root) => ({ root, ms: root.idleMs(now) }))
-      .filter(({ root, ms }) => ms > 0 && (spare > 0 || ms >= this.#limits.idleMs) && !dueSoon(root, now))
-    if (spare > 0) idle.sort((a, b) => b.ms - a.ms)
-    const leaving = idle.filter(({ ms }, index) => ms >= this.#limits.idleMs || index < spare)
-    await Promise.all(leaving.map(({ root }) => this.#dismiss(root)))
-  }
-
   async #dismiss(root: Root): Promise<void> {
     const known = this.#roots.get(root.name)
     await root.close()
@@ -257,7 +251,7 @@ export class Host {
   /** Has come to have these: whatever kept them from being woken was somebody else's. */
   wakeNow(mine: (address: Address) => boolean): void {
     this.#resting.endAll((name) => mine(parseAddress(name)))
-    void this.#waking.round()
+    void this.#waking.look()
   }
 
   /** Lets go of each of these as soon as it has nothing to do; resolves when none is left. */
@@ -275,6 +269,7 @@ export class Host {
   async close(): Promise<void> {
     this.#closing ??= new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
     this.#waking.stop()
+    this.#idling.stop()
     await Promise.allSettled(this.#roots.values())
     await Promise.all([...this.#live.values()].map((root) => root.close()))
     this.#roots.clear()
@@ -284,6 +279,7 @@ export class Host {
   abandon(): void {
     this.#closing ??= new RuntimeError('closed', 'this runtime was abandoned', { retryable: true })
     this.#waking.stop()
+    this.#idling.stop()
     for (const root of this.#live.values()) root.abandon()
     this.#roots.clear()
   }

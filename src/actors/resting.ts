@@ -18,6 +18,12 @@ export class Resting {
   has(name: string, now: number): boolean {
     return (this.#rests.get(name)?.until ?? 0) > now
   }
+  /** When the next of them may be woken again. */
+  nextEnd(now: number): number {
+    let next = Number.POSITIVE_INFINITY
+    for (const { until } of this.#rests.values()) if (until > now && until < next) next = until
+    return next
+  }
   /** Until somebody sends to it. */
   forGood(name: string): void {
     this.#set(name, { since: 0, until: Number.POSITIVE_INFINITY, tries: 0, store: false })
@@ -35,10 +41,19 @@ export class Resting {
     const store = isRuntimeError(error) && error.retryable && (error.code === 'log_full' || error.code === 'log_unavailable')
     this.#set(name, { since: now, until: Math.max(until, next), tries: tries + 1, store })
   }
-  /** The store has taken something: it is there, and has room. One that fails for a reason of its own still has its first pause. */
-  storeTook(now: number): void {
-    if (this.#ofStore === 0) return
-    for (const rest of this.#rests.values()) if (rest.store) rest.until = Math.min(rest.until, Math.max(now, rest.since + pauseMs))
+  /**
+   * The store has taken something: it is there, and has room. One that fails for a reason of its own still has its first pause.
+   * @returns when the first of those that it kept may be woken again
+   */
+  storeTook(now: number): number {
+    let first = Number.POSITIVE_INFINITY
+    if (this.#ofStore === 0) return first
+    for (const rest of this.#rests.values())
+      if (rest.store) {
+        rest.until = Math.min(rest.until, Math.max(now, rest.since + pauseMs))
+        first = Math.min(first, rest.until)
+      }
+    return first
   }
   end(name: string): void {
     if (this.#rests.get(name)?.store) this.#ofStore -= 1

@@ -51,6 +51,11 @@ export interface Journal {
   list(options?: { kind?: string; after?: Address; limit?: number }): Promise<Head[]>
   /** Heads with `wakeAt <= until`, earliest first. @param wanted those of others are left out, and do not count */
   due(until: number, limit: number, wanted?: (address: Address) => boolean): Promise<Head[]>
+  /**
+   * Calls back for every append that sets a wake time, whoever made it: not before the append is sent, and soon after it is stored. What another process
+   * appended may go unsaid, or be said where the append fails: {@link due} knows. Returns the unsubscriber.
+   */
+  watchWakes(listener: (address: Address, wakeAt: number) => void): () => void
   /** The newest snapshot taken at `seq`; older ones are replaced. Losing one costs time only, so no promise of durability is made. */
   saveSnapshot(address: Address, seq: number, bytes: Uint8Array): Promise<void>
   /**

@@ -83,6 +83,7 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
       head: asynchronous(journal.head),
       list: asynchronous(journal.list),
       due: asynchronous(journal.due),
+      watchWakes: listening(journal.watchWakes),
       saveSnapshot: asynchronous(journal.saveSnapshot),
       snapshot: asynchronous(journal.snapshot),
       truncate: asynchronous(journal.truncate),

@@ -5,6 +5,7 @@
 import { describe, expect, test } from 'vitest'
 import { isRuntimeError } from '../../src/index.ts'
 import { expectEndedOnce, expectNothingAlive, expectPaired, type Story, story, work, worker } from '../runtime/harness.ts'
+import { aFate, type Fate } from '../support/fate.ts'
 
 const paragraph = (letter: string) => `${`${letter} `.repeat(60).trim()}.`
 
@@ -54,20 +55,18 @@ const script: Said[] = [
   { id: '11', text: 'and again', next: 'until quiet' },
 ]
 
-type Fate = { down: boolean }
-
 /** A channel that never gives up: what was not taken it delivers again, and once more for good measure. */
 const drive = async (told: Story, fate: Fate): Promise<void> => {
   const revive = async () => {
     if (!fate.down) return
     await told.crash()
-    fate.down = false
+    fate.revive()
     told.failPoints.clear()
     await told.restart()
   }
   const attempt = async <T>(act: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await told.clock.until(Promise.race([act(), told.clock.until(() => fate.down).then(() => undefined)]))
+      return await told.clock.until(Promise.race([act(), fate.death]))
     } catch (error) {
       if (fate.down || (isRuntimeError(error) && error.retryable)) return undefined
       throw error
@@ -106,7 +105,7 @@ const endOf = async (told: Story) => {
 
 const undisturbed = await (async () => {
   await using told = await begin()
-  await drive(told, { down: false })
+  await drive(told, aFate())
   return { end: await endOf(told), commits: told.failPoints.count('K02') }
 })()
 
@@ -163,11 +162,11 @@ describe('killed at', () => {
     'commit %i: the end is the same [OC-04, OC-18, OC-25, OC-48, OC-61, OC-89, OC-103]',
     async (hit) => {
       await using told = await begin()
-      const fate = { down: false }
+      const fate = aFate()
       told.failPoints.call(
         'K02',
         () => {
-          fate.down = true
+          fate.die()
           return new Promise<void>(() => undefined)
         },
         hit,

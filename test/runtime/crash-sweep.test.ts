@@ -6,6 +6,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { type FailPoint, failPoints as names } from '../../src/contracts/environment.ts'
 import { isRuntimeError, tool } from '../../src/index.ts'
+import { aFate, type Fate } from '../support/fate.ts'
 import { expectEndedOnce, expectNothingAlive, expectPaired, outcomes, type Story, story, work, worker } from './harness.ts'
 
 const begin = () => {
@@ -28,11 +29,11 @@ const begin = () => {
 }
 
 /** A client that never gives up: it sends again what was not acknowledged, approves what is asked, denies what is in doubt. */
-const drive = async (told: Story, fate: { down: boolean }): Promise<void> => {
+const drive = async (told: Story, fate: Fate): Promise<void> => {
   const acked = new Set<string>()
   const attempt = async <T>(act: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await told.clock.until(Promise.race([act(), told.clock.until(() => fate.down).then(() => undefined)]))
+      return await told.clock.until(Promise.race([act(), fate.death]))
     } catch (error) {
       if (fate.down || (isRuntimeError(error) && (error.retryable || error.code === 'already_decided'))) return undefined
       throw error
@@ -41,7 +42,7 @@ const drive = async (told: Story, fate: { down: boolean }): Promise<void> => {
   for (let round = 0; round < 400; round++) {
     if (fate.down) {
       await told.crash()
-      fate.down = false
+      fate.revive()
       told.failPoints.clear()
       await told.restart()
     }
@@ -61,7 +62,7 @@ const drive = async (told: Story, fate: { down: boolean }): Promise<void> => {
 const passes = await (async () => {
   const { started } = begin()
   await using told = await started
-  await drive(told, { down: false })
+  await drive(told, aFate())
   return (Object.keys(names) as FailPoint[]).flatMap((name) =>
     Array.from({ length: told.failPoints.count(name) }, (_, index) => [name, index + 1] as const),
   )
@@ -77,11 +78,11 @@ describe('killed at', () => {
     async (name, hit) => {
       const { started, paid } = begin()
       await using told = await started
-      const fate = { down: false }
+      const fate = aFate()
       told.failPoints.call(
         name,
         () => {
-          fate.down = true
+          fate.die()
           // K02 lies inside of an append, which the store itself has to see through.
           return name === 'K02' ? undefined : new Promise<never>(() => undefined)
         },

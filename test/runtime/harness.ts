@@ -40,7 +40,7 @@ type StoryOptions = Partial<Omit<AgentDefinition, 'tools'>> & {
 }
 
 export const story = async (script: ScriptedSource, { tools, runtime, ...definition }: StoryOptions = {}): Promise<Story> => {
-  const { outside, options, begin, end, gone, timersAtRest = 1 } = telling()
+  const { outside, options, begin, end, gone, timersAtRest = 2 } = telling()
   const clock = virtualClock(undefined, outside ? { outside } : {})
   const did: string[] = []
   const kit = await testRuntime({
@@ -166,7 +166,7 @@ export const expectEndedOnce = async ({ runtime, main }: Story): Promise<void> =
   expect(ended.toSorted()).toEqual(accepted.toSorted())
 }
 
-/** Nothing of any turn is alive: no actor, no effect, no timer but the host's own look at its clock. */
+/** Nothing of any turn is alive: no actor, no effect, no timer but the two of the host: for what is due, and for who may leave memory. */
 export const expectNothingAlive = async ({ runtime, main, clock, timersAtRest }: Story): Promise<void> => {
   const root = await runtime.services.host.get(main.address)
   const { replica } = root

@@ -14,7 +14,7 @@ export type Telling = {
   end?: (kit: TestRuntime) => Promise<void>
   /** Everything is closed. */
   gone?: () => Promise<void>
-  /** How many timers run though nothing goes on; one is the host's own look at its clock. */
+  /** How many timers run though nothing goes on; two are the host's own: for what is due, and for who may leave memory. */
   timersAtRest?: number
 }
 

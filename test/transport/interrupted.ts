@@ -101,6 +101,7 @@ export const interrupted = (transport: Transport, harm: Harm): Transport => {
       head: (...args) => patient(() => journal.head(...args)),
       list: (...args) => patient(() => journal.list(...args)),
       due: (...args) => patient(() => journal.due(...args)),
+      watchWakes: (listener) => journal.watchWakes(listener),
       saveSnapshot: (...args) => patient(() => journal.saveSnapshot(...args)),
       snapshot: (...args) => patient(() => journal.snapshot(...args)),
       truncate: (...args) => patient(() => journal.truncate(...args)),

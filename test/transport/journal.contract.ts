@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect } from 'vitest'
-import type { Frame, Journal } from '../../src/contracts/transport.ts'
+import { beingImported, type Frame, type Journal } from '../../src/contracts/transport.ts'
 import { anEnvironment, aSession, aSignal, awake, bytesOf, textOf } from './harness.ts'
 import type { Suite } from './transport.contract.ts'
 
@@ -202,6 +202,21 @@ export const journalContract = ({ claim, open, reopen, beside }: Suite): void =>
     expect(await journal.due(-1, 10)).toEqual([])
     // Those that nobody wants crowd nobody out.
     expect((await journal.due(1_000, 1, ({ id }) => id !== 'now')).map(({ address }) => address.id)).toEqual(['soon'])
+  })
+
+  claim('who listens hears of every wake time that an append sets', async () => {
+    const { journal } = await open()
+    const heard = new Set<string>()
+    const stop = journal.watchWakes(({ id }, wakeAt) => void heard.add(`${id} ${wakeAt}`))
+    await journal.append(aSession('now'), 0, bytesOf('a'), { wakeAt: 0, at: 1 })
+    await journal.append(aSession('never'), 0, bytesOf('a'), { wakeAt: null, at: 1 })
+    await journal.append(aSession('imported'), 0, bytesOf('a'), { wakeAt: beingImported, at: 1 })
+    await journal.append(aSession('late'), 0, bytesOf('a'), { wakeAt: 900, at: 1 })
+    await journal.append(aSession('late'), 1, bytesOf('b'), { wakeAt: 800, at: 1 })
+    stop()
+    await journal.append(aSession('after'), 0, bytesOf('a'), { wakeAt: 0, at: 1 })
+
+    expect([...heard]).toEqual(['now 0', 'late 900', 'late 800'])
   })
 
   claim('roots are listed in address order, by kind and page by page', async () => {

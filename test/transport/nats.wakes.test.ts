@@ -128,3 +128,16 @@ test('one whose frame was refused leaves the wish of the frame that stands there
   await new Promise((resolve) => setTimeout(resolve, 200))
   expect(await c.journal.due(Date.now(), 10)).toMatchObject([{ seq: 2, wakeAt: 0 }])
 })
+
+test('what another process wants is told as soon as it is heard, so that nobody has to look for it', async () => {
+  const prefix = `wakes-${++count}`
+  const options = () => ({ url: server.url, environment: anEnvironment(), prefix })
+  const [a, b] = [await openNats(options()), await openNats(options())]
+  for (const one of [a, b]) kept(one)
+  const heard: string[] = []
+  b.journal.watchWakes(({ id }, wakeAt) => void heard.push(`${id} ${wakeAt}`))
+
+  await a.journal.append(aSession(), 0, new Uint8Array([1]), { at: 0, wakeAt: 0 })
+
+  await vi.waitFor(() => expect(heard).toEqual(['one 0']))
+})

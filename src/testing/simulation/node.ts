@@ -159,7 +159,7 @@ export class Node {
       last: reading('last', journal.last),
       snapshot: reading('snapshot', journal.snapshot),
       saveSnapshot: reading('save snapshot', journal.saveSnapshot),
-      // Asked every second by everybody: too dull to fail, but not by who is dead.
+      // Asked now and then by everybody: too dull to fail, but not by who is dead.
       due: async (...args) => {
         await this.present()
         const due = await journal.due(...args)

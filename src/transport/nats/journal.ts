@@ -153,7 +153,9 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     append: async (address, expected, bytes, head) => {
       checkBytes(bytes, frameBytesMax, 'frame')
       const kept = new Uint8Array(bytes)
-      return inTurn(addressKey(address), () => append(address, expected, kept, head))
+      const appended = await inTurn(addressKey(address), () => append(address, expected, kept, head))
+      if (appended.outcome !== 'fenced') wakes.tell(address, head.wakeAt)
+      return appended
     },
     read: (address, from, { limit = Number.POSITIVE_INFINITY } = {}) =>
       asked(address, 'reading', async () => {
@@ -206,6 +208,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
         }
         return due.sort((one, other) => Number(one.wakeAt) - Number(other.wakeAt) || compareAddresses(one.address, other.address)).slice(0, limit)
       }),
+    watchWakes: wakes.watch,
     saveSnapshot: (address, seq, bytes) =>
       asked(address, 'saving a snapshot of', async () => {
         checkBytes(bytes, snapshotBytesMax, 'snapshot')

@@ -9,6 +9,7 @@ import type { JsMsg } from '@nats-io/jetstream'
 import { type Clock, type Instant, instantOf, isWithin, type Logger } from '../../contracts/environment.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { addressKey } from '../address.ts'
+import { wakeWatch } from '../wake-watch.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
@@ -43,6 +44,7 @@ export type Wakes = Awaited<ReturnType<typeof openWakes>>
 
 export const openWakes = async (link: Link, names: Names, { clock, log }: { clock: Clock; log: Logger }) => {
   const entries = new Map<string, Entry>()
+  const { watch: watchWakes, tell } = wakeWatch()
 
   const entryOf = (address: Address): Entry => {
     const key = addressKey(address)
@@ -61,6 +63,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
     keepAwake(entry)
     Object.assign(entry, { stored: data.length === 0 ? null : Number(decoder.decode(data)), place: seq, written: undefined, vain: undefined })
     if (entry.stored === null) entries.delete(addressKey(entry.address))
+    tell(entry.address, entry.stored)
   }
   const watch = await watchStream(link, { stream: names.streams.wakes, filter: names.every('wake'), log }, heard)
 
@@ -105,6 +108,9 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   return {
     ready: watch.ready,
+    watch: watchWakes,
+    /** This process has sent a frame. */
+    tell,
     /**
      * Sends at once; resolves when it is stored. Only who wrote the frame before may say that there is more time than is said here already: another's
      * frame may be refused because somebody else's stands there, and that one's wish must not be lost.

@@ -11,10 +11,10 @@ import { because, type Exceptions, numberOf, retell } from './retold.ts'
 /** ms of virtual time after which a story is told by a lone process: a node says every second that it is there, and each time is a trip to the server. */
 const longMs = 2 * 60_000
 /**
- * Of a node: its word, looks at those of others and at what is due; and what comes a moment after the last commit: a wake-up for each actor, the mark of the
+ * Of a node: its word, looks at those of others, at what is due and at who may leave memory; and what comes a moment after the last commit: a wake-up for each actor, the mark of the
  * journal, and the line of the log about its partitions. How few there may be otherwise, the story says that is told in memory.
  */
-const timersOfNode = 10
+const timersOfNode = 11
 
 /** What one story came to: how long it took, and what its actors took in, one by one. */
 type Told = { ms: number; trace: Record<string, string[]> }
@@ -85,7 +85,7 @@ export const retellOnNats = (given: readonly string[]): void => {
       return {
         options: { store, prefix },
         outside: () => store.outside(),
-        timersAtRest: alone ? 2 : timersOfNode,
+        timersAtRest: alone ? 3 : timersOfNode,
         begin: async (kit) => {
           await seated(kit)
           const restart: TestRuntime['restart'] = async (changes) => {
