@@ -1,6 +1,6 @@
 /** How many commits does a turn need? Counted in the journal on disk, not timed. */
 
-import { decodeCommit } from '../src/actors/codec.ts'
+import { decodeCommit } from '../src/actors/journal/codec.ts'
 import type { Runtime } from '../src/index.ts'
 import { goal, plainTable, show, type Table } from './measure.ts'
 import { benchRuntime, delta, instantModel, turn, withFolder } from './workload.ts'

@@ -1,6 +1,6 @@
 /** What does a durable turn cost, on disk and synced, beside the bare appends that it needs? */
 import type { Transport } from '../src/contracts/transport.ts'
-import { systemEnvironment } from '../src/environment.ts'
+import { systemEnvironment } from '../src/runtime/system-environment.ts'
 import { openEmbedded } from '../src/transport/embedded/open.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 import { amount, ask, median, type Table } from './measure.ts'

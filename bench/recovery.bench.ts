@@ -1,10 +1,10 @@
 /** How long does it take to bring a root back from its journal, per recorded input? */
-import { Host } from '../src/actors/host.ts'
-import { readPast } from '../src/actors/past.ts'
+import { Host } from '../src/actors/host/host.ts'
+import { readPast } from '../src/actors/journal/recovery.ts'
 import { type Registration, registerMachine } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
-import { systemEnvironment } from '../src/environment.ts'
+import { systemEnvironment } from '../src/runtime/system-environment.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 import { amount, ask, type Table } from './measure.ts'
 import { light, plainEvents, sessionOfTurns } from './workload.ts'

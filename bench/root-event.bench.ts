@@ -1,8 +1,8 @@
 /** What does a root add to an event of a plain XState machine, when nothing is stored? */
-import { Host } from '../src/actors/host.ts'
+import { Host } from '../src/actors/host/host.ts'
 import { registerMachine } from '../src/actors/registration.ts'
 import type { Journal } from '../src/contracts/transport.ts'
-import { systemEnvironment } from '../src/environment.ts'
+import { systemEnvironment } from '../src/runtime/system-environment.ts'
 import { amount, ask, type Table } from './measure.ts'
 import { light, plainEvents } from './workload.ts'
 

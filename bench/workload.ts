@@ -7,8 +7,8 @@ import { z } from 'zod'
 import type { Registration } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
-import { systemEnvironment } from '../src/environment.ts'
 import { agent, createRuntime, type Model, type Runtime, type RuntimeOptions, tool } from '../src/index.ts'
+import { systemEnvironment } from '../src/runtime/system-environment.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 
 // ---- a small machine

@@ -11,8 +11,8 @@ import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { systemClock } from '../src/environment.ts'
 import { agent, builtInTools, defineApp, tool } from '../src/index.ts'
+import { systemClock } from '../src/runtime/system-environment.ts'
 
 // ---- the app
 

@@ -10,10 +10,10 @@ import { fileURLToPath } from 'node:url'
 import type { AnyStateMachine } from 'xstate'
 import { pagePath, performancePage } from '../bench/page.ts'
 import { readmePage } from '../bench/readme.ts'
+import { type Chart, chart, nodesOf } from '../src/actors/charts/chart.ts'
+import { toMermaid } from '../src/actors/charts/mermaid.ts'
+import { machineSignature } from '../src/actors/charts/signature.ts'
 import { errorCodes } from '../src/contracts/errors.ts'
-import { type Chart, chart, nodesOf } from '../src/machines/chart.ts'
-import { toMermaid } from '../src/machines/mermaid.ts'
-import { machineSignature } from '../src/machines/signature.ts'
 import { httpPage } from './http-page.ts'
 import { messagesPage } from './messages-page.ts'
 
@@ -114,10 +114,10 @@ ${Object.entries(errorCodes)
   .join('')}`
 
 const ourMachines = async (): Promise<Record<string, AnyStateMachine>> => {
-  const index = new URL('../src/machines/index.ts', import.meta.url)
+  const index = new URL('../src/all-machines.ts', import.meta.url)
   if (!existsSync(index)) return {}
   const { machines } = (await import(index.href)) as { machines?: Record<string, AnyStateMachine> }
-  if (!machines) throw new TypeError('src/machines/index.ts does not export `machines`')
+  if (!machines) throw new TypeError('src/all-machines.ts does not export `machines`')
   return machines
 }
 

@@ -1,8 +1,9 @@
-/** `docs/reference/http.md`: every route and command of a node. `test/gateway/http-page.test.ts` sends what it shows and compares the answers. */
+/** `docs/reference/http.md`: every route and command of a node. `test/api/http/http-page.test.ts` sends what it shows and compares the answers. */
+
+import { statusOf } from '../src/api/error-status.ts'
+import { gatewayLimits as limits } from '../src/api/http/limits.ts'
 import { type CommandName, commands } from '../src/contracts/commands.ts'
 import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
-import { gatewayLimits as limits } from '../src/gateway/limits.ts'
-import { statusOf } from '../src/runtime/status.ts'
 import { type Example, examples } from './http-examples.ts'
 
 export const httpPage = (note: string): string => `# HTTP
@@ -33,7 +34,7 @@ machine. A token that could be guessed, with fewer than 16 characters, fewer tha
 A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
 with 403 \`forbidden\`: pages of other sites get nowhere.
 
-How much a client may take up is bounded (\`src/gateway/limits.ts\`):
+How much a client may take up is bounded (\`src/api/http/limits.ts\`):
 
 | what | bound | beyond it |
 | --- | --- | --- |

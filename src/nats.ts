@@ -1,12 +1,12 @@
 /** What `import … from 'statecast/nats'` offers to whoever works beside the nodes. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
-import { systemEnvironment } from './environment.ts'
-import { type ToolServer, type ToolServerOptions, toolServer } from './runtime/tool-server.ts'
+import { type ToolServer, type ToolServerOptions, toolServer } from './api/nats/tool-server.ts'
+import { systemEnvironment } from './runtime/system-environment.ts'
 import { connectBus } from './transport/nats/connect.ts'
 
+export { type ToolServer, type ToolServerOptions, toolServer } from './api/nats/tool-server.ts'
 export { partitionCount, partitionOf } from './contracts/placement.ts'
 export { subjects } from './contracts/subjects.ts'
-export { type ToolServer, type ToolServerOptions, toolServer } from './runtime/tool-server.ts'
 export { type NatsOptions, openNats } from './transport/nats/open.ts'
 export { type Permissions, permissionsOf, type Role, serverConfig, type User } from './transport/nats/permissions.ts'
 

@@ -1,105 +1,47 @@
-/** createRuntime(): the one place where everything meets. */
-import type { ConnectionOptions } from '@nats-io/transport-node'
-import { Host } from './actors/host.ts'
-import type { HostLimits } from './actors/limits.ts'
-import { replay, traceEntries } from './actors/replay.ts'
-import { registerSession } from './actors/session.actor.ts'
-import { Transcripts } from './actors/transcript.ts'
-import { turnWorks } from './actors/turn.actor.ts'
-import type { Agent } from './contracts/agent.ts'
-import type { Channel } from './contracts/channel.ts'
+import { Host } from './actors/host/host.ts'
+import { replay, traceEntries } from './actors/journal/replay.ts'
+import { checkAgentProtocol, openAgentProtocol } from './api/agent-protocol/agent-protocol.ts'
+import { openFrontDoor } from './api/nats/command-service.ts'
+import { channelTable } from './chat/channels/channel-table.ts'
+import { heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/heartbeat/heartbeat.effects.ts'
+import { type Cluster, openCluster } from './cluster/cluster.ts'
+import { localDirectory } from './cluster/directory.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
-import { type Role, roles } from './contracts/placement.ts'
+import { roles } from './contracts/placement.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
-import { logWith, systemEnvironment } from './environment.ts'
-import type { Credentials } from './models/credentials.ts'
-import { type CustomModel, createModels } from './models/models.ts'
-import type { SendRule } from './rules/inbound.ts'
+import { registerSession } from './machines/session/session.effects.ts'
+import { Transcripts } from './machines/transcript/transcript.ts'
+import { turnWorks } from './machines/turn/turn.effects.ts'
+import { createModels } from './models/models.ts'
 import { Actor } from './runtime/actor.ts'
-import { type AgentProtocolOptions, checkAgentProtocol, openAgentProtocol } from './runtime/agent-protocol.ts'
 import { agentNamed, agentTable } from './runtime/agent-table.ts'
 import { defineApp } from './runtime/app.ts'
-import { channelTable } from './runtime/channel-table.ts'
-import { type Cluster, openCluster } from './runtime/cluster.ts'
-import { registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
-import { type CheckDeterminism, defaultCheck, secondLook } from './runtime/determinism.ts'
-import { localDirectory } from './runtime/directory.ts'
+import { providerKind, registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
+import { defaultCheck, secondLook } from './runtime/determinism.ts'
+import { Outputs } from './runtime/event-hub.ts'
 import { failPointsFrom, hitAll } from './runtime/fail-points.ts'
-import { openFrontDoor } from './runtime/front-door.ts'
-import { registerHeartbeat, startHeartbeats } from './runtime/heartbeat.ts'
 import { hostEvents } from './runtime/host-events.ts'
 import { consumeInbox } from './runtime/inbox.ts'
 import type { Machines, Runtime } from './runtime/interface.ts'
-import { Outputs } from './runtime/outputs.ts'
-import { ownMachines } from './runtime/own-machines.ts'
+import { turnPlace } from './runtime/local-services.ts'
+import type { RuntimeOptions } from './runtime/options.ts'
 import { othersOn, publishOutputs } from './runtime/publish.ts'
-import { checkRetention, keepRetention, type Retention } from './runtime/retention.ts'
+import { checkRetention, keepRetention } from './runtime/retention.ts'
 import type { Services } from './runtime/services.ts'
 import { Session } from './runtime/session.ts'
+import { logWith, systemEnvironment } from './runtime/system-environment.ts'
 import { readCommits } from './runtime/trace.ts'
-import { turnPlace } from './runtime/turn-place.ts'
+import { ownMachines } from './runtime/user-machines.ts'
+import { variables } from './runtime/variables.ts'
+import { version } from './runtime/version.ts'
 import { checkWorkspace } from './runtime/workspace.ts'
 import { serviceDirectory } from './tools/services/directory.ts'
 import { openTransport } from './transport/open.ts'
-import { variables } from './variables.ts'
-import { version } from './version.ts'
 
 export type { Health, Machines, Runtime } from './runtime/interface.ts'
-
-export type RuntimeOptions<Registered extends Machines = Machines> = {
-  /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
-  agents?: readonly Agent[]
-  /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
-  channels?: readonly Channel[]
-  /** Models that answer where the one of an agent fails that lists no `fallbacks` of its own, in this order. */
-  fallbacks?: readonly string[]
-  /** Where answers may go: a rule that denies wins over one that allows. Default: everywhere. */
-  sendPolicy?: readonly SendRule[]
-  /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
-  lanes?: Record<string, number>
-  /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
-  machines?: Registered
-  /** Credentials by provider, where there are several: one that fails rests while another one is used. Default: the variables of the environment. */
-  credentials?: Credentials
-  /** Models under references of your own: AI SDK models, scripts, or anything that fits the port. */
-  models?: Record<string, CustomModel>
-  /** `embedded:<folder>`, `memory:`, `nats://host:port` (see docs/reference/nats.md), or an open transport, which then stays yours to close. Default `STATECAST_URL`, else `embedded:./.statecast`. */
-  transport?: string | Transport
-  /** How to connect to NATS, beyond what its address says: an authenticator, certificates, an inbox prefix. */
-  nats?: ConnectionOptions
-  /** Copies of everything on that many servers of a NATS cluster, 1 to 5; counts where the streams are made. Default: 3 on a cluster of three or more, else 1. */
-  replicas?: number
-  /** What is kept; default: everything. */
-  retention?: Retention
-  /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
-  onDrift?: 'refuse' | 'force'
-  /**
-   * Applies inputs of your machines twice, to find functions that read a clock or chance before a crash does: a `sample` is looked at and logged, `always`
-   * refuses such an input with `not_deterministic`. Default: `sample`, and `off` where `NODE_ENV` is `production`. Costs: docs/guides/app.md.
-   */
-  checkDeterminism?: CheckDeterminism
-  /** Folder that the built-in file tools may read. Default: the working directory. */
-  workspace?: string
-  environment?: Partial<Environment>
-  limits?: Partial<HostLimits>
-  /** First token of all subjects. */
-  prefix?: string
-  /** Kept beside the lock of an embedded folder, for whoever finds it taken. */
-  owner?: Record<string, string>
-  /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
-  resume?: boolean
-  /** What this node does among those that share a NATS; default: everything. */
-  roles?: readonly Role[]
-  /** Offers every agent to clients of the Synadia Agent Protocol, see docs/reference/agent-protocol.md. Default: none. */
-  agentProtocol?: AgentProtocolOptions
-  /**
-   * Where models and tools are called: `beside` the session, on its own node if that has the role, or `distributed` over all nodes that have it.
-   * Default `beside`.
-   */
-  placement?: 'beside' | 'distributed'
-}
+export type { RuntimeOptions } from './runtime/options.ts'
 
 /**
  * Opens the store, takes up work that was cut off, and is ready to talk.
@@ -114,7 +56,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
   const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
-  const machines = ownMachines(options, () => secondLook(check, environment.log))
+  const machines = ownMachines(options, ['session', providerKind, heartbeatKind], () => secondLook(check, environment.log))
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host } = {}
   const { log } = environment
@@ -147,7 +89,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const resumes = options.resume !== false
     if (resumes) serviceTools.start(transport.bus)
     const cluster = transport.capabilities.sharedByNodes
-      ? await openCluster({ transport, names, environment, roles: resumes ? (options.roles ?? roles) : [] })
+      ? await openCluster({ transport, names, environment, roles: resumes ? (options.roles ?? roles) : [], version })
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { connect, type Msg, type NatsConnection } from '@nats-io/transport-node'
-import type { NodeRow } from '../../src/runtime/cluster.ts'
+import type { NodeRow } from '../../src/cluster/cluster.ts'
 
 export type BenchNode = { id: string; process: ChildProcess }
 

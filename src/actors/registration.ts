@@ -4,10 +4,9 @@ import type { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { checkKind } from '../contracts/subjects.ts'
-import { machineSignature, plainDataHint, unsignedParts } from '../machines/signature.ts'
-import { descriptorsOf } from './boundary.ts'
-import { gateMachine } from './gate.ts'
-import type { SecondLook } from './second-look.ts'
+import { machineSignature, plainDataHint, unsignedParts } from './charts/signature.ts'
+import { descriptorsOf } from './event-validation.ts'
+import { gateMachine } from './replica/gate.ts'
 
 export type MachineOptions = {
   /** The schema of events from outside: what does not fit is refused. Without one, any event is taken. */
@@ -20,6 +19,17 @@ export type MachineOptions = {
   noted?: ((event: AnyEvent) => boolean) | undefined
   /** The input of a root that is created by its first message. */
   defaultInput?: ((id: string) => unknown) | undefined
+}
+
+/** Which inputs are looked at again, how that is watched, and what becomes of what it finds. The runtime knows, and has the real clock. */
+export type SecondLook = {
+  /** Whether what is found is refused, or only told. */
+  refuses: boolean
+  /** @param what the state and the event, of which a sample is enough */
+  wants(what: string): boolean
+  /** Does it as if on another day. @returns what it asked of the real world inside of transitions */
+  watch(work: () => void): string[]
+  tell(error: RuntimeError): void
 }
 
 export type Registration = Readonly<

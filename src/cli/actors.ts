@@ -1,6 +1,7 @@
 /** `statecast actors`: every conversation and machine with its state, and what lives below it. */
-import type { ActorPage, ActorRow } from '../runtime/peek.ts'
-import { connect, type Globals } from './connect.ts'
+import type { ActorPage, ActorRow } from '../api/actors.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 

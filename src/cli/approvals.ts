@@ -1,8 +1,9 @@
 /** `statecast approvals`: the tool calls that wait for a person, and how to answer each. */
-import type { WaitingApproval } from '../runtime/peek.ts'
+import type { WaitingApproval } from '../api/actors.ts'
 import { approvalQuestion, approveCommand, callName } from './cards.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 
 export const approvals = async (options: Globals): Promise<number> => {

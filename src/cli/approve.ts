@@ -1,13 +1,14 @@
 /** `statecast approve`: a person's decision about one tool call. */
+
+import type { WaitingApproval } from '../api/actors.ts'
+import type { Client } from '../client/client.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { WaitingApproval } from '../runtime/peek.ts'
 import { withSession } from './address.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, approveCommand, callName, progressText, shortText } from './cards.ts'
-import type { Client } from './client.ts'
 import { connect } from './connect.ts'
 import type { Place } from './hint.ts'
-import type { Options } from './main.ts'
+import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 import { follow } from './say.ts'
 

@@ -1,7 +1,8 @@
 /** What a chat through a pipe prints: the blocks of an answer as they come, and in the end whatever of it was lost on the way. */
+
+import { cleanText } from '../chat/delivery/visible-text.rules.ts'
 import type { Payload } from '../contracts/reply.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import { cleanText } from '../rules/visible-text.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'
 

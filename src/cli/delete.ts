@@ -1,6 +1,7 @@
 /** `statecast delete`: forgets a conversation, with its journal. */
 import { withSession } from './address.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 /** @throws RuntimeError not_found, session_busy while a turn is running */

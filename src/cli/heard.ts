@@ -1,7 +1,8 @@
 /** What of a running turn was shown, so that in the end what is missing is told, and nothing twice. Live text is a hint, the outcome is the truth. */
-import { parseDirectives } from '../rules/model-directives.ts'
-import { cleanText, visibleText } from '../rules/visible-text.ts'
-import { deltaOrder } from '../runtime/delta-order.ts'
+
+import { deltaOrder } from '../api/agent-protocol/delta-order.ts'
+import { parseDirectives } from '../chat/delivery/model-directives.rules.ts'
+import { cleanText, visibleText } from '../chat/delivery/visible-text.rules.ts'
 import type { RunEvent } from '../runtime/run.ts'
 
 type Delta = Extract<RunEvent, { type: 'delta' }>

@@ -2,7 +2,8 @@
 import type { Message } from '../contracts/message.ts'
 import { withSession } from './address.ts'
 import { resultText, shortText } from './cards.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
 export const history = async (options: Globals & { limit?: number }, key: string): Promise<number> => {

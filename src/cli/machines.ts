@@ -1,13 +1,13 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
+import { chart, toJson } from '../actors/charts/chart.ts'
+import { toMermaid } from '../actors/charts/mermaid.ts'
+import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { chart, toJson } from '../machines/chart.ts'
-import { machines as ours } from '../machines/index.ts'
-import { toMermaid } from '../machines/mermaid.ts'
 import { nearest } from '../tools/nearest.ts'
-import type { Globals } from './connect.ts'
 import { contradiction } from './contradictions.ts'
 import { loadApp } from './load-app.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 export type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }

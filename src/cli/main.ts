@@ -1,7 +1,6 @@
 /** `statecast`: the commands and their options. What a command needs is loaded when it runs, so that `--version` is quick. */
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander'
-import { version } from '../version.ts'
-import type { Globals } from './connect.ts'
+import { version } from '../runtime/version.ts'
 import { watchOptions } from './contradictions.ts'
 import { exitCodeOf, exitCodes, leaveQuietlyWhenNobodyReads, note, reportError } from './output.ts'
 
@@ -82,7 +81,7 @@ export const commandLine = (action: Action): Command => {
     .option('--session <key>', 'the same as the argument')
     .option('--agent <name>', 'who answers')
     .option('--model <ref>', 'another model, provider/model-id')
-    .action(action(async (options, key) => (await import('./chat.ts')).chat(options, key)))
+    .action(action(async (options, key) => (await import('./chat/chat.ts')).chat(options, key)))
   add('send', 'say one thing and print the answer')
     .argument('<key>', 'which conversation')
     .argument('<text>', 'what to say; - reads stdin')
@@ -149,7 +148,7 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options, name) => (await import('./machines.ts')).machines(options, name)))
   add('doctor', 'find what could keep Statecast from working; models get one tiny request')
     .option('--offline', 'ask no model')
-    .action(action(async (options) => (await import('./doctor.ts')).doctor(options)))
+    .action(action(async (options) => (await import('./doctor/doctor.ts')).doctor(options)))
   add('permissions', 'print users for the configuration of nats-server, with the permissions of each role')
     .addOption(new Option('--role <role>', 'only this one').choices(['node', 'gateway', 'tool', 'viewer']))
     .option('--service <name...>', 'a user for the tools of this service, who hears no other tool')
@@ -157,8 +156,6 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options) => (await import('./permissions.ts')).permissions(options)))
   return program
 }
-
-export type Options<T = object> = Globals & T
 
 const wholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>

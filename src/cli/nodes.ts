@@ -1,10 +1,12 @@
 /** `statecast nodes` and `statecast drain`: who shares the work on a NATS, and how one of them leaves. */
+
+import type { Client } from '../client/client.ts'
+import type { NodeRow } from '../cluster/cluster.ts'
 import { partitionOf } from '../contracts/placement.ts'
 import { formatAddress } from '../contracts/subjects.ts'
-import type { NodeRow } from '../runtime/cluster.ts'
 import { withAddress } from './address.ts'
-import type { Client } from './client.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 

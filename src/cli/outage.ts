@@ -1,6 +1,7 @@
 /** Asking on while nobody answers: a turn goes on whether or not those who wait for it can hear of it. */
+
+import type { Client } from '../client/client.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Client } from './client.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { dim, note, printable } from './output.ts'
 

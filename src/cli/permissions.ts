@@ -2,7 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
 import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, type Role, roles, serverConfig, type User } from '../transport/nats/permissions.ts'
-import type { Globals } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
 export type PermissionsOptions = Globals & { role?: Role; service?: string[]; prefix: string }

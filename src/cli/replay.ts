@@ -1,8 +1,9 @@
 /** `statecast replay`: whether the machines, given the recorded inputs, arrive at the recorded states. */
-import type { Replayed } from '../actors/replay.ts'
+import type { Replayed } from '../actors/journal/replay.ts'
 import { withAddress } from './address.ts'
 import type { ReplayedAgainst } from './against.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson, stateText } from './output.ts'
 
 export type ReplayOptions = Globals & { to?: number; against?: string }

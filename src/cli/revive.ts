@@ -1,7 +1,8 @@
 /** `statecast revive`: takes an actor into service again that was set aside. */
 import { formatAddress } from '../contracts/subjects.ts'
 import { withAddress } from './address.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
 /** What it goes on with shall not be left in the middle by a process that is about to end. */

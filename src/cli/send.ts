@@ -1,13 +1,13 @@
 /** `statecast send`: one message, one answer. */
 import { randomUUID } from 'node:crypto'
+import type { Client } from '../client/client.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
-import type { Client } from './client.ts'
 import { connect } from './connect.ts'
 import { decoded } from './lines.ts'
-import type { Options } from './main.ts'
+import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printJson } from './output.ts'
 import { say } from './say.ts'
 

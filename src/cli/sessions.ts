@@ -1,7 +1,8 @@
 /** `statecast sessions`: the conversations of a data folder. */
-import type { SessionRow } from '../runtime/sessions.ts'
-import { connect, type Globals } from './connect.ts'
+import type { SessionRow } from '../api/sessions.ts'
+import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 

@@ -21,7 +21,7 @@ export const shareFolder = (runtime: Runtime, folder: string): Share => {
   const { log } = runtime.services.environment
   const serve = async () => {
     try {
-      const [{ serveGateway }, { ensureToken }] = await Promise.all([import('../gateway/serve.ts'), import('../gateway/token.ts')])
+      const [{ serveGateway }, { ensureToken }] = await Promise.all([import('../api/http/serve.ts'), import('../api/http/token.ts')])
       const tokens = [ensureToken(folder)]
       const gateway = await serveGateway({ runtime: () => runtime, log, host: '127.0.0.1', port: 0, tokens })
       writeOwner(folder, { url: gateway.url })

@@ -1,12 +1,13 @@
 /** The tools on a NATS: what its nodes have, or would have, and who offers them there. */
-import { stderrLogger, systemEnvironment } from '../environment.ts'
+
+import { execute } from '../api/commands.ts'
+import { natsClient } from '../client/nats-client.ts'
 import { agentTable } from '../runtime/agent-table.ts'
-import { execute } from '../runtime/commands.ts'
+import { stderrLogger, systemEnvironment } from '../runtime/system-environment.ts'
 import type { Runtime, RuntimeOptions } from '../runtime.ts'
 import { serviceDirectory } from '../tools/services/directory.ts'
 import { readIntroduction } from '../tools/services/info.ts'
 import { connectBus } from '../transport/nats/connect.ts'
-import { natsClient } from './nats-client.ts'
 
 export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string; missingOn?: string[] }[] }
 

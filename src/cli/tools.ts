@@ -1,8 +1,9 @@
 /** `statecast tools`: the tools of all agents, and of those that services on a NATS offer, how many servers answer for each. */
 
 import { shortText } from './cards.ts'
-import { addressOf, connect, type Globals, isNats } from './connect.ts'
+import { addressOf, connect, isNats } from './connect.ts'
 import { loadApp } from './load-app.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 import type { AgentTools, OnBus } from './tools.bus.ts'

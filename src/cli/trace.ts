@@ -1,12 +1,13 @@
 /** `statecast trace`: the journal of one actor, one event a line. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TraceEntry } from '../actors/replay.ts'
+import type { TraceEntry } from '../actors/journal/replay.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { TracePage } from '../runtime/trace.ts'
 import { withAddress } from './address.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'
 import { onInterrupt } from './interrupt.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
 
 export type TraceOptions = Globals & { follow?: boolean; from?: number }

@@ -2,12 +2,13 @@
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
+import type { Imported } from '../api/import.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { formatAddress, parseAddress } from '../contracts/subjects.ts'
 import type { FramePage } from '../runtime/trace.ts'
-import type { Imported } from '../runtime/transfer.ts'
 import { withAddress } from './address.ts'
-import { connect, type Globals } from './connect.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printed, printJson } from './output.ts'
 
 /** The first line says what it is, the last one that it is whole; between them stands one commit a line. */

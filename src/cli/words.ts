@@ -1,7 +1,8 @@
 /** What the model says in one turn, all its steps: streamed where somebody watches, whole in the end, whatever was lost on the way. */
+
+import { deltaOrder } from '../api/agent-protocol/delta-order.ts'
+import { visibleText } from '../chat/delivery/visible-text.rules.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import { visibleText } from '../rules/visible-text.ts'
-import { deltaOrder } from '../runtime/delta-order.ts'
 import type { RunEvent } from '../runtime/run.ts'
 import { printable } from './output.ts'
 

@@ -3,7 +3,7 @@ import type { Delivery, HeartbeatVisibility } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
-import type { Tool } from './tool.ts'
+import type { Tool, Tools } from './tool.ts'
 
 /** Turns that nobody asked for: the agent looks by itself whether there is something to say. */
 export type Heartbeat = {
@@ -49,3 +49,6 @@ export type Agent = {
 }
 
 export const defaultModelLimits: ModelLimits = { idleTimeoutMs: 60_000, totalTimeoutMs: 600_000, outputCharsMax: 2_000_000 }
+
+/** The agents of a node by name, each with its tools. */
+export type AgentTable = Map<string, { agent: Agent; tools: Tools }>

@@ -22,7 +22,7 @@ export const wholeOnly = 'must be well-formed Unicode, without half a character 
 
 const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 
-/** An order in a message, see src/rules/directives.ts. */
+/** An order in a message, see src/chat/directives/directives.rules.ts. */
 const Directive = z.looseObject({ name: z.string().max(40) })
 
 /** What anyone may send to a session. */

@@ -5,11 +5,11 @@ import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
 import type { Model, ModelDelta, ModelInfo, ModelResponse } from '../contracts/model.ts'
 import { detached } from '../contracts/plain.ts'
-import { usageFrom } from '../rules/usage-fields.ts'
 import { tooLong } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
+import { usageFrom } from './usage-fields.ts'
 
 const Response = z.object({
   text: z.string(),

@@ -5,7 +5,7 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { type ActorSnapshot, snapshotOf } from './actor-snapshot.ts'
-import type { Said } from './outputs.ts'
+import type { Said } from './said.ts'
 import type { Services } from './services.ts'
 
 /** How long one wait for the next commit is, in ms; a word that was lost on the way costs that much. */

@@ -2,7 +2,7 @@
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { fallbacksFor } from '../rules/fallback.ts'
+import { fallbacksFor } from '../models/fallback.rules.ts'
 import { builtInTools } from '../tools/built-in/built-in.ts'
 import { createTools } from '../tools/registry.ts'
 import type { ServiceDirectory } from '../tools/services/directory.ts'

@@ -1,10 +1,11 @@
 /** `defineApp()`: the default export of an app file, checked where it is written. */
 import { StateMachine } from 'xstate'
-import { defaultLimits } from '../actors/limits.ts'
+import { defaultLimits } from '../actors/host/limits.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import type { Machines, RuntimeOptions } from '../runtime.ts'
 import { nearest } from '../tools/nearest.ts'
+import type { Machines } from './interface.ts'
+import type { RuntimeOptions } from './options.ts'
 
 /** Every option with the shape that it must have, as a person would say it. */
 const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, shape: string]> = {

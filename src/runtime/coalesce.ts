@@ -1,6 +1,6 @@
 /** Deltas on a bus that others share: the first of one turn of the event loop goes out at once, what follows it as one. */
 import type { Address } from '../contracts/subjects.ts'
-import type { Said } from './outputs.ts'
+import type { Said } from './said.ts'
 
 type Publish = (address: Address, said: Said) => void
 type Delta = { type: 'delta'; runId: string; attempt: number; index: number; kind: string; text: string; count?: number }

@@ -3,7 +3,7 @@ import type { Environment } from '../contracts/environment.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { type Metrics, MetricsCounter } from '../rules/metrics.ts'
+import { type Metrics, MetricsCounter } from './metrics.rules.ts'
 
 /** A run of which nothing was heard for so long is stuck; it is looked at so often. */
 const stuckMs = 120_000

@@ -1,14 +1,14 @@
 /** What the actors of this node say and do, passed on: to transcripts, to listeners here, to the bus, to diagnostics. */
-import type { HostEvents } from '../actors/host.options.ts'
-import { quarantinedError } from '../actors/supervision.ts'
-import type { Transcripts } from '../actors/transcript.ts'
+import type { HostEvents } from '../actors/host/host.options.ts'
+import { quarantinedError } from '../actors/root/supervision.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Transcripts } from '../machines/transcript/transcript.ts'
 import { Diagnostics } from './diagnostics.ts'
-import type { Outputs } from './outputs.ts'
+import type { Outputs } from './event-hub.ts'
 import type { publishOutputs } from './publish.ts'
 import { logTurn, type Told } from './turn-log.ts'
 

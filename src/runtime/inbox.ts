@@ -1,10 +1,10 @@
 /** Messages that were published to an actor's subject: stored first, delivered until the actor's journal has them. */
 import { isRuntimeError } from '../contracts/errors.ts'
+import { parseJson } from '../contracts/parse.ts'
 import { shownBody } from '../contracts/redact.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Delivery } from '../contracts/transport.ts'
 import { nameCharactersMax } from '../transport/limits.ts'
-import { parseJson } from './parse.ts'
 import type { Services } from './services.ts'
 import type { Session } from './session.ts'
 

@@ -1,12 +1,12 @@
 /** What `createRuntime` gives, with what it knows of the machines that were registered. */
 import type { AnyStateMachine, InputFrom } from 'xstate'
+import type { Replayed, TraceEntry } from '../actors/journal/replay.ts'
 import type { MachineOptions } from '../actors/registration.ts'
-import type { Replayed, TraceEntry } from '../actors/replay.ts'
+import type { NodeRow } from '../cluster/cluster.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
-import type { Metrics } from '../rules/metrics.ts'
 import type { Actor } from './actor.ts'
-import type { NodeRow } from './cluster.ts'
+import type { Metrics } from './metrics.rules.ts'
 import type { Services } from './services.ts'
 import type { Session } from './session.ts'
 

@@ -1,6 +1,6 @@
 /** Kinds of actors that somebody named, and what to tell who named one that is not here. */
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from './interface.ts'
 
 type Services = Pick<Runtime, 'services'>
 

@@ -1,12 +1,14 @@
 /** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/nats.md. */
+
+import type { Cluster } from '../cluster/cluster.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
-import type { Cluster } from './cluster.ts'
 import { coalesced } from './coalesce.ts'
-import type { Elsewhere, Said } from './outputs.ts'
+import type { Elsewhere } from './event-hub.ts'
+import type { Said } from './said.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()

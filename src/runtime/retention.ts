@@ -2,7 +2,7 @@
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Head } from '../contracts/transport.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from './interface.ts'
 
 export type Retention = {
   /** Days without any commit after which an actor is forgotten with its journal, unless it has something still to do or waits for a person. */

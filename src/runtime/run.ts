@@ -4,7 +4,7 @@ import type { AnyEvent } from '../contracts/journal.ts'
 import type { SessionOutput, SkipReason } from '../contracts/session.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import { EventQueue } from './event-queue.ts'
-import type { Said } from './outputs.ts'
+import type { Said } from './said.ts'
 
 /** What `run.events()` yields: what the session emits about this message, `seq` where it is durable. */
 export type RunEvent = Exclude<SessionOutput, { type: 'transcript' }> & { seq?: number }

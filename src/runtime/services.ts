@@ -1,17 +1,16 @@
 /** What the parts of a runtime share. */
 
-import type { Host } from '../actors/host.ts'
-import type { Transcripts } from '../actors/transcript.ts'
-import type { Agent } from '../contracts/agent.ts'
+import type { Host } from '../actors/host/host.ts'
+import type { Channels } from '../chat/channels/channel-table.ts'
+import type { SendRule } from '../chat/inbound/dedupe.rules.ts'
+import type { Directory } from '../cluster/directory.ts'
+import type { ToolNames } from '../cluster/tools-elsewhere.ts'
+import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
-import type { Tools } from '../contracts/tool.ts'
 import type { Transport } from '../contracts/transport.ts'
-import type { SendRule } from '../rules/inbound.ts'
-import type { Channels } from './channel-table.ts'
-import type { Directory } from './directory.ts'
-import type { Outputs } from './outputs.ts'
-import type { ToolNames } from './tools-elsewhere.ts'
+import type { Transcripts } from '../machines/transcript/transcript.ts'
+import type { Outputs } from './event-hub.ts'
 
 export type Services = {
   environment: Environment
@@ -28,7 +27,7 @@ export type Services = {
   intake: Map<string, Promise<unknown>>
   /** Where answers may go; see `sendPolicy` of the runtime. */
   sendRules: readonly SendRule[]
-  agents: Map<string, { agent: Agent; tools: Tools }>
+  agents: AgentTable
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

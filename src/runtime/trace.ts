@@ -1,13 +1,13 @@
 /** The trace of an actor in pages. */
-import { decodeCommit } from '../actors/codec.ts'
-import { type TraceEntry, traceEntries } from '../actors/replay.ts'
-import { halfImportedError } from '../actors/supervision.ts'
+import { decodeCommit } from '../actors/journal/codec.ts'
+import { type TraceEntry, traceEntries } from '../actors/journal/replay.ts'
+import { halfImportedError } from '../actors/root/supervision.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Frame, type Head } from '../contracts/transport.ts'
-import type { Runtime } from '../runtime.ts'
+import type { Runtime } from './interface.ts'
 import { whereToLook } from './kinds.ts'
 
 type Services = Pick<Runtime, 'services'>

@@ -3,7 +3,9 @@ import type { Clock } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { type AnswerQueue, collectAnswers } from './answers.ts'
-import type { LocalBus } from './local-bus.ts'
+
+/** The part of a bus that questions and answers go over; `send` says how many subscribers a message goes to. */
+type Wire = Pick<Bus, 'subscribe'> & { send(message: BusMessage): number }
 
 export const nobodyListens = (subject: string): RuntimeError =>
   new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
@@ -12,7 +14,7 @@ export const nobodyListens = (subject: string): RuntimeError =>
 export const secretToken = (): string => randomBytes(16).toString('hex')
 
 /** Request and reply over a bus: one subscription takes all answers, so that asking leaves the routes of others alone. */
-export const requester = ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscribe'>, clock: Clock, replyPrefix: string): Bus['request'] => {
+export const requester = ({ send, subscribe }: Wire, clock: Clock, replyPrefix: string): Bus['request'] => {
   const asked = new Map<string, (message: BusMessage) => void>()
   let count = 0
   let listening = false
@@ -54,7 +56,7 @@ export const requester = ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscrib
 
 /** The same with many answers: each question has a subscription of its own. */
 export const manyRequester =
-  ({ send, subscribe }: Pick<LocalBus, 'send' | 'subscribe'>, clock: Clock, replyPrefix: string): Bus['requestMany'] =>
+  ({ send, subscribe }: Wire, clock: Clock, replyPrefix: string): Bus['requestMany'] =>
   (subject, data, { headers, ...until }) =>
     collectAnswers(clock, until, ({ push }: AnswerQueue) => {
       const reply = `${replyPrefix}.${secretToken()}`

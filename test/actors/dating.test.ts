@@ -1,10 +1,10 @@
 /** Time moves between any two looks at the clock: what a commit says of its time is the time at which its tree was changed, whoever made it. */
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
-import type { Host } from '../../src/actors/host.ts'
+import type { Host } from '../../src/actors/host/host.ts'
+import { replay } from '../../src/actors/journal/replay.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
-import { remote } from '../../src/actors/remote.ts'
-import { replay } from '../../src/actors/replay.ts'
+import { remote } from '../../src/actors/root/remote.ts'
 import { aWorld, outcome, Puppets, type World } from './support.ts'
 
 const types = {} as { context: any; events: any; input: any }

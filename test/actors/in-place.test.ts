@@ -1,8 +1,8 @@
 /** Machines that change in place what they were given: nobody else has it, so it comes out the same now, after a kill and from a snapshot. */
 import { describe, expect, test } from 'vitest'
 import { type AnyStateMachine, assign, fromCallback, fromPromise, raise, sendTo, setup } from 'xstate'
+import { replay } from '../../src/actors/journal/replay.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
-import { replay } from '../../src/actors/replay.ts'
 import type { AnyEvent } from '../../src/contracts/journal.ts'
 import { RuntimeError } from '../../src/index.ts'
 import { aWorld, outcome } from './support.ts'

@@ -2,10 +2,10 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
-import { decode, encode } from '../../src/actors/codec.ts'
-import type { ReplicaSnapshot } from '../../src/actors/edges.ts'
+import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
-import { Replica } from '../../src/actors/replica.ts'
+import { Replica } from '../../src/actors/replica/replica.ts'
+import type { ReplicaSnapshot } from '../../src/actors/replica/sink.ts'
 import { aWorld, outcome } from './support.ts'
 
 const types = {} as { context: { armed: number; done: Record<string, number>; order: string[] }; events: any }

@@ -1,8 +1,8 @@
 /** Journals that are longer than a page: the past is read in pages, and all of them count. */
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
+import { replay } from '../../src/actors/journal/replay.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
-import { replay } from '../../src/actors/replay.ts'
 import { aWorld } from './support.ts'
 
 const address = { kind: 'counter', id: 'one' }

@@ -2,8 +2,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { type AnyActorRef, assign, emit, raise, sendParent, sendTo, setup, spawnChild, stopChild } from 'xstate'
+import { replay } from '../../src/actors/journal/replay.ts'
 import { type Registration, registerMachine } from '../../src/actors/registration.ts'
-import { replay } from '../../src/actors/replay.ts'
 import { aWorld, Puppets, treeOf } from './support.ts'
 
 const types = {} as { context: any; events: any; input: any; output: any }

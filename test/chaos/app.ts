@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { z } from 'zod'
-import { systemIds } from '../../src/environment.ts'
 import { agent, defineApp, type ModelRequest, type Tool, tool } from '../../src/index.ts'
+import { systemIds } from '../../src/runtime/system-environment.ts'
 import { appendLine } from '../crash/lines.ts'
 import type { Trace } from './traces.ts'
 

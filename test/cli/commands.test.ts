@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { machines } from '../../src/machines/index.ts'
+import { machines } from '../../src/all-machines.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
 test('--version and --help answer on stdout with exit code 0', async () => {

@@ -1,7 +1,7 @@
 /** A turn is followed through an outage of those who could tell how it goes. */
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
-import type { Client } from '../../src/cli/client.ts'
 import { say } from '../../src/cli/say.ts'
+import type { Client } from '../../src/client/client.ts'
 import { type ErrorCode, RuntimeError } from '../../src/contracts/errors.ts'
 
 beforeEach(() => {

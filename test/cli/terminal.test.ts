@@ -3,8 +3,8 @@ import { PassThrough } from 'node:stream'
 import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
-import { chatInTerminal } from '../../src/cli/chat.terminal.ts'
-import { inProcessClient } from '../../src/cli/client.ts'
+import { chatInTerminal } from '../../src/cli/chat/terminal.ts'
+import { inProcessClient } from '../../src/client/client.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
 
 const runtimes: Runtime[] = []

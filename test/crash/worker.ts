@@ -4,9 +4,9 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { FailPoint } from '../../src/contracts/environment.ts'
-import { systemClock } from '../../src/environment.ts'
 import { createRuntime, isRuntimeError } from '../../src/index.ts'
 import { failPointsFrom } from '../../src/runtime/fail-points.ts'
+import { systemClock } from '../../src/runtime/system-environment.ts'
 import { type ClientOptions, runClient, type Scenario } from './client.ts'
 import { type EffectLine, effectsFile, readLines } from './lines.ts'
 import { subjectOf } from './subject.ts'

@@ -186,7 +186,7 @@ test('[OC-41] an overflow on the way shortens the history, and counts', async ()
   expect((await told.main.view()).record).toMatchObject({ compactions: 1, flushed: { compactions: expect.any(Number) } })
 })
 
-// `output` in src/machines/turn.context.ts tells of the usage of the answer alone; that of the notes is in no record.
+// `output` in src/machines/turn/turn.context.ts tells of the usage of the answer alone; that of the notes is in no record.
 test('[OC-41, OC-89] what it used is part of what the session has used', async () => {
   await using told = await noter({ tokens: 176_000, info: { price: { input: 1, output: 1 } } })
   for (const id of ['a', 'b']) await asked(told, id, by(id))

@@ -1,7 +1,7 @@
 /** What XState users ask of an actor and of its snapshot, asked of a durable one. */
 import { expect, test } from 'vitest'
 import { assign, createActor, emit, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
-import { decode, encode } from '../../src/actors/codec.ts'
+import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { snapshotOf } from '../../src/runtime/actor-snapshot.ts'
 import { testRuntime } from '../../src/testing/index.ts'

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { assign, emit, fromPromise, setup } from 'xstate'
-import { decodeCommit } from '../../src/actors/codec.ts'
+import { decodeCommit } from '../../src/actors/journal/codec.ts'
 import { createRuntime } from '../../src/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 

@@ -1,7 +1,7 @@
 /** Agents by name, where nodes do not all run the same app. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { systemEnvironment } from '../../src/environment.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
 const store = createMemoryStore()

@@ -1,9 +1,9 @@
 /** What an author writes is checked where it is written, with the name of the field. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { toolServer } from '../../src/api/nats/tool-server.ts'
 import type { Tool } from '../../src/contracts/tool.ts'
 import { agent } from '../../src/runtime/agent.ts'
-import { toolServer } from '../../src/runtime/tool-server.ts'
 
 const refusal = (definition: object): unknown => {
   try {

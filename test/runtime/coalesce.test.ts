@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { coalesced } from '../../src/runtime/coalesce.ts'
-import type { Said } from '../../src/runtime/outputs.ts'
+import type { Said } from '../../src/runtime/said.ts'
 
 const address = { kind: 'session', id: 's' }
 const delta = (index: number, change: object = {}): Said => ({

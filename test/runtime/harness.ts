@@ -1,7 +1,7 @@
 /** Builders for stories about sessions: one agent, one scripted model, tools that write down what they did, and time that passes when told. */
 import { expect } from 'vitest'
 import { z } from 'zod'
-import { decodeCommit } from '../../src/actors/codec.ts'
+import { decodeCommit } from '../../src/actors/journal/codec.ts'
 import type { Message } from '../../src/contracts/message.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
 import type { TranscriptNote } from '../../src/contracts/turn.ts'

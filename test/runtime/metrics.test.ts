@@ -1,7 +1,7 @@
 /** The base metrics of a node beside its traces: whoever has only the journals counts the same. */
 import { expect, test } from 'vitest'
 import { noUsage, type Usage } from '../../src/contracts/message.ts'
-import { durationBuckets, type Metrics } from '../../src/rules/metrics.ts'
+import { durationBuckets, type Metrics } from '../../src/runtime/metrics.rules.ts'
 import { asked, by, staged } from '../reply/stage.ts'
 import { expectNothingAlive, type Story, work, worker } from './harness.ts'
 

@@ -108,7 +108,7 @@ test('the same journal gives the same ids to whoever folds it, and one without c
   await tell(kit, story)
   await kit.clock.until(kit.runtime.actor('plain', 'x').send({ type: 'draw' }))
   const { journal } = kit.runtime.services.transport
-  const { decodeCommit } = await import('../../src/actors/codec.ts')
+  const { decodeCommit } = await import('../../src/actors/journal/codec.ts')
   const commitsOf = async (kind: string) =>
     (await journal.read({ kind, id: 'x' }, 1)).map(({ seq, bytes }) => decodeCommit(bytes, { address: `${kind}/x`, seq }))
 

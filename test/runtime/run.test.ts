@@ -1,8 +1,8 @@
 /** What a run believes: an outcome comes from the journal, whoever says on the bus that there is one. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { systemEnvironment } from '../../src/environment.ts'
+import { deleteSession } from '../../src/api/sessions.ts'
 import { agent, createRuntime, type Run, type Runtime } from '../../src/index.ts'
-import { deleteSession } from '../../src/runtime/sessions.ts'
+import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
 let store = createMemoryStore()

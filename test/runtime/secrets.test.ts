@@ -1,10 +1,10 @@
 /** What a tool lets slip in an error stays where it was. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { execute } from '../../src/api/commands.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import type { ModelRequest } from '../../src/contracts/model.ts'
 import { tool } from '../../src/index.ts'
-import { execute } from '../../src/runtime/commands.ts'
 import type { FramePage } from '../../src/runtime/trace.ts'
 import { story } from './harness.ts'
 

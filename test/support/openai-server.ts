@@ -4,7 +4,7 @@ import type { AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
 import { parseArgs } from 'node:util'
 import type { Message } from '../../src/contracts/message.ts'
-import { decideOffline } from '../../src/models/offline.ts'
+import { decideOffline } from '../../src/models/offline/offline.ts'
 import type { ScriptedResponse } from '../../src/models/script.ts'
 
 type ChatMessage = {

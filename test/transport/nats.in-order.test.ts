@@ -2,8 +2,8 @@
 import { setImmediate } from 'node:timers/promises'
 import type { JsMsg } from '@nats-io/jetstream'
 import { expect, test } from 'vitest'
-import { inOrder } from '../../src/transport/nats/in-order.ts'
 import type { Stored } from '../../src/transport/nats/link.ts'
+import { inOrder } from '../../src/transport/nats/workarounds/in-order.ts'
 import { aManualClock, anEnvironment } from './harness.ts'
 
 const subject = 'p.inbox.1.session.s'

@@ -7,9 +7,9 @@ import { collectAnswers } from '../answers.ts'
 import { nobodyListens, secretToken } from '../bus-request.ts'
 import { checkName } from '../limits.ts'
 import { checkPattern, checkSubject } from '../subject.ts'
-import { newInbox } from './asking.ts'
 import { fromNats } from './errors.ts'
 import { headersOf, payloadMax } from './link.ts'
+import { newInbox } from './workarounds/requester.ts'
 
 const plainHeaders = ({ headers }: Msg): Record<string, string> | undefined =>
   headers === undefined ? undefined : Object.fromEntries(headers.keys().map((name) => [name, headers.last(name)]))

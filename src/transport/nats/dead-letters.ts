@@ -4,7 +4,7 @@ import type { Inbox } from '../../contracts/transport.ts'
 import { fromNats } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
-import type { payloads } from './payload.ts'
+import type { payloads } from './workarounds/payload.ts'
 
 export const idHeader = 'Statecast-Id'
 const subjectHeader = 'Statecast-Subject'

@@ -8,8 +8,8 @@ import { corruptAt } from '../checksum.ts'
 import { Known } from '../known.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
-import type { payloads } from './payload.ts'
 import { type Place, placeOf } from './tips.ts'
+import type { payloads } from './workarounds/payload.ts'
 
 /** Frames asked for at once. */
 const framesAtOnce = 128

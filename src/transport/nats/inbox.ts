@@ -7,10 +7,10 @@ import { checkPattern, checkSubject } from '../subject.ts'
 import { type Consumption, consumption } from './consumption.ts'
 import { deadLettersOf, idHeader } from './dead-letters.ts'
 import { fromNats } from './errors.ts'
-import { clearLeftovers } from './leftovers.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
-import { contentMax, payloads } from './payload.ts'
+import { clearLeftovers } from './workarounds/acknowledged-sweep.ts'
+import { contentMax, payloads } from './workarounds/payload.ts'
 
 export const natsInbox = (
   link: Link,

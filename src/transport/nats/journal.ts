@@ -12,10 +12,10 @@ import { natsFrames } from './frames.ts'
 import type { HighWater } from './high-water.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
-import { payloads } from './payload.ts'
 import { natsSnapshots } from './snapshots.ts'
 import { placeOf, seqHeader, type Tip, Tips } from './tips.ts'
 import type { Wakes } from './wakes.ts'
+import { payloads } from './workarounds/payload.ts'
 
 /** Names of our headers, besides that of the sequence. */
 const wakeHeader = 'Statecast-Wake-At'

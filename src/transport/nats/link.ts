@@ -1,10 +1,10 @@
 /** The connection with the requests to JetStream that the parts of this backend share. */
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
-import { askingOn, requestMs } from './asking.ts'
 import { endConnection } from './end-connection.ts'
 import { apiCodeOf, apiCodes } from './errors.ts'
-import { type Room, roomOf } from './room.ts'
+import { type Room, roomOf } from './workarounds/capacity.ts'
+import { askingOn, requestMs } from './workarounds/requester.ts'
 
 /** ms to find out why a request had no answer: whoever waits has waited long enough. */
 const probeMs = 1_000

@@ -16,9 +16,9 @@ import { openLink } from './link.ts'
 import { namesOf } from './names.ts'
 import { requirePermissions } from './permissions.ts'
 import { natsRegistry } from './registry.ts'
-import { withStrays } from './strays.ts'
 import { ensureStreams, patiently } from './streams.ts'
 import { openWakes } from './wakes.ts'
+import { withStrays } from './workarounds/malformed-messages.ts'
 
 export type NatsOptions = {
   /** See {@link connectionTo}. */

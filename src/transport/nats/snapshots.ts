@@ -8,8 +8,8 @@ import type { Frame } from '../../contracts/transport.ts'
 import { isFull, isWrongSequence } from './errors.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
-import type { payloads } from './payload.ts'
 import { type Place, removedHours, seqHeader } from './tips.ts'
+import type { payloads } from './workarounds/payload.ts'
 
 /** Where in the stream its frame stands, so that what comes after it is found without reading what came before. */
 const placeHeader = 'Statecast-Place'

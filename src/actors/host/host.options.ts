@@ -1,0 +1,35 @@
+/** What a host is given, and what it tells. */
+import type { Environment } from '../../contracts/environment.ts'
+import type { ActorPath, AnyEvent, Commit } from '../../contracts/journal.ts'
+import type { Placement } from '../../contracts/placement.ts'
+import type { Address } from '../../contracts/subjects.ts'
+import type { Journal } from '../../contracts/transport.ts'
+import type { Registration } from '../registration.ts'
+import type { Emitted } from '../replica/sink.ts'
+import type { Others } from '../root/effect.ts'
+import type { Moment, RootHandle } from '../root/root-host.ts'
+import type { HostLimits } from './limits.ts'
+
+export type HostEvents = {
+  committed?(root: RootHandle, commit: Commit, emitted: Emitted[], redo: boolean): void
+  live?(root: RootHandle, path: ActorPath, event: AnyEvent): void
+  moment?(root: RootHandle, moment: Moment, commit: Commit): void | Promise<void>
+  released?(root: RootHandle): void
+  /** It is gone from the journal; nobody has begun it anew yet. */
+  forgotten?(address: Address): void
+}
+
+/** @property renews the id under which the same message was refused before @property input for a root that is created by this message */
+export type SendOptions = { id?: string; renews?: string; cause?: string; input?: unknown; mustExist?: boolean }
+
+export type HostOptions = {
+  journal: Journal
+  environment: Environment
+  registrations: Registration[]
+  limits?: Partial<HostLimits>
+  events?: HostEvents
+  /** Where nodes share the actors: which are this one's. Without it all are. */
+  placement?: Placement
+  /** How effects reach actors of other roots; without it, those of this host. */
+  others?: Others
+}

@@ -1,0 +1,98 @@
+/** One append with its three answers turned into two: an unknown outcome is looked up, never believed. */
+import { type Clock, pause } from '../../contracts/environment.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { isDamage, shorterError } from '../../contracts/shorter.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Frame, Journal } from '../../contracts/transport.ts'
+import { checksum } from './codec.ts'
+
+/** ms to wait before another try, from what was waited before the last one. */
+export const longer = (pauseMs: number): number => Math.min(Math.max(50, pauseMs * 2), 2000)
+/** How long an unknown outcome is looked into, however little there is to lose. */
+const unknownMs = 3000
+
+export type Append = {
+  journal: Journal
+  clock: Clock
+  address: Address
+  expected: number
+  /** Checksum of its first commit, see `Ledger`. */
+  birth: number
+  bytes: Uint8Array
+  head: { wakeAt: number | null; at: number }
+  /** ms to go on trying while the store is full or away. */
+  patienceMs: number
+  /** Called before each pause with the error that would be thrown if nothing got better. Throws when nobody waits for this any more. */
+  stalled: (error: RuntimeError) => void
+}
+
+/**
+ * Appends until it is known that the frame stands in the journal, or that it cannot.
+ * @throws RuntimeError fenced (another writer was first, final), corrupt_at (the journal has lost its end), log_full, log_unavailable (patience is over), closed, too_large
+ */
+export const appendCommit = async (append: Append): Promise<void> => {
+  const { journal, clock, address, expected, birth, bytes, patienceMs, stalled } = append
+  let waited = 0
+  for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
+    const failed = await attempt(append)
+    if (failed === undefined) return
+    // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
+    const last = await readBack(append)
+    if (last !== 'unknown') {
+      if (last?.seq === expected + 1 && Buffer.compare(last.bytes, bytes) === 0) return
+      if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0)
+    }
+    if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
+    stalled(failed)
+    await pause(clock, pauseMs)
+    waited += pauseMs
+  }
+}
+
+const attempt = async ({ journal, address, expected, bytes, head }: Append): Promise<RuntimeError | undefined> => {
+  try {
+    const appended = await journal.append(address, expected, bytes, head)
+    return appended.outcome === 'ok' ? undefined : unavailable(address, appended.outcome === 'unknown' ? appended.cause : undefined)
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'log_full') return error
+    throw error
+  }
+}
+
+const readBack = ({ journal, address }: Append): Promise<Frame | undefined | 'unknown'> => lastOf(journal, address)
+
+/** @throws RuntimeError corrupt_at: of damage there is nothing unknown */
+export const lastOf = (journal: Journal, address: Address): Promise<Frame | undefined | 'unknown'> =>
+  journal.last(address).catch((error: unknown) => {
+    if (isDamage(error)) throw error
+    return 'unknown' as const
+  })
+
+/**
+ * Why a journal does not end where its owner left it: another host went on with it, or removed it; or it has lost its end.
+ * @param owned how far its owner had come @param found where it ends
+ */
+export const overtaken = async (
+  { journal, address, seq, birth }: { journal: Journal; address: Address; seq: number; birth: number },
+  found: number,
+): Promise<RuntimeError> => {
+  if (found > 0 && found < seq) {
+    const [first] = await journal.read(address, 1, { limit: 1 })
+    if (first === undefined || first.seq > 1 || checksum(first.bytes) === birth) return shorterError(address, found, seq)
+  }
+  // Of one that is empty the store knows whether it was removed.
+  return fencedError(address, seq + 1)
+}
+
+export const fencedError = (address: Address, seq: number): RuntimeError =>
+  new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${seq} is by another host`, {
+    hint: 'send the message again; the new host answers it',
+    retryable: true,
+  })
+
+const unavailable = (address: Address, cause: unknown): RuntimeError =>
+  new RuntimeError('log_unavailable', `the journal of ${formatAddress(address)} did not answer`, {
+    cause,
+    retryable: true,
+    hint: 'check the store, then send the message again with the same id',
+  })

@@ -1,0 +1,149 @@
+/** Brings a root back from its journal: newest good snapshot, then the recorded inputs with all outputs off. No decision is made twice. */
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Commit } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Frame, Journal } from '../../contracts/transport.ts'
+import type { Registration } from '../registration.ts'
+import { Replica } from '../replica/replica.ts'
+import { lasting, type Output, type Outside } from '../replica/sink.ts'
+import { checksum, decodeCommit } from './codec.ts'
+import { advance, emptyLedger, type Ledger } from './ledger.ts'
+import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
+
+export type Past = {
+  ledger: Ledger
+  /** Undefined for a root that does not exist yet. */
+  replica: Replica | undefined
+  /** Sequence up to which the outputs of every commit are known to have run. */
+  settledSeq: number
+  /** What later commits let out that perhaps happened, perhaps not, in order. */
+  doubtful: Doubtful[]
+}
+
+export type Doubtful = { commit: Commit; outputs: Output[] }
+
+const driftError = (name: string, registration: Registration, create: NonNullable<Commit['create']>) =>
+  new RuntimeError(
+    'drift',
+    `${name} was recorded by machine '${create.machine}' with signature ${create.signature}, this one has ${registration.signature}`,
+    {
+      hint: "run it with the machine that recorded it; or, if the change is compatible, create the runtime with onDrift: 'force'",
+      data: { recorded: create.signature, present: registration.signature },
+    },
+  )
+
+const failedAgain = (name: string, seq: number, error: unknown) =>
+  new RuntimeError('drift', `commit ${seq} of ${name} makes this machine fail, which it did not when it was recorded: ${errorBody(error).message}`, {
+    hint: 'a guard, assign or other function has changed since, or is not the same every time it is called',
+    cause: error,
+    data: { seq },
+  })
+
+export type Folder = {
+  /** Called after each commit was applied; used by replay and trace. */
+  onCommit?: (commit: Commit, replica: Replica, outputs: Output[]) => void
+  outside?: Outside
+  /** Stop after this commit. */
+  to?: number
+  /** Ignore snapshots and begin with the first commit. */
+  fromStart?: boolean
+  /** Commits after this one matter: a later snapshot is of no use. */
+  after?: number
+}
+
+/** Frames are read in pages, so that a long journal never stands in memory as a whole. */
+const pageSize = 1000
+
+/** From where it is folded: a snapshot with the frames from its commit on, or nothing. @throws RuntimeError corrupt_at */
+const beginning = async (
+  journal: Journal,
+  address: Address,
+  registration: Registration,
+  { fromStart, to, after, outside }: Folder,
+): Promise<{ saved?: Restored; read?: Frame[] }> => {
+  const frame = fromStart || to !== undefined ? undefined : await journal.snapshot(address)
+  const content = frame && contentOf(address, frame)
+  if (!content) return {}
+  const { seq } = content.ledger
+  // From its own commit on, so that it costs no question more to see whether that is the one.
+  const read = await journal.read(address, seq, { limit: pageSize })
+  if (!(await standsIn(journal, address, content, read)) || seq > (after ?? seq)) return {}
+  const saved = restore(registration, content, outside ? { outside } : {})
+  return saved ? { saved, read } : {}
+}
+
+/** @param to the last commit that is wanted: what lies behind may be damaged @param read the first page, where it is known */
+async function* pages(journal: Journal, address: Address, from: number, to = Number.POSITIVE_INFINITY, read?: Frame[]): AsyncGenerator<Frame[]> {
+  let page = read
+  for (let next = from; next <= to; page = undefined) {
+    const limit = Math.min(pageSize, to - next + 1)
+    const frames = page ?? (await journal.read(address, next, { limit }))
+    yield frames
+    if (frames.length < limit) return
+    next = (frames.at(-1)?.seq ?? next) + 1
+  }
+}
+
+/** @throws RuntimeError corrupt_at (also where the journal has lost its end), drift, log_unavailable */
+export const readPast = async (journal: Journal, address: Address, registration: Registration, folder: Folder = {}): Promise<Past> => {
+  const name = formatAddress(address)
+  const outside = folder.outside ? { outside: folder.outside } : {}
+  const { saved, read } = await beginning(journal, address, registration, folder)
+  const ledger = saved?.ledger ?? emptyLedger()
+  let replica = saved?.replica
+  const settledSeq = ledger.seq
+  const doubtful = new Map<number, Doubtful>()
+  let newest: Commit | undefined
+  for await (const frames of pages(journal, address, Math.max(1, settledSeq), folder.to, read))
+    for (const { seq, bytes } of frames) {
+      if (seq <= settledSeq) continue
+      const commit = decodeCommit(bytes, { address: name, seq })
+      checkChain(name, ledger, commit)
+      if (commit.create) {
+        if (commit.create.signature !== registration.signature && registration.onDrift !== 'force')
+          throw driftError(name, registration, commit.create)
+        replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, seed: commit.seed, ...outside })
+      }
+      if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${name} does not begin with its creation`, { data: { seq } })
+      replica.enter(commit.epoch)
+      replica.chance.recorded(commit.seed)
+      for (const input of commit.inputs) replica.apply(input, commit.at)
+      const outputs = replica.takeOutputs()
+      // A host lets everything out before its next append; what has not ended well by then, that one says.
+      for (const before of doubtful.keys()) if (!commit.owed?.includes(before)) doubtful.delete(before)
+      if (outputs.some(lasting)) doubtful.set(seq, { commit, outputs: outputs.filter(lasting) })
+      folder.onCommit?.(commit, replica, outputs)
+      if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
+      replica.takeStates()
+      advance(ledger, commit, checksum(bytes))
+      newest = commit
+    }
+  if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
+  return { ledger, replica, settledSeq, doubtful: [...doubtful.values()] }
+}
+
+/** Only at the end, since a digest costs as much as several inputs; `replay` says which commit was the first to differ. */
+const checkArrival = (name: string, { seq, digest }: Commit, replica: Replica): void => {
+  if (replica.fits(digest)) return
+  throw new RuntimeError(
+    'drift',
+    `the recorded inputs of ${name} lead to another state than they did when they were recorded, at commit ${seq} or before`,
+    {
+      hint: `a guard, assign or other function has changed since, or is not the same every time it is called; 'statecast replay ${name}' shows where`,
+      data: { seq },
+    },
+  )
+}
+
+const checkChain = (name: string, ledger: Ledger, commit: Commit): void => {
+  const bad = (why: string) =>
+    new RuntimeError('corrupt_at', `commit ${commit.seq} of ${name} ${why}`, {
+      data: { seq: commit.seq },
+      hint: 'the journal was changed or restored behind our back; restore a backup that is whole',
+    })
+  if (commit.seq !== ledger.seq + 1) throw bad(`follows ${ledger.seq}`)
+  if (commit.prev !== ledger.prev) throw bad('does not continue the commit before it')
+  const claimed = commit.claim === true && commit.epoch === ledger.epoch + 1
+  const continued = commit.claim !== true && commit.epoch === ledger.epoch && commit.writer === ledger.writer
+  if (!claimed && !continued) throw bad(`is of epoch ${commit.epoch} by a writer that did not claim it`)
+}

@@ -1,0 +1,64 @@
+/** A fingerprint of a whole tree, made of one of each actor: what has not changed is not looked at again. */
+import type { AnyActorRef, AnyMachineSnapshot, Snapshot } from 'xstate'
+import type { ActorPath } from '../../contracts/journal.ts'
+import { checksum, encode } from '../journal/codec.ts'
+import type { PersistedTimer } from './timers.ts'
+
+type Known = { snapshot: Snapshot<unknown>; checksum: number }
+
+export class Digest {
+  readonly #known = new WeakMap<AnyActorRef, Known>()
+
+  /** @returns 32 bits; two trees that applied the same inputs have the same */
+  of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number {
+    return total(actors, timers, drawn, (path, ref) => this.#checksum(path, ref))
+  }
+
+  /** Whether a tree has a digest that was recorded, by us or by those before us, who minded the order of states in a history. */
+  fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean {
+    const before = (path: ActorPath, ref: AnyActorRef) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, (ids) => ids)
+    return this.of(actors(), timers, drawn) === recorded || total(actors(), timers, drawn, before) === recorded
+  }
+
+  #checksum(path: ActorPath, ref: AnyActorRef): number {
+    const snapshot = ref.getSnapshot() as Snapshot<unknown>
+    const known = this.#known.get(ref)
+    if (known?.snapshot === snapshot) return known.checksum
+    const made = { snapshot, checksum: fingerprint(path, ref, snapshot) }
+    this.#known.set(ref, made)
+    return made.checksum
+  }
+}
+
+/** @param drawn how often the tree has asked for chance: what it gets next depends on it */
+const total = (
+  actors: Iterable<[ActorPath, AnyActorRef]>,
+  timers: PersistedTimer[],
+  drawn: number,
+  of: (path: ActorPath, ref: AnyActorRef) => number,
+): number => {
+  let sum = (timers.length === 0 ? 0 : checksum(encode(timers))) + drawn
+  // A sum, since a restored tree has its actors in another order.
+  for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
+  return sum
+}
+
+/** XState enters the states of a history in the order of the machine, however they stand there. */
+type Order = (ids: string[]) => string[]
+const anyOrder: Order = (ids) => ids.sort()
+
+const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>, order = anyOrder): number => {
+  const state = 'machine' in snapshot ? stateOf(snapshot as AnyMachineSnapshot, order) : ref.getPersistedSnapshot()
+  try {
+    return checksum(encode([path, state]))
+  } catch {
+    // A context may hold what no bytes can: circles, symbols. Then the state has to do.
+    return checksum(encode([path, snapshot.status, (snapshot as AnyMachineSnapshot).value]))
+  }
+}
+
+/** Children have fingerprints of their own; a reference to one, anywhere in a context, is its id (see codec.ts). */
+const stateOf = ({ status, value, context, historyValue, output, error }: AnyMachineSnapshot, order: Order): unknown[] => {
+  const history = Object.entries(historyValue).map(([id, nodes]) => [id, order(nodes.map((node) => node.id))])
+  return [status, value, context, history, output, error]
+}

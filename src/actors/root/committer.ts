@@ -1,0 +1,123 @@
+/** Writes what was applied to the journal: one commit at a time, and nothing more once its root was let go. */
+import { type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
+import type { RuntimeError } from '../../contracts/errors.ts'
+import type { Commit } from '../../contracts/journal.ts'
+import { appendCommit, lastOf, longer, overtaken } from '../journal/append.ts'
+import { checksum, decodeCommit, encode } from '../journal/codec.ts'
+import { advance } from '../journal/ledger.ts'
+import type { Output } from '../replica/sink.ts'
+import type { Effects } from './effect-runner.ts'
+import type { RootHandle, RootHost } from './root-host.ts'
+import type { Applied, State } from './state.ts'
+
+export type CommitterOptions = {
+  root: RootHandle
+  host: RootHost
+  state: State
+  effects: Effects
+  /** Throws when the root was let go; asked after every wait. */
+  alive(): void
+}
+
+export class Committer {
+  readonly #options: CommitterOptions
+  /** Why appends do not get through at the moment. */
+  stalled: RuntimeError | undefined
+
+  constructor(options: CommitterOptions) {
+    this.#options = options
+  }
+
+  /** A commit without inputs, as of now; the one of a birth is as of the birth. */
+  note(said: Partial<Commit>): Promise<Commit> {
+    const { state, host } = this.#options
+    state.tick(host.environment.clock.now())
+    return this.commit([], [], said)
+  }
+
+  /**
+   * Resolves when what was applied stands in the journal.
+   * @param outputs that are still to come, of which the head has to know
+   * @throws RuntimeError fenced, corrupt_at, log_full, log_unavailable, closed, too_large
+   */
+  async commit(applied: Applied[], outputs: Output[], said: Partial<Commit>): Promise<Commit> {
+    const { root, host, state, effects, alive } = this.#options
+    alive()
+    const inputs = applied.map(({ waiting }) => waiting.input)
+    const extra = effects.owing ? { ...said, owed: effects.owed } : said
+    const commit = state.draft(host.writer, inputs, outputs, extra)
+    const bytes = encode(commit)
+    const { log } = host.environment
+    const before = host.moment(root, 'received', commit)
+    if (before) await before
+    alive()
+    const head = state.head(outputs, extra)
+    const began = instantOf(host.environment.clock)
+    // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
+    const patient = (root.begun && effects.running) || inputs.some((input) => 'from' in input)
+    await appendCommit({
+      journal: host.journal,
+      clock: host.environment.clock,
+      address: root.address,
+      expected: state.ledger.seq,
+      birth: state.ledger.birth,
+      bytes,
+      head,
+      patienceMs: patient ? host.limits.patienceMs : 0,
+      stalled: (error) => {
+        alive()
+        if (!this.stalled) log.error({ actor: root.name, error: error.toJSON() }, 'the journal takes no writes; the write is retried')
+        this.stalled = error
+      },
+    })
+    if (this.stalled) log.info({ actor: root.name }, 'the journal takes writes again')
+    this.stalled = undefined
+    if (commit.claim && commit.epoch > 1) this.#tellTakeover(commit)
+    advance(state.ledger, commit, checksum(bytes))
+    state.claimed = true
+    state.wakeAt = head.wakeAt
+    const between = host.moment(root, 'appended', commit)
+    if (between) await between
+    alive()
+    await this.confirm(began)
+    return commit
+  }
+
+  /** Before the ledger names us: the one whose actors these were is in the log, since an operator looks for what became of them. */
+  #tellTakeover({ epoch, seq }: Commit): void {
+    const { root, host, state } = this.#options
+    const unfinished = state.replica?.effects.size ?? 0
+    const facts = { actor: root.name, from: state.ledger.writer, epoch, seq, unfinished }
+    host.environment.log[unfinished > 0 ? 'info' : 'debug'](facts, 'this host took over an actor')
+  }
+
+  /**
+   * Makes sure that nobody else has taken over since a moment, where that could be: a process that was frozen, or starved, does not know that it was
+   * away. Asks the journal only when some time has passed, or when a node could not renew its word, so it costs nothing in the ordinary case.
+   * @throws RuntimeError fenced, corrupt_at, closed
+   */
+  async confirm(since: Instant): Promise<void> {
+    const { root, host, alive } = this.#options
+    const { clock } = host.environment
+    let known = since
+    let asked = false
+    // An answer that took long says little by itself: with a good lease it is enough, or a slow journal would be asked for ever.
+    const settled = () => (isWithin(clock, known, host.limits.takeoverMs) ? asked || host.sure() !== false : asked && host.sure() === true)
+    for (let pauseMs = 0; !settled(); ) {
+      // An answer counts from when it was asked for: the process may have been frozen on the way back.
+      const now = instantOf(clock)
+      const last = await lastOf(host.journal, root.address)
+      alive()
+      if (last === 'unknown') {
+        pauseMs = longer(pauseMs)
+        await pause(clock, pauseMs)
+      } else if (!last || last.seq < root.seq || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer) {
+        const { seq, birth } = this.#options.state.ledger
+        throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0)
+      } else {
+        known = now
+        asked = true
+      }
+    }
+  }
+}

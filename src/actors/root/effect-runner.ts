@@ -1,0 +1,213 @@
+/** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
+import { type Environment, type Instant, instantOf } from '../../contracts/environment.ts'
+import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
+import type { Replica } from '../replica/replica.ts'
+import { type Effect, effectFailure, lasting, type Output } from '../replica/sink.ts'
+import { describeEffect, introduce, type Others } from './effect.ts'
+
+export type EffectsHost = {
+  name: string
+  environment: Environment
+  others: Others | undefined
+  /** @param lazy the input may wait for another one's commit */
+  input(input: Input, lazy: boolean): void
+  /** Rejects when somebody else may have taken over since a time. */
+  confirm(since: Instant): Promise<void>
+  /** Does it when no commit is in the making: until then the tree says more than the journal. */
+  alone(work: () => void): void
+  /** There is a {@link FailedAction} to be taken. */
+  actionFailed(): void
+}
+
+export type Action = Extract<Output, { kind: 'action' }>
+export type FailedAction = { action: Action; error: unknown }
+
+/** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */
+const timeoutMax = 2 ** 31 - 1
+
+export class Effects {
+  readonly #host: EffectsHost
+  readonly #launched = new Map<ActorPath, Effect>()
+  readonly #armed = new Map<number, unknown>()
+  /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
+  readonly #owed = new Map<Output, number>()
+  #failed: FailedAction[] = []
+  #later: unknown
+
+  constructor(host: EffectsHost) {
+    this.#host = host
+  }
+
+  /** The commits that cannot be said to have been carried out, since something that they let out has not ended well yet. */
+  get owed(): number[] {
+    return [...new Set(this.#owed.values())].sort((a, b) => a - b)
+  }
+
+  get running(): boolean {
+    return this.#launched.size > 0
+  }
+
+  get owing(): boolean {
+    return this.#owed.size > 0
+  }
+
+  owe(outputs: Output[], seq: number): void {
+    for (const output of outputs) if (lasting(output)) this.#owed.set(output, seq)
+  }
+
+  /** Nothing of it will be done here any more. */
+  disown(): void {
+    this.#owed.clear()
+    this.#failed = []
+  }
+
+  get failing(): boolean {
+    return this.#failed.length > 0
+  }
+
+  takeFailed(): FailedAction[] {
+    return this.#failed.splice(0)
+  }
+
+  /** Lets the outputs of a commit happen, in the order in which it caused them. */
+  run(outputs: Output[], replica: Replica, epoch: number): void {
+    for (const output of outputs) {
+      switch (output.kind) {
+        case 'start': {
+          const effect = replica.effects.get(output.path)
+          if (effect) this.#launch(effect, epoch, [])
+          break
+        }
+        case 'stop':
+          // An effect that never ran must not be told to stop: its logic would not know what of.
+          if (this.#launched.delete(output.path)) this.#guard(output.path, output.run)
+          break
+        case 'deliver': {
+          const effect = this.#launched.get(output.path)
+          if (effect) this.#guard(output.path, () => effect.deliver(output.event))
+          break
+        }
+        case 'action':
+          this.act(output)
+          break
+        case 'log':
+          this.#host.environment.log.info({ actor: this.#host.name, log: output.args }, 'log')
+          break
+        case 'emit':
+          // The listeners of the host have it.
+          this.#owed.delete(output)
+          break
+      }
+    }
+    for (const [path, effect] of this.#launched)
+      if (!replica.effects.has(path)) {
+        this.#launched.delete(path)
+        // Whoever failed in one of its parts may still be running in the others.
+        if (effect.ref.getSnapshot().status === 'error') this.#kill(effect)
+      }
+  }
+
+  act(action: Action): void {
+    const ended = () => void this.#owed.delete(action)
+    const failed = (error: unknown) => {
+      if (!this.#owed.has(action)) return
+      this.#failed.push({ action, error })
+      this.#host.actionFailed()
+    }
+    try {
+      const result = action.run()
+      if (typeof (result as PromiseLike<unknown> | undefined)?.then === 'function') Promise.resolve(result).then(ended, failed)
+      else ended()
+    } catch (error) {
+      failed(error)
+    }
+  }
+
+  /**
+   * Starts every effect that is active and not running here, and gives it all that it was ever sent. One of an earlier epoch is told that it ran before.
+   * @param afterMs to wait before
+   */
+  launchAll(replica: Replica, epoch: number, afterMs = 0): void {
+    const { clock } = this.#host.environment
+    this.#cancelLater()
+    if (afterMs > 0) {
+      // It may be called off while it waits for the commit, too: the tree is another one then.
+      const later = clock.setTimeout(() => this.#host.alone(() => this.#later === later && this.launchAll(replica, epoch)), afterMs)
+      this.#later = later
+      return
+    }
+    for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
+  }
+
+  #cancelLater(): void {
+    this.#host.environment.clock.clearTimeout(this.#later)
+    this.#later = undefined
+  }
+
+  #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
+    const { path, ref } = effect
+    const began = instantOf(this.#host.environment.clock)
+    this.#launched.set(path, effect)
+    describeEffect(ref, {
+      key: `${this.#host.name}${path}`,
+      attempt: epoch - effect.epoch + 1,
+      epoch,
+      restarted: effect.epoch < epoch,
+      confirm: () => this.#host.confirm(began),
+      tell: (event) => {
+        if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
+      },
+    })
+    if (this.#host.others) introduce(ref, this.#host.others)
+    this.#guard(path, effect.launch)
+    for (const event of sent) this.#guard(path, () => effect.deliver(event))
+  }
+
+  #guard(path: ActorPath, run: () => void): void {
+    try {
+      run()
+    } catch (error) {
+      this.#host.input(effectFailure(path, error), false)
+    }
+  }
+
+  /** Arms what is not armed yet, and disarms what was cancelled. @param at the time of the last commit, which a wall clock may have fallen behind */
+  arm(replica: Replica, at: number): void {
+    const { clock } = this.#host.environment
+    for (const [n, handle] of this.#armed)
+      if (!replica.timers.has(n)) {
+        clock.clearTimeout(handle)
+        this.#armed.delete(n)
+      }
+    const now = Math.max(at, clock.now())
+    for (const { n, dueAt } of replica.timers.pending()) if (!this.#armed.has(n)) this.#armOne(n, Math.max(0, dueAt - now))
+  }
+
+  #armOne(n: number, wait: number): void {
+    const { clock } = this.#host.environment
+    const fire = () => {
+      if (wait > timeoutMax) return this.#armOne(n, wait - timeoutMax)
+      this.#armed.delete(n)
+      this.#host.input({ timer: n }, false)
+    }
+    this.#armed.set(n, clock.setTimeout(fire, Math.min(wait, timeoutMax)))
+  }
+
+  #kill(effect: Effect): void {
+    try {
+      effect.kill()
+    } catch (error) {
+      this.#host.environment.log.warn({ actor: this.#host.name, path: effect.path, error: String(error) }, 'an effect threw while it was stopped')
+    }
+  }
+
+  /** Stops all processes without telling the machine: the root leaves memory, or begins anew from its journal. */
+  stopAll(replica: Replica): void {
+    this.#cancelLater()
+    for (const handle of this.#armed.values()) this.#host.environment.clock.clearTimeout(handle)
+    this.#armed.clear()
+    replica.disconnect()
+    for (const effect of this.#launched.values()) this.#kill(effect)
+    this.#launched.clear()
+  }
+}

@@ -1,0 +1,56 @@
+/** An actor with a journal of its own, on whatever node it lives, as a child of a machine. */
+import type { PromiseActorLogic } from 'xstate'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { type Address, checkKind, formatAddress } from '../../contracts/subjects.ts'
+import { plainCopy } from '../journal/journal-value.ts'
+import { effect, fromTask, othersOf } from './effect.ts'
+
+/** @property id which actor of the kind; by default one that belongs to this child alone @property input for its creation */
+export type RemoteInput = { id?: string; input?: unknown }
+
+/** How long one wait for its next commit is, in ms; a word that was lost on the way costs that much. */
+const lookMs = 2_000
+
+/**
+ * Logic for `setup({ actors: { payment: remote('payment') } })`. It creates the actor, or attaches to the one that is there; what it is sent the actor
+ * gets, each event once and in order; it is done when the actor is, with its output, and fails when the actor is set aside, or when its whole state does
+ * not fit into one message between nodes (`too_large`). After a crash of either side it goes on. Leaving the state detaches from the actor, and does not end it.
+ */
+export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output, RemoteInput> => {
+  checkKind(kind)
+  return fromTask<Output, RemoteInput>(async ({ input, self, signal, receive }) => {
+    const { key } = effect(self)
+    const actors = othersOf(self)
+    const address: Address = { kind, id: input?.id ?? key }
+    const failed = Promise.withResolvers<never>()
+    failed.promise.catch(() => undefined)
+    // Copies, in which half a character is replaced: what comes from a machine cannot be refused any more.
+    let line = actors.create(address, plainCopy(input?.input))
+    let count = 0
+    receive((event) => {
+      // The same name whenever it is sent again after a crash.
+      const id = `${key} ${++count}`
+      line = line.then(async () => void (await actors.send(address, plainCopy(event), { id })))
+      line.catch(failed.reject)
+    })
+    await line
+    return Promise.race([failed.promise, outcome<Output>(address, actors, signal)])
+  })
+}
+
+const outcome = async <Output>(address: Address, actors: ReturnType<typeof othersOf>, signal: AbortSignal): Promise<Output> => {
+  const name = formatAddress(address)
+  for (;;) {
+    // Before we look, so that nothing falls in between.
+    const next = actors.nextCommit(address, lookMs)
+    // Nobody waits for it any more where what comes in between throws.
+    next.catch(() => undefined)
+    const { quarantine, snapshot } = await actors.read(address)
+    if (quarantine) throw new RuntimeError('quarantined', `${name} was quarantined: ${quarantine.message}`, { data: { reason: quarantine } })
+    if (snapshot?.status === 'done') return snapshot.output as Output
+    if (snapshot?.status === 'error' || snapshot?.status === 'stopped')
+      throw new RuntimeError('internal', `${name} ended without an output`, { hint: `see 'statecast trace ${name}'` })
+    signal.throwIfAborted()
+    await next
+  }
+}

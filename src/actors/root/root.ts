@@ -1,0 +1,296 @@
+/**
+ * One live root: takes inputs in, applies them to its {@link Replica}, appends them to its journal, and only then lets anything out.
+ * `docs/design/root-host.md` tells the order and why it is so.
+ */
+import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { ActorPath, AnyEvent, Commit, Receipt } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Doubtful } from '../journal/recovery.ts'
+import type { Registration } from '../registration.ts'
+import type { Replica } from '../replica/replica.ts'
+import { lasting, type Output } from '../replica/sink.ts'
+import { Pump } from './commit-loop.ts'
+import { Committer } from './committer.ts'
+import { Effects, type FailedAction } from './effect-runner.ts'
+import { Intake, unanswered, type Waiting } from './mailbox.ts'
+import { settleAccounts } from './release.ts'
+import { guarded, outsideOf, type RootHost } from './root-host.ts'
+import { type Applied, emittedBy, State } from './state.ts'
+import { backoffMs, exhaustion, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
+import { Tide } from './uncommitted.ts'
+
+export class Root {
+  readonly address: Address
+  readonly name: string
+  readonly registration: Registration
+  readonly #host: RootHost
+  readonly #intake: Intake
+  readonly #state: State
+  readonly #effects: Effects
+  readonly #committer: Committer
+  readonly #pump: Pump
+  #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
+  leaving: Promise<void> | undefined // resolves when it has left memory
+  #gone: RuntimeError | undefined
+  readonly #pause = new Pause()
+  readonly #tide = new Tide()
+  #lastActive: number
+  constructor(host: RootHost, address: Address, registration: Registration) {
+    const { environment, journal, limits } = host
+    this.#host = guarded(host)
+    this.address = address
+    this.name = formatAddress(address)
+    this.registration = registration
+    this.#lastActive = environment.clock.now()
+    this.#intake = new Intake(this.name, limits.queueMax, environment.log)
+    const outside = outsideOf(this, this.#host, (input) => this.#enqueue(unanswered(input)))
+    this.#state = new State({ journal, address, registration, outside, broken: (tree) => this.#effects.stopAll(tree) })
+    this.#pump = new Pump({
+      wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#intake.urgent || this.#effects.failing),
+      cycle: () => this.#cycle(),
+      broken: (error) => this.#release(error),
+    })
+    this.#effects = new Effects({
+      name: this.name,
+      environment,
+      others: host.others,
+      input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
+      confirm: (since) =>
+        this.#committer.confirm(since).catch((error: unknown) => {
+          this.#release(error)
+          throw error
+        }),
+      alone: (work) => void this.#pump.alone(async () => void (this.leaving || this.#gone || work())),
+      actionFailed: () => this.#pump.start(),
+    })
+    this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
+  }
+
+  get quarantine(): ErrorBody | undefined {
+    return this.#state.ledger.quarantine
+  }
+  get begun(): boolean {
+    return this.#phase !== 'opening' // its effects may be running here
+  }
+  get seq(): number {
+    return this.#state.ledger.seq
+  }
+  get epoch(): number {
+    return this.#state.ledger.epoch
+  }
+  get replica(): Replica | undefined {
+    return this.#state.replica
+  }
+  seqOf = (id: string): number | undefined => this.#state.ledger.recent.get(id)?.seq
+  /** Looks at the tree as soon as it is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
+  async look<T>(see: (root: this) => T): Promise<T> {
+    while (this.#tide.ahead && !this.#gone) {
+      if (this.#committer.stalled) throw this.#committer.stalled
+      await this.#tide.turn()
+    }
+    this.#alive()
+    return see(this) // in the same breath: a tick later the next commit may be under way
+  }
+  /** The input of a root that does not exist yet; the first one given counts. */
+  readonly createWith = (input: unknown): void => this.#state.createWith(input)
+  get working(): boolean {
+    return this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing || this.#effects.running
+  }
+  /** It does, or will when it has rested. */
+  get busy(): boolean {
+    return this.working || (!this.quarantine && (this.replica?.effects.size ?? 0) > 0)
+  }
+  idleMs(now: number): number {
+    return this.busy ? 0 : Math.max(0, now - this.#lastActive) // ms without anything to do
+  }
+
+  /**
+   * Brings the root to where its journal says it is and lets it go on from there. One without a journal is created by its first input.
+   * @throws RuntimeError drift, corrupt_at, fenced, log_full, log_unavailable
+   */
+  async begin(createInput?: unknown): Promise<this> {
+    try {
+      const { replica, doubtful } = await this.#state.read()
+      this.#state.createWith(createInput)
+      const restMs = takeoverRestMs(this.#state.ledger)
+      if (replica && !this.quarantine && (replica.effects.size > 0 || doubtful.length > 0)) await this.#redo(replica, doubtful, {})
+      this.#alive()
+      this.#phase = 'open'
+      if (replica && !this.quarantine) this.#go(replica, restMs)
+      this.#pump.start()
+      return this
+    } catch (error) {
+      this.#release(error)
+      throw this.#gone ?? error
+    }
+  }
+
+  /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
+  async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
+    for (const { commit, outputs } of doubtful) this.#effects.owe(outputs, commit.seq)
+    const quarantine = extra.revived ? undefined : exhaustion(this.name, this.#state.ledger, replica.effects.keys(), this.#host.limits.takeoverMax)
+    await this.#committer.note(quarantine ? { quarantine } : extra)
+    if (quarantine) return this.#effects.disown()
+    for (const { commit, outputs } of doubtful) {
+      this.#host.committed(this, commit, emittedBy(outputs), true)
+      this.#effects.run(outputs, replica, this.epoch)
+    }
+  }
+
+  /** Starts whatever the tree says is active. */
+  #go(replica: Replica, restMs = 0): void {
+    this.#effects.launchAll(replica, this.epoch, restMs)
+    this.#effects.arm(replica, this.#state.ledger.at)
+  }
+
+  /**
+   * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
+   * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
+   */
+  send(event: AnyEvent, { to = '/', ...names }: { to?: ActorPath; id?: string; renews?: string; cause?: string } = {}): Promise<Receipt> {
+    return new Promise((resolve, reject) => {
+      if (this.#phase === 'closing') throw notHereError(this.name)
+      this.#alive()
+      if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
+      if (this.#committer.stalled) throw this.#committer.stalled
+      this.#intake.checkRoom()
+      this.#enqueue({ input: { to, event, ...names }, lazy: false, emitted: [], resolve, reject })
+    })
+  }
+
+  /** Begins, if it has not yet, with nothing said to it. @throws RuntimeError bad_request when its machine cannot begin, and what {@link send} throws */
+  async create(): Promise<void> {
+    let unborn: RuntimeError | undefined
+    await this.#pump.alone(async () => {
+      if (this.seq > 0 || this.leaving || this.#gone) return
+      unborn = this.#state.bear(this.#host.environment.clock.now())
+      if (unborn) return
+      this.#tide.rise()
+      const commit = await this.#committer.note({})
+      this.#tide.fall()
+      await this.#letOut(commit, [], [], false)
+    })
+    if (unborn) throw unborn
+    this.#alive()
+  }
+
+  #enqueue(waiting: Omit<Waiting, 'size'>): void {
+    if (this.#gone) waiting.reject(this.#gone)
+    else this.#intake.add(waiting)
+    if (!this.#gone) this.#pump.start()
+  }
+
+  async #cycle(): Promise<void> {
+    const batch = this.#intake.take()
+    const failed = this.#effects.takeFailed()
+    let crash: ErrorBody | undefined
+    let rebuilt = false
+    this.#tide.rise()
+    try {
+      this.#state.tick(this.#host.environment.clock.now())
+      const { applied, trouble } = await this.#state.applyAll(batch)
+      crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
+      if (applied.length === 0 && !crash && !trouble) return this.#tide.fall()
+      const outputs = applied.flatMap((one) => one.outputs)
+      const extra = { ...(crash ? verdict(crash, this.#state.ledger, this.#host.limits) : {}), ...(trouble ? { refused: trouble.refused } : {}) }
+      const commit = await this.#committer.commit(applied, outputs, extra)
+      this.#tide.fall()
+      rebuilt = trouble !== undefined
+      await this.#letOut(commit, applied, outputs, rebuilt)
+    } catch (error) {
+      for (const { reject } of batch) reject(error)
+      throw error
+    }
+    if (crash || rebuilt) await this.#restart(crash, failed)
+  }
+
+  /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
+  async #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> {
+    this.#alive() // the snapshot of a root that leaves may share a transaction with this commit, and be told first
+    const { environment, limits } = this.#host
+    const replica = this.#state.present()
+    this.#lastActive = environment.clock.now()
+    for (const { waiting } of applied) waiting.resolve({ seq: commit.seq, at: commit.at, duplicate: false, emitted: waiting.emitted })
+    const all = [...this.#state.birth.splice(0), ...outputs]
+    this.#effects.owe(all, commit.seq)
+    this.#host.committed(this, commit, emittedBy(all), false)
+    // After a rebuild all effects begin again, after a pause, and get everything that they were sent.
+    this.#effects.run(rebuilt ? all.filter(lasting) : all, replica, commit.epoch)
+    if (!rebuilt) this.#effects.arm(replica, commit.at)
+    const after = this.#host.moment(this, 'done', commit)
+    if (after) await after
+    // A snapshot says that everything before it has been done.
+    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.owing) await this.#state.save(environment.log)
+  }
+
+  /** On a rebuilt tree effects run again; after a crash when it has rested, with the actions that failed, unless it was one crash too many. */
+  async #restart(crash: ErrorBody | undefined, failed: FailedAction[]): Promise<void> {
+    const { environment, limits } = this.#host
+    const { replica, ledger } = this.#state
+    if (this.#phase !== 'open' || !replica) return
+    if (this.quarantine) {
+      environment.log.error({ actor: this.name, error: crash }, 'an actor failed too often and was quarantined')
+      this.#effects.stopAll(replica)
+      this.#effects.disown()
+      return this.#intake.rejectAll(quarantinedError(this.name, this.quarantine))
+    }
+    if (crash) environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
+    if (crash) await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
+    if (this.leaving || this.#gone) return
+    this.#go(replica)
+    for (const { action } of failed) this.#effects.act(action)
+  }
+
+  /** Takes a quarantined root into service again, from where its journal ends. @returns whether it was one when its turn came @throws RuntimeError drift … */
+  async revive(): Promise<boolean> {
+    let revived = false
+    await this.#pump.alone(async () => {
+      const past = this.quarantine && !this.leaving && !this.#gone ? await this.#state.read() : undefined
+      if (!past?.replica) return
+      await this.#redo(past.replica, past.doubtful, { revived: true })
+      revived = true
+      this.#go(past.replica)
+    })
+    if (!revived) await this.leaving
+    if (!revived) this.#alive() // one that was let go has not been looked at
+    return revived
+  }
+
+  /** Leaves memory when what waits is written. Effects are stopped and will be started again by whoever opens the root next. */
+  close(): Promise<void> {
+    this.leaving ??= this.#leave()
+    return this.leaving
+  }
+
+  async #leave(): Promise<void> {
+    if (this.#phase === 'open') this.#phase = 'closing'
+    this.#pause.end()
+    await this.#pump.idle()
+    // Alone: what an effect says meanwhile must not get into the snapshot without a commit.
+    const parts = { state: this.#state, effects: this.#effects, committer: this.#committer, log: this.#host.environment.log }
+    await this.#pump.alone(() => settleAccounts(parts, () => this.#gone === undefined))
+    this.#release(notHereError(this.name))
+  }
+
+  /** Lets go at once, as after a kill, but for the processes of its effects, which are stopped. Nothing more is written. */
+  abandon(): void {
+    this.#release(new RuntimeError('closed', `${this.name} was abandoned`, { retryable: true }))
+  }
+
+  #alive(): void {
+    if (this.#gone) throw this.#gone // after every wait: a root that was let go meanwhile does nothing more
+  }
+
+  #release(reason: unknown): void {
+    if (this.#gone) return
+    const gone = lostError(this.name, reason)
+    this.#gone = gone
+    this.#phase = 'gone'
+    this.#tide.fall()
+    if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
+    this.#pause.end()
+    if (this.replica) this.#effects.stopAll(this.replica)
+    this.#intake.rejectAll(gone)
+    this.#host.released(this, gone)
+  }
+}

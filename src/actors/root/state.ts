@@ -1,0 +1,261 @@
+/** What a root is: its ledger and its tree, and the commit that is being made of them. It appends nothing and lets nothing out. */
+import type { Logger } from '../../contracts/environment.ts'
+import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Commit, Input } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { beingImported, type Journal } from '../../contracts/transport.ts'
+import { overtaken } from '../journal/append.ts'
+import { wholeCopy } from '../journal/journal-value.ts'
+import { emptyLedger, type Ledger } from '../journal/ledger.ts'
+import { type Past, readPast } from '../journal/recovery.ts'
+import { encodeSnapshot } from '../journal/snapshots.ts'
+import type { Registration } from '../registration.ts'
+import { Replica } from '../replica/replica.ts'
+import { lookAgain, type Twin, twinOf } from '../replica/second-application.ts'
+import type { Emitted, Output, Outside } from '../replica/sink.ts'
+import { answerTogether, type Waiting } from './mailbox.ts'
+import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
+
+/** Folding a longer journal again for one look would hold everybody up. */
+const refoldMax = 1_000
+
+export type Applied = { waiting: Waiting; outputs: Output[] }
+
+/** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
+export type Trouble = { crash: ErrorBody | undefined; refused: NonNullable<Commit['refused']> }
+
+export type StateOptions = {
+  journal: Journal
+  address: Address
+  registration: Registration
+  outside: Outside
+  /** A tree is broken and about to be replaced. */
+  broken(replica: Replica): void
+}
+
+export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
+  outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
+
+export class State {
+  readonly #options: StateOptions
+  readonly #name: string
+  ledger: Ledger = emptyLedger()
+  replica: Replica | undefined
+  /** What the initial transition let out, until its commit is durable. */
+  birth: Output[] = []
+  /** Whether the present epoch is this object's own. The first commit claims it, and one after every rebuild. */
+  claimed = false
+  /** Sequence up to which the snapshot reaches. */
+  savedSeq = 0
+  /** When the newest commit asks for the root to be woken, see `Head`. */
+  wakeAt: number | null = null
+  #createInput: unknown
+
+  constructor(options: StateOptions) {
+    this.#options = options
+    this.#name = formatAddress(options.address)
+  }
+
+  /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
+  async read(): Promise<Past> {
+    const { journal, address, registration, outside } = this.#options
+    const past = await readPast(journal, address, registration, { outside })
+    // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
+    const head = past.replica && (await journal.head(address))
+    if (head?.wakeAt === beingImported) throw halfImportedError(this.#name)
+    this.wakeAt = head?.wakeAt ?? null
+    this.ledger = past.ledger
+    this.replica = past.replica
+    this.savedSeq = past.settledSeq
+    this.claimed = false
+    return past
+  }
+
+  /** The input of a root that does not exist yet; the first one given counts. */
+  createWith(input: unknown): void {
+    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = wholeCopy(input)
+  }
+
+  /**
+   * Dates the commit that is being made: everything in it happens at this one time, and no commit is earlier than the one before. Time stands still while
+   * the tree is ahead of its journal: its delays count from the time at which something was done to it, and in a replay from that of the commit.
+   */
+  tick(now: number): void {
+    if (!this.replica?.ahead) this.ledger.at = Math.max(this.ledger.at, now)
+  }
+
+  /** Makes it, with nothing said to it, as of now. @returns why it cannot be */
+  bear(now: number): RuntimeError | undefined {
+    this.tick(now)
+    return this.unborn()
+  }
+
+  /** The replica in the epoch of the commit that is being made; the first one is born here. */
+  present(): Replica {
+    const { registration, outside, address } = this.#options
+    const epoch = this.ledger.epoch + (this.claimed ? 0 : 1)
+    if (!this.replica) {
+      this.createWith(registration.defaultInput?.(address.id))
+      this.replica = new Replica({ registration, input: this.#createInput, at: this.ledger.at, epoch, outside })
+      this.birth = this.replica.takeOutputs()
+    }
+    this.replica.enter(epoch)
+    return this.replica
+  }
+
+  /** Applies what can be applied, and answers the rest. */
+  async applyAll(batch: Waiting[]): Promise<{ applied: Applied[]; trouble: Trouble | undefined }> {
+    const applied: Applied[] = []
+    let trouble: Trouble | undefined
+    for (const waiting of batch) {
+      if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
+      const again = twinOf(this.#options.registration, this.present(), waiting.input, () => this.#refolded(applied))
+      const failure = this.#apply(waiting, applied, again && (await again))
+      if (!failure) continue
+      const error = poisonError(this.#name, failure)
+      waiting.reject(error)
+      const crash = isSendersAffair(failure, waiting.input) ? trouble?.crash : failure
+      trouble = { crash, refused: [...(trouble?.refused ?? []), { input: waiting.input, error: error.toJSON() }] }
+      await this.#rebuild(applied)
+    }
+    return { applied, trouble }
+  }
+
+  /** Duplicates, and what can have no effect any more, are answered without a commit. */
+  #answerEarly(waiting: Waiting, applied: Applied[]): boolean {
+    const { input } = waiting
+    const { quarantine, recent } = this.ledger
+    if (quarantine) {
+      waiting.reject(quarantinedError(this.#name, quarantine))
+      return true
+    }
+    if ('id' in input && input.id !== undefined) {
+      const before = recent.get(input.id)
+      const twin = applied.find((one) => 'id' in one.waiting.input && one.waiting.input.id === input.id)
+      if (before?.error) waiting.reject(RuntimeError.from(before.error))
+      else if (before) waiting.resolve({ seq: before.seq, at: before.at, duplicate: true, emitted: [] })
+      else if (twin) answerTogether(twin.waiting, waiting)
+      if (before || twin) return true
+    }
+    if (!this.replica || this.replica.expects(input)) return false
+    waiting.reject(
+      this.replica.status === 'active'
+        ? new RuntimeError('not_found', `there is no actor at this path of ${this.#name}`)
+        : new RuntimeError('closed', `${this.#name} has ended`, { hint: 'use another id for a new one' }),
+    )
+    return true
+  }
+
+  #answerUnborn(waiting: Waiting): boolean {
+    const error = this.unborn()
+    if (error) waiting.reject(error)
+    return error !== undefined
+  }
+
+  /** Why it cannot begin: a machine that fails, or ends, in its initial transition is not created, and takes no message. */
+  unborn(): RuntimeError | undefined {
+    const born = !this.replica
+    const failure = this.present().failure ?? (born ? this.#unlikeAtBirth() : undefined)
+    if (!failure || this.ledger.seq > 0) return undefined
+    this.replica = undefined
+    this.birth = []
+    this.#createInput = undefined
+    return birthError(this.#name, errorBody(failure.error))
+  }
+
+  #unlikeAtBirth(): { error: RuntimeError } | undefined {
+    const { registration } = this.#options
+    const live = this.present()
+    if (!registration.secondLook?.wants('')) return undefined
+    const birth = { registration, input: this.#createInput, at: this.ledger.at, epoch: live.epoch, seed: live.chance.seed }
+    const error = lookAgain(registration, this.#name, () => new Replica(birth), live, this.birth)
+    return error && { error }
+  }
+
+  /** @returns why it failed; then the tree is broken */
+  #apply(waiting: Waiting, applied: Applied[], twin?: Twin): ErrorBody | undefined {
+    const replica = this.present()
+    replica.apply(waiting.input, this.ledger.at)
+    const outputs = replica.takeOutputs()
+    if (replica.failure) return errorBody(replica.failure.error)
+    const unlike = twin && lookAgain(this.#options.registration, this.#name, twin, replica, outputs, waiting.input)
+    if (unlike) return unlike.toJSON()
+    if (outputs.length > 0) waiting.emitted = emittedBy(outputs).map(({ event }) => event)
+    applied.push({ waiting, outputs })
+    return undefined
+  }
+
+  /** The tree as it is, made of what the journal says and what this batch has brought; nothing where that is not there, or much. */
+  async #refolded(applied: Applied[]): Promise<Replica | undefined> {
+    if (this.ledger.seq > refoldMax) return undefined
+    const { journal, address, registration } = this.#options
+    const { replica } = await readPast(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
+    replica?.enter(this.present().epoch)
+    for (const { waiting } of applied) replica?.apply(waiting.input, this.ledger.at)
+    replica?.takeOutputs()
+    return replica
+  }
+
+  /** Brings the tree back to the last commit, and then to the inputs of this batch that were fine. */
+  async #rebuild(applied: Applied[]): Promise<void> {
+    if (this.replica) this.#options.broken(this.replica)
+    const before = this.ledger
+    const { at, seq } = before
+    await this.read()
+    if (this.ledger.seq !== seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq)
+    this.ledger.at = at
+    for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
+  }
+
+  /** The commit after the last one, made of what was applied since. */
+  draft(writer: string, inputs: Input[], outputs: Output[], extra: Partial<Commit>): Commit {
+    const replica = this.present()
+    const { ledger, claimed } = this
+    const { machine, signature, noted } = this.#options.registration
+    const said = emittedBy([...this.birth, ...outputs]).map(({ event }) => event)
+    const notes = noted ? said.filter(noted) : []
+    const seed = replica.chance.takeFresh()
+    return {
+      v: 1,
+      address: this.#name,
+      seq: ledger.seq + 1,
+      epoch: ledger.epoch + (claimed ? 0 : 1),
+      writer,
+      at: ledger.at,
+      prev: ledger.prev,
+      ...(ledger.seq === 0 ? { create: { machine: machine.id, signature, input: this.#createInput } } : {}),
+      ...(claimed ? {} : { claim: true as const }),
+      ...(seed === undefined ? {} : { seed }),
+      inputs,
+      ...extra,
+      states: replica.takeStates(),
+      digest: replica.digest(),
+      ...(notes.length > 0 ? { notes } : {}),
+    }
+  }
+
+  /** What the journal keeps beside a commit: when the root wants to be woken though nobody writes to it. @param outputs that are still to come */
+  head(outputs: Output[], { quarantine, owed }: Partial<Commit>): { wakeAt: number | null; at: number } {
+    const { effects, timers } = this.present()
+    const { at } = this.ledger
+    if (quarantine) return { wakeAt: null, at }
+    const acts = [...this.birth, ...outputs].some(({ kind }) => kind === 'action')
+    return { wakeAt: effects.size > 0 || acts || owed ? 0 : timers.nextDue(), at }
+  }
+
+  /** Best effort: losing a snapshot costs time, nothing else. */
+  async save(log: Logger): Promise<void> {
+    const { journal, address, registration } = this.#options
+    const { ledger, replica } = this
+    if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.birth.length > 0) return
+    const { seq } = ledger
+    const bytes = encodeSnapshot(address, registration, ledger, replica)
+    if (!bytes) return
+    try {
+      await journal.saveSnapshot(address, seq, bytes)
+      this.savedSeq = seq
+    } catch (error) {
+      log.warn({ actor: this.#name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
+    }
+  }
+}

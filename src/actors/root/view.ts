@@ -1,0 +1,57 @@
+/** What a root is to whoever reads it: a copy, so that the reader and the machine share nothing. */
+import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
+import type { ErrorBody } from '../../contracts/errors.ts'
+import { detached } from '../../contracts/plain.ts'
+import type { Replica } from '../replica/replica.ts'
+
+/** @property value undefined for an effect */
+export type ActorView = {
+  status: 'active' | 'done' | 'error' | 'stopped'
+  value: unknown
+  context: unknown
+  output: unknown
+  error?: unknown
+  /** These only where the whole was asked for. */
+  tags?: string[]
+  children?: Record<string, ChildView>
+}
+/** @property src its name under `setup({ actors })` */
+export type ChildView = ActorView & { src?: string }
+
+export type RootView = {
+  seq: number
+  epoch: number
+  quarantine: ErrorBody | undefined
+  /** Undefined for a root that does not exist yet. */
+  snapshot: ActorView | undefined
+}
+
+/** What a view is made of. */
+type Readable = { replica: Replica | undefined; seq: number; epoch: number; quarantine: ErrorBody | undefined }
+
+/** @param whole with its tags, and all that is below it: much for a conversation, and seldom asked for */
+export const viewOf = ({ replica, seq, epoch, quarantine }: Readable, whole = false): RootView => ({
+  seq,
+  epoch,
+  quarantine,
+  snapshot: replica && actorView(replica.actor.getSnapshot() as AnyMachineSnapshot, whole),
+})
+
+const actorView = ({ status, value, context, output, error, tags, children }: AnyMachineSnapshot, whole: boolean): ActorView => ({
+  ...detached({ status, value, context, output, error }),
+  ...(whole ? { tags: [...(tags ?? [])], children: childViews(children) } : {}),
+})
+
+const childViews = (children: Record<string, AnyActorRef | undefined> = {}): Record<string, ChildView> =>
+  Object.fromEntries(
+    Object.entries(children).flatMap(([id, ref]) =>
+      ref ? [[id, { ...actorView(ref.getSnapshot() as AnyMachineSnapshot, true), ...(typeof ref.src === 'string' ? { src: ref.src } : {}) }]] : [],
+    ),
+  )
+
+/** Waking takes longer than waiting for what comes soon. */
+const soonMs = 120_000
+export const dueSoon = (root: Pick<Readable, 'replica' | 'quarantine'>, now: number): boolean => {
+  const due = root.quarantine ? null : (root.replica?.timers.nextDue() ?? null)
+  return due !== null && due - now < soonMs
+}

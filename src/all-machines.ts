@@ -1,0 +1,29 @@
+/** The list that the docs, the command line and the inspector draw. */
+import type { AnyStateMachine } from 'xstate'
+import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
+import { streamMachine } from './chat/delivery/delivery.machine.ts'
+import { typingMachine } from './chat/delivery/typing.machine.ts'
+import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
+import { nodeMachine } from './cluster/node.machine.ts'
+import { partitionMachine } from './cluster/partition.machine.ts'
+import { peerMachine } from './cluster/peer.machine.ts'
+import { loopMachine } from './machines/loop/loop.machine.ts'
+import { providerMachine } from './machines/provider/provider.machine.ts'
+import { sessionMachine } from './machines/session/session.machine.ts'
+import { toolMachine } from './machines/tool-call/tool.machine.ts'
+import { turnMachine } from './machines/turn/turn.machine.ts'
+
+export const machines: Record<string, AnyStateMachine> = {
+  session: sessionMachine,
+  turn: turnMachine,
+  loop: loopMachine,
+  tool: toolMachine,
+  stream: streamMachine,
+  typing: typingMachine,
+  heartbeat: heartbeatMachine,
+  node: nodeMachine,
+  partition: partitionMachine,
+  peer: peerMachine,
+  prompt: promptMachine,
+  provider: providerMachine,
+}

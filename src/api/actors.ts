@@ -1,0 +1,119 @@
+/** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
+import { readPast } from '../actors/journal/recovery.ts'
+import { saidAfter } from '../actors/journal/replay.ts'
+import { halfImportedError } from '../actors/root/supervision.ts'
+import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
+import type { ActorPath } from '../contracts/journal.ts'
+import { shownBody } from '../contracts/redact.ts'
+import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
+import { beingImported, type Head } from '../contracts/transport.ts'
+import type { Approval } from '../contracts/turn.ts'
+import type { SessionContext } from '../machines/session/session.context.ts'
+import type { Runtime } from '../runtime/interface.ts'
+
+type Services = Pick<Runtime, 'services'>
+
+export type ActorRow = {
+  kind: string
+  id: string
+  /** Null when it cannot be read, see `error`. */
+  status: 'active' | 'done' | 'error' | 'stopped' | null
+  /** State of the root at `/` and of whatever lives below it. */
+  states: Record<ActorPath, unknown>
+  seq: number
+  /** ms since the epoch of the last commit. */
+  at: number
+  /** When it goes on by itself: 0 as soon as it can, ms since the epoch, or null. */
+  wakeAt: number | null
+  /** Tool calls of a session that wait for a person. */
+  waiting: number
+  /** Why it was set aside. */
+  quarantine?: ErrorBody
+  /** Why it cannot be woken: drift, corrupt_at, conflict while it is being imported, or a kind that nobody registered. */
+  error?: ErrorBody
+}
+
+/** `next` is the `after` of the next page, null at the end. */
+export type ActorPage = { actors: ActorRow[]; next: string | null }
+
+const peek = async ({ services: { host, transport } }: Services, address: Address) => {
+  const { replica, ledger } = await readPast(transport.journal, address, host.registration(address.kind))
+  const snapshot = replica?.actor.getSnapshot()
+  const approvals = address.kind === 'session' ? ((snapshot?.context as SessionContext | undefined)?.approvals ?? []) : []
+  return { replica, status: snapshot?.status ?? null, quarantine: ledger.quarantine, approvals: ledger.quarantine ? [] : approvals }
+}
+
+/** In address order. One that cannot be read is a row with its error: it must not hide the others. */
+export const listActors = async (
+  runtime: Services,
+  { kind, after, limit = 100 }: { kind?: string | undefined; after?: string | undefined; limit?: number | undefined },
+): Promise<ActorPage> => {
+  const heads = await runtime.services.transport.journal.list({
+    limit,
+    ...(kind === undefined ? {} : { kind }),
+    ...(after === undefined ? {} : { after: parseAddress(after) }),
+  })
+  const actors: ActorRow[] = []
+  for (const head of heads) actors.push(await actorRow(runtime, head))
+  const last = heads.at(-1)
+  return { actors, next: heads.length < limit || !last ? null : formatAddress(last.address) }
+}
+
+const actorRow = async (runtime: Services, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
+  const row = { ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 }
+  if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
+  try {
+    const { replica, status, approvals, quarantine } = await peek(runtime, address)
+    return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...(quarantine ? { quarantine } : {}) }
+  } catch (error) {
+    if (isRuntimeError(error) && error.retryable) throw error
+    return { ...row, error: shownBody(error) }
+  }
+}
+
+/** How many tool calls of a session wait for a person; undefined for one that cannot be read. */
+const waitingOrUnreadable = async (runtime: Services, head: Head): Promise<number | undefined> => {
+  // A turn has a deadline, so a session that nothing will wake has none.
+  if (head.wakeAt === null) return 0
+  const { error, waiting } = await actorRow(runtime, head)
+  return error ? undefined : waiting
+}
+
+/** The same for lists in which one that cannot be read shows so in its state. */
+export const waitingIn = async (runtime: Services, head: Head): Promise<number> => (await waitingOrUnreadable(runtime, head)) ?? 0
+
+/** `at` is when the person was asked, in ms since the epoch. */
+export type WaitingApproval = Approval & { sessionKey: string; at: number | null }
+
+/** @throws RuntimeError drift, corrupt_at, quarantined … */
+export const approvalsOf = async (runtime: Services, sessionKey: string): Promise<WaitingApproval[]> => {
+  const address = { kind: 'session', id: sessionKey }
+  const { approvals } = await peek(runtime, address)
+  if (approvals.length === 0) return []
+  const { host, transport } = runtime.services
+  const asked = (await saidAfter(transport.journal, address, host.registration('session'), 0)).filter(({ event }) => event.type === 'approval')
+  return approvals.map((approval) => ({
+    sessionKey,
+    ...approval,
+    at: asked.findLast(({ event }) => event.callId === approval.callId && event.attempt === approval.attempt)?.at ?? null,
+  }))
+}
+
+const pageSize = 1000
+
+/** Those of all sessions, the oldest first, and the sessions with unfinished work that cannot be read. */
+export const allApprovals = async (runtime: Services): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
+  const { journal } = runtime.services.transport
+  const approvals: WaitingApproval[] = []
+  const unreadable: string[] = []
+  for (let after: Address | undefined; ; ) {
+    const heads = await journal.list({ kind: 'session', limit: pageSize, ...(after ? { after } : {}) })
+    for (const head of heads) {
+      const waiting = await waitingOrUnreadable(runtime, head)
+      if (waiting === undefined) unreadable.push(head.address.id)
+      else if (waiting > 0) approvals.push(...(await approvalsOf(runtime, head.address.id)))
+    }
+    after = heads.at(-1)?.address
+    if (heads.length < pageSize || !after) return { approvals: approvals.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)), unreadable }
+  }
+}

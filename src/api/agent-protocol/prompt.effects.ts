@@ -1,0 +1,156 @@
+/** Gives the statechart of one prompt its effects: the session that answers, the caller who reads and is asked. */
+import { randomBytes, randomUUID } from 'node:crypto'
+import { createActor, fromPromise } from 'xstate'
+import { type ErrorBody, errorBody, isRuntimeError } from '../../contracts/errors.ts'
+import { shownBody } from '../../contracts/redact.ts'
+import type { Approval } from '../../contracts/turn.ts'
+import type { Runtime } from '../../runtime/interface.ts'
+import type { RunEvent } from '../../runtime/run.ts'
+import type { Session } from '../../runtime/session.ts'
+import { errorHeaders } from '../nats/micro-service.ts'
+import { promptIn, protocolStatus } from './agent-request.ts'
+import { answerText } from './answer-text.ts'
+import { type PromptDecision, promptMachine } from './prompt.machine.ts'
+
+/** Characters of a chunk: each may become six bytes of JSON, and the message has to fit. */
+const chunkCharsMax = 100_000
+/** Characters of a call's arguments that a caller is shown. */
+const inputCharsMax = 2_000
+const messageCharsMax = 4_000
+
+const encoder = new TextEncoder()
+const encode = (body: object): Uint8Array => encoder.encode(JSON.stringify(body))
+const json = { 'Content-Type': 'application/json' }
+
+export type Caller = { chunk(type: 'status' | 'response' | 'query', data: unknown): void; error(error: ErrorBody): void; end(): void }
+
+/** The reply stream of one request. A caller that wants no answer gets none. */
+export const callerOf = ({ services: { transport, environment } }: Pick<Runtime, 'services'>, reply: string | undefined): Caller => {
+  const send = (data: Uint8Array, headers?: Record<string, string>): void => {
+    if (reply === undefined) return
+    try {
+      transport.bus.publish(reply, data, headers)
+    } catch (error) {
+      if (isRuntimeError(error) && error.code === 'too_large') throw error
+      // The turn goes on, and is there to be asked for.
+      environment.log.warn({ error: errorBody(error) }, 'a caller of an agent could not be answered')
+    }
+  }
+  return {
+    chunk: (type, data) => send(encode({ type, data }), json),
+    error: (error) => {
+      const { code, message, hint, retryable, field } = error
+      // Not its data, which may hold all that was said.
+      const body = { error: code, message: message.slice(0, messageCharsMax), hint, retryable, field }
+      send(encode(body), { ...json, ...errorHeaders(error, protocolStatus(error)) })
+    },
+    end: () => send(new Uint8Array()),
+  }
+}
+
+/** @param text the prompt @param id under which it is said once @returns how it ended, when the stream has ended */
+export const answerPrompt = (
+  runtime: Pick<Runtime, 'services' | 'subjects'>,
+  session: Session,
+  caller: Caller,
+  { text, id }: { text: string; id?: string | undefined },
+): Promise<ErrorBody | undefined> => {
+  const { transport, environment } = runtime.services
+  const { clock, log } = environment
+  const ended = Promise.withResolvers<ErrorBody | undefined>()
+  /** Where the caller answers, by call. */
+  const questions = new Map<string, () => void>()
+  let failure: ErrorBody | undefined
+
+  const say = (said: string): void => {
+    for (let at = 0; at < said.length; at += chunkCharsMax) caller.chunk('response', said.slice(at, at + chunkCharsMax))
+    if (said !== '') actor.send({ type: 'said' })
+  }
+  const waits = (approval: Approval): void => actor.send({ type: 'approval', approval })
+
+  const answer = async (): Promise<void> => {
+    const run = await session.send(text, { idempotencyKey: id })
+    const answered = answerText()
+    const hear = async (event: RunEvent): Promise<void> => {
+      if (event.type === 'delta') say(answered.delta(event))
+      else if (event.type === 'approval') waits(event)
+      else if (event.type === 'decided') actor.send({ type: 'decided', callId: event.callId })
+      else if (event.type === 'final') say(answered.rest(event.text))
+      // It has joined a turn that may wait for somebody already.
+      else if (event.type === 'accepted' && event.status === 'steered')
+        for (const approval of (await session.view()).approvals) if (approval.runId === event.runId) waits(approval)
+    }
+    for await (const event of run.events()) await hear(event)
+    await run.result()
+  }
+
+  const decide = async ({ approval, decision }: PromptDecision): Promise<void> => {
+    try {
+      await session.decide(approval, decision, 'agent protocol')
+    } catch (error) {
+      const body = shownBody(error)
+      if (body.code !== 'already_decided') actor.send({ type: 'undecided', callId: approval.callId, error: body })
+    }
+  }
+
+  const ask = (approval: Approval, why: string | undefined): void => {
+    questions.get(approval.callId)?.()
+    // Nobody who does not get the question can answer it.
+    const subject = runtime.subjects.answer(randomBytes(16).toString('hex'))
+    const stop = transport.bus.subscribe(subject, ({ data }) => {
+      stop()
+      actor.send({ type: 'reply', callId: approval.callId, text: wordIn(data) })
+    })
+    questions.set(approval.callId, stop)
+    caller.chunk('query', { id: randomUUID(), reply_subject: subject, prompt: `${why === undefined ? '' : `${why}: `}${question(approval)}` })
+  }
+
+  const machine = promptMachine.provide({
+    actors: { answer: fromPromise(answer), decide: fromPromise(({ input }: { input: PromptDecision }) => decide(input)) },
+  })
+  const actor = createActor(machine, {
+    clock: {
+      setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number,
+      clearTimeout: (handle) => clock.clearTimeout(handle),
+    },
+  })
+  actor.on('ack', () => caller.chunk('status', 'ack'))
+  actor.on('question', ({ approval, why }) => {
+    try {
+      ask(approval, why)
+    } catch (error) {
+      // It can be decided elsewhere.
+      log.warn({ error: errorBody(error) }, 'a caller of an agent could not be asked')
+    }
+  })
+  actor.on('question.over', ({ callId }) => {
+    questions.get(callId)?.()
+    questions.delete(callId)
+  })
+  actor.on('error', ({ error }) => {
+    failure = error
+    caller.error(error)
+  })
+  actor.on('end', () => {
+    caller.end()
+    ended.resolve(failure)
+  })
+  actor.subscribe({ error: (error) => log.error({ error: errorBody(error) }, 'a prompt failed') })
+  actor.start()
+  return ended.promise
+}
+
+/** An answer that cannot be read is neither yes nor no. */
+const wordIn = (data: Uint8Array): string => {
+  try {
+    return promptIn(data)
+  } catch {
+    return ''
+  }
+}
+
+const question = ({ name, input, why }: Approval): string => {
+  const shown = JSON.stringify(input)
+  const call = `${name} ${shown.length > inputCharsMax ? `${shown.slice(0, inputCharsMax)}… (${shown.length} characters in all)` : shown}`
+  return why === 'in_doubt' ? `Nobody knows whether this ran: ${call}. Shall it run again? (yes/no)` : `May this run: ${call}? (yes/no)`
+}

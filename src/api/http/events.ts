@@ -1,0 +1,68 @@
+/**
+ * The output of a session as server-sent events. Every event has its type as `event`, and as `id` its place in the journal, `seq.part.birth`,
+ * where it is durable. A stream begins with what happens from now on; with `Last-Event-ID`, with what came after that event. Live events, such
+ * as deltas, have no id and are not repeated. A place that the journal does not have is no error: an `EventSource` would neither see its reason nor
+ * connect again. It gets `restart`, and everything from the beginning.
+ */
+import type { Context } from 'hono'
+import { streamSSE } from 'hono/streaming'
+import { isRuntimeError } from '../../contracts/errors.ts'
+import { formatAddress } from '../../contracts/subjects.ts'
+import type { Runtime } from '../../runtime/interface.ts'
+import { listen } from '../feed.ts'
+import { formatPlace, parsePlace } from '../place.ts'
+
+/** Proxies and clients cut a connection on which nothing is said. */
+const heartbeatMs = 15_000
+
+/** @param ended is called once, when the stream is over or could not begin */
+export const eventStream = (runtime: () => Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
+  try {
+    return begin(runtime(), context, key, closing, ended)
+  } catch (error) {
+    ended()
+    throw error
+  }
+}
+
+const begin = (runtime: Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
+  const address = { kind: 'session', id: key }
+  formatAddress(address)
+  const { clock } = runtime.services.environment
+  // Before the response begins: whoever has its headers misses nothing.
+  const last = context.req.header('last-event-id')
+  const listening = listen(runtime, address, last === undefined ? undefined : parsePlace(last))
+  return streamSSE(context, async (stream) => {
+    // Nobody reads any more, so what waits is not even put into words. While we close, a reader who keeps up still gets it.
+    const stop = () => listening.stop()
+    const end = () => listening.end()
+    stream.onAbort(stop)
+    closing.addEventListener('abort', end)
+    let heartbeat: unknown
+    const beat = () => {
+      heartbeat = clock.setTimeout(() => {
+        // A write to a connection that has just gone is what the abort above is about to tell.
+        stream.write(': still here\n\n').then(beat, stop)
+      }, heartbeatMs)
+    }
+    try {
+      await stream.write(': listening\n\n')
+      beat()
+      for await (const event of listening.events) {
+        if (stream.aborted) break
+        // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
+        const id = event.seq === undefined ? {} : { id: formatPlace({ seq: event.seq, part: event.part ?? 0, birth: event.birth }) }
+        await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
+      }
+    } catch (error) {
+      // The client connects again with the id of its last event, and gets what is durable of the rest.
+      if (!isRuntimeError(error) || error.code !== 'overloaded') throw error
+      await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"too slow"}' })
+    } finally {
+      clock.clearTimeout(heartbeat)
+      closing.removeEventListener('abort', end)
+      stop()
+      ended()
+    }
+  })
+}

@@ -1,0 +1,89 @@
+/** The HTTP server of a node. */
+import type { Server } from 'node:http'
+import type { AddressInfo, Socket } from 'node:net'
+import { serve } from '@hono/node-server'
+import { RuntimeError } from '../../contracts/errors.ts'
+import { type GatewayOptions, gatewayApp } from './app.ts'
+import { Connections } from './connections.ts'
+import { isLoopback } from './guard.ts'
+import { gatewayLimits } from './limits.ts'
+import { checkStrength, newToken } from './token.ts'
+
+export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & { port: number }
+
+export type Gateway = {
+  url: string
+  /** Takes no new work. Who waits for an answer, or asks whether this node is ready, is still answered. */
+  drain(): void
+  /** Ends all connections. */
+  close(): Promise<void>
+}
+
+/** @throws RuntimeError conflict when the port is in use, bad_request for a host that is not here */
+export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<Gateway> => {
+  const { host } = options
+  const limits = { ...gatewayLimits, ...options.limits }
+  const draining = new AbortController()
+  const closing = new AbortController()
+  let connections: Connections | undefined
+  const trust = (socket: Socket) => connections?.trust(socket)
+  const app = gatewayApp({ ...options, draining: draining.signal, closing: closing.signal, trust })
+  // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
+  const serverOptions = {
+    headersTimeout: limits.headersMs,
+    requestTimeout: limits.requestMs,
+    connectionsCheckingInterval: Math.min(1000, limits.headersMs),
+  }
+  const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }) as Server
+  connections = new Connections(server, limits)
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
+  })
+  const bound = server.address() as AddressInfo
+  const shown = host.includes(':') ? `[${host}]` : host
+  const stopped = new Promise<void>((resolve) => server.once('close', resolve))
+  return {
+    url: `http://${shown}:${bound.port}`,
+    drain: () => draining.abort(),
+    close: async () => {
+      draining.abort()
+      closing.abort()
+      if (server.listening) server.close()
+      // What streams still have to say has been written; a client that does not read shall not hold us.
+      const patience = setTimeout(() => server.closeAllConnections(), 500)
+      server.closeIdleConnections()
+      await stopped
+      clearTimeout(patience)
+    },
+  }
+}
+
+/**
+ * Beyond this machine the file in the data folder is not enough: somebody has to have decided who knows the token.
+ * @throws RuntimeError forbidden, bad_request for a token that could be guessed
+ */
+export const checkExposure = (host: string, token: string | undefined): void => {
+  if (token !== undefined) checkStrength(token)
+  if (isLoopback(host) || token !== undefined) return
+  throw new RuntimeError('forbidden', `${host} can be reached from other machines, and no token of your own is set`, {
+    field: 'host',
+    hint: `set STATECAST_TOKEN to a token of your own (${newToken}), or leave --host at 127.0.0.1`,
+  })
+}
+
+const cannotListen = (cause: NodeJS.ErrnoException, host: string, port: number): RuntimeError => {
+  if (cause.code === 'EADDRINUSE')
+    return new RuntimeError('conflict', `port ${port} of ${host} is in use`, {
+      cause,
+      field: 'port',
+      hint: 'choose another with --port, or --port 0 for any',
+    })
+  if (cause.code === 'EACCES')
+    return new RuntimeError('forbidden', `port ${port} may not be used by this user`, { cause, field: 'port', hint: 'choose one above 1023' })
+  return new RuntimeError('bad_request', `cannot listen on ${host}:${port}: ${cause.message}`, {
+    cause,
+    field: 'host',
+    hint: 'give an address of this machine',
+  })
+}

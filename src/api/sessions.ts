@@ -1,0 +1,87 @@
+/** All sessions of a journal, and how one is deleted. */
+import { decodeCommit } from '../actors/journal/codec.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { AnyEvent } from '../contracts/journal.ts'
+import { isDamage } from '../contracts/shorter.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
+import type { Runtime } from '../runtime/interface.ts'
+import { waitingIn } from './actors.ts'
+
+export type SessionRow = {
+  key: string
+  /** The newest state that the journal names, `quarantined`, `importing`, or null where it lies too far back to be looked for. */
+  state: unknown
+  seq: number
+  /** ms since the epoch of the last commit. */
+  at: number
+  /** Whether it has work to do. */
+  busy: boolean
+  /** Tool calls that wait for a person. */
+  waiting: number
+}
+
+/** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
+const lookBack = 20
+
+export const listSessions = async (runtime: Pick<Runtime, 'services'>, limit = 1000): Promise<SessionRow[]> => {
+  const heads = await runtime.services.transport.journal.list({ kind: 'session', limit })
+  const rows: SessionRow[] = []
+  for (const head of heads) rows.push(await row(runtime, head))
+  return rows
+}
+
+const row = async (runtime: Pick<Runtime, 'services'>, head: Head): Promise<SessionRow> => ({
+  key: head.address.id,
+  state: head.wakeAt === beingImported ? 'importing' : await lastState(runtime.services.transport.journal, head.address, head.seq),
+  seq: head.seq,
+  at: head.at,
+  busy: head.wakeAt === 0,
+  waiting: await waitingIn(runtime, head),
+})
+
+const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {
+  try {
+    const frames = await journal.read(address, Math.max(1, seq - lookBack + 1), { limit: lookBack })
+    const commits = frames.map((frame) => decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq })).reverse()
+    if (commits.find(({ quarantine, revived }) => quarantine || revived)?.quarantine) return 'quarantined'
+    return commits.find(({ states }) => '/' in states)?.states['/'] ?? null
+  } catch (error) {
+    // One damaged session must not hide the others; `doctor` and `trace` name the place.
+    if (isRuntimeError(error) && error.code === 'corrupt_at') return 'corrupt'
+    throw error
+  }
+}
+
+/** Whether a journal has lost its end, as far as its store knows, or is gone while there is a snapshot of it. */
+export const journalIsDamaged = async ({ services: { transport } }: Pick<Runtime, 'services'>, address: Address): Promise<boolean> => {
+  try {
+    return (await transport.journal.head(address)) === undefined && (await transport.journal.snapshot(address)) !== undefined
+  } catch (error) {
+    if (isDamage(error)) return true
+    throw error
+  }
+}
+
+/** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
+export const deleteSession = async ({ services: { directory } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
+  const root = await directory.read(address).catch((error: unknown) => {
+    // What cannot be opened any more can still be deleted, and what is only half here.
+    if (isRuntimeError(error) && ['corrupt_at', 'drift', 'conflict'].includes(error.code)) return undefined
+    throw error
+  })
+  if (root && !root.quarantine && root.snapshot?.status === 'active') {
+    // Where there is no room for its last word, forgetting it makes some.
+    const { emitted } = await directory.send(address, { type: 'close' }).catch((error: unknown) => {
+      if (isRuntimeError(error) && error.code === 'log_full') return { emitted: [] as AnyEvent[] }
+      throw error
+    })
+    const refused = emitted.find(({ type }) => type === 'refused')
+    if (refused)
+      throw new RuntimeError('session_busy', `the session '${address.id.slice(0, 80)}' has a turn running`, {
+        hint: 'cancel the turn, or wait for it to end',
+        retryable: true,
+      })
+  }
+  await directory.forget(address)
+}

@@ -1,0 +1,14 @@
+/** A conversation in a terminal or a pipe: whoever writes into it listens to its session, as the web chat does. */
+import type { Channel } from '../../contracts/channel.ts'
+
+/** Text as it is, in blocks while it is written, and as long as it gets. */
+export const stdioChannel = (changes: Partial<Channel> = {}): Channel => ({
+  id: 'stdio',
+  markdown: false,
+  textMax: 1_000_000,
+  blocks: { streaming: true },
+  repeatable: true,
+  typing: () => undefined,
+  send: () => undefined,
+  ...changes,
+})

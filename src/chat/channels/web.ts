@@ -1,0 +1,14 @@
+/** The web chat of our own: its pages listen to the session, so a message has arrived when the session says it. */
+import type { Channel } from '../../contracts/channel.ts'
+
+/** The event `block` that every delivery brings about is the message: pages know it by its key if it comes again after a crash. */
+export const webChannel = (changes: Partial<Channel> = {}): Channel => ({
+  id: 'web',
+  markdown: true,
+  textMax: 100_000,
+  repeatable: true,
+  // That somebody types is said in the session too.
+  typing: () => undefined,
+  send: () => undefined,
+  ...changes,
+})

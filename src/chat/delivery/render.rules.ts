@@ -1,0 +1,142 @@
+/** What users get of what a turn has said: the one place where an answer becomes messages (OC-74…87). */
+
+import type { ErrorBody } from '../../contracts/errors.ts'
+import { modelIdOf, providerOf } from '../../contracts/model-ref.ts'
+import type { Profile } from '../../contracts/profile.ts'
+import type { Payload, ReplyToMode, Tokens } from '../../contracts/reply.ts'
+import type { LoopOutput, TurnFacts, TurnResult } from '../../contracts/turn.ts'
+import { isRenderable } from './blocks.rules.ts'
+import { type Decorated, decorate, responsePrefix } from './decorate.rules.ts'
+import { errorText, resetCauseOf, resetText } from './error-text.rules.ts'
+import { parseDirectives } from './model-directives.rules.ts'
+import { withoutSent, wroteTo } from './sent-texts.rules.ts'
+import { heartbeatAlert, withoutTokens } from './silent-tokens.rules.ts'
+import { newThreading, threadAll } from './threading.rules.ts'
+import { usageLine } from './usage-line.rules.ts'
+import { cleanText } from './visible-text.rules.ts'
+
+/** What a turn knows besides its answer. */
+export type Told = {
+  /** Key of the session. */
+  session: string
+  profile: Profile
+  facts: TurnFacts
+  tokens: Tokens
+  /** How the channel threads answers. */
+  replyTo?: ReplyToMode
+  tagsWhenOff?: boolean
+  /** Only what stands in final tags is for users. */
+  finalOnly?: boolean
+  /** Blocks of it were sent already. */
+  streamed: boolean
+}
+
+export type Shaped = Decorated & { outcome: TurnResult }
+
+const nothing: Decorated = { leading: [], payloads: [], trailing: [] }
+
+/** Pure: the same answer with the same facts is always the same messages. */
+export const shaped = (answer: LoopOutput, told: Told): Shaped => {
+  if (answer.status === 'cancelled') return { ...nothing, outcome: 'aborted' }
+  if (answer.status === 'failed') return failed(answer, told)
+  const { origin } = told.facts
+  // What a tool has said to the user already, or to the very place where the answer would go, is said.
+  const payloads = origin && wroteTo(answer.sentTo, origin) ? [] : withoutSent(answer.sent, spoken(answer, told))
+  const said = payloads.length > 0 ? payloads : toolFailure(answer)
+  if (said.length === 0) return { ...nothing, outcome: 'silent' }
+  const facts = decorations(answer, told)
+  if (!told.streamed) return { ...decorate(said, facts), outcome: 'replied' }
+  // What was streamed is not sent again, and a line below it would be lost with it.
+  const { usage: _, ...others } = facts
+  return { ...decorate(said, others), trailing: decorate([], facts).trailing, outcome: 'replied' }
+}
+
+/** A text in which nothing could be meant for us: most are. */
+const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
+  text.trim() !== '' && !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
+
+const spoken = (
+  { texts }: LoopOutput,
+  { profile: { heartbeat }, tokens, facts: { origin }, replyTo, tagsWhenOff, finalOnly = false }: Told,
+): Payload[] => {
+  const messageId = origin?.messageId
+  const payloads = texts.flatMap((text) => {
+    if (!finalOnly && isPlain(text, tokens)) return [{ text }]
+    const {
+      text: rest,
+      media,
+      refused: _,
+      ...directed
+    } = parseDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
+    const said: Payload = { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) }
+    const payload = heartbeat ? heartbeatAlert(said, tokens) : withoutTokens(said, tokens).payload
+    return payload && isRenderable(payload) ? [payload] : []
+  })
+  if (messageId === undefined && payloads.every(({ replyTo: target }) => target === undefined)) return payloads
+  const threading = newThreading({
+    ...(replyTo === undefined ? {} : { mode: replyTo }),
+    ...(messageId === undefined ? {} : { messageId }),
+    ...(tagsWhenOff === undefined ? {} : { tagsWhenOff }),
+  })
+  return threadAll(threading, payloads).payloads
+}
+
+/** Of the model's own mistakes only the model needs to know. */
+const own = new Set<string>(['tool_input', 'tool_unknown', 'tool_denied', 'tool_skipped'])
+const toolFailure = ({ toolError }: LoopOutput): Payload[] =>
+  toolError && !own.has(toolError.code) ? [{ text: `The tool ${toolError.name} failed, and there is no answer without it.`, error: true }] : []
+
+/** Of a summary that failed for another reason, such as a key that was refused, another try may know better: the conversation stays. */
+const aboutContent = new Set<string>(['provider_overflow', 'provider_rejected', 'provider_malformed'])
+
+/** The conversation cannot be gone on with: @returns why, as a user reads it */
+export const brokenBy = (error: ErrorBody): string | undefined => {
+  if (error.data?.compaction === true && aboutContent.has(error.code)) return resetText('compaction_failure')
+  const cause = resetCauseOf(error)
+  return cause && resetText(cause)
+}
+
+const failed = ({ error }: LoopOutput, { profile }: Told): Shaped => {
+  if (error === null) return { ...nothing, outcome: 'failed' }
+  const broken = brokenBy(error)
+  // A heartbeat was asked for by nobody who would want to know.
+  if (profile.heartbeat) return { ...nothing, outcome: broken === undefined ? 'failed' : 'reset' }
+  return { ...nothing, payloads: [{ text: broken ?? errorText(error), error: true }], outcome: broken === undefined ? 'failed' : 'reset' }
+}
+
+const decorations = (answer: LoopOutput, { session, profile, facts, tokens, streamed }: Told): Parameters<typeof decorate>[1] => {
+  const { usage, costUsd, model, reasoning, compactions } = answer
+  const prefix = prefixFor(profile, model)
+  const line = usageLine(
+    // A side of which nothing is known counts as nothing on its way here.
+    {
+      ...(usage.inputTokens > 0 ? { input: usage.inputTokens } : {}),
+      ...(usage.outputTokens > 0 ? { output: usage.outputTokens } : {}),
+      ...(costUsd === null ? {} : { costUsd }),
+    },
+    { mode: profile.usage ?? 'off', apiKey: !answer.flat, sessionKey: session },
+  )
+  return {
+    tokens,
+    verbose: (profile.verbose ?? 'off') !== 'off',
+    streamed,
+    ...(facts.newSessionId === undefined ? {} : { newSessionId: facts.newSessionId }),
+    ...(compactions > 0 ? { compactions: facts.compactions + compactions } : {}),
+    ...(profile.reasoning === 'on' && reasoning !== '' ? { reasoning } : {}),
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(line === undefined ? {} : { usage: line }),
+  }
+}
+
+/** What stands before each message, once it is known which model says it. */
+export const prefixFor = ({ responsePrefix: template, thinking = 'off', agent }: Profile, model: string): string | undefined => {
+  if (template === undefined) return undefined
+  const provider = providerOf(model)
+  return responsePrefix(template, {
+    model: modelIdOf(model),
+    modelFull: model,
+    ...(provider === '' ? {} : { provider }),
+    thinkingLevel: thinking,
+    identity: { name: agent },
+  })
+}

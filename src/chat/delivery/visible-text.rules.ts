@@ -1,0 +1,225 @@
+/** What of a model's text a user sees: neither its reasoning nor the tags around its final answer, but code as it stands (OC-67, 78, 79). */
+import { closesFence, type Fence, fenceOpenedBy } from './chunker.rules.ts'
+
+/** Characters within which code inside a line, or the info line of a fence, must end: more is not waited for. */
+const spanCharsMax = 400
+
+/**
+ * Follows a text as it is let through and knows what in it is code: fences until they are closed, and backticks on one line with as many
+ * behind them. An unfinished span is waited for to the end of its line.
+ */
+export const codeTracker = () => {
+  let fence: Fence | undefined
+  /** What was let through of the current line, cut where it is too long to open or close a fence. */
+  let line = ''
+
+  const endLine = (): void => {
+    if (line.length < spanCharsMax) fence = fence ? (closesFence(fence, line) ? undefined : fence) : fenceOpenedBy(line)
+    line = ''
+  }
+
+  const lineIsBlank = (): boolean => line.length < spanCharsMax && line.trim() === ''
+
+  /** The line that may open a fence at `from`: with its newline, undefined while it is not there, 0 where it opens none. */
+  const openingAt = (text: string, from: number, ended: boolean): number | undefined => {
+    const newline = text.indexOf('\n', from)
+    const end = newline < 0 ? text.length : newline
+    if (line.length + end - from >= spanCharsMax) return 0
+    if (newline < 0 && !ended) return undefined
+    return fenceOpenedBy(line + text.slice(from, end)) ? Math.min(end + 1, text.length) - from : 0
+  }
+
+  return {
+    /** Nothing but white space stands on the current line, outside of a fence. */
+    atLineStart: (): boolean => fence === undefined && lineIsBlank(),
+    /** @returns how many characters from `from` on stand as they are: 0 where none do, undefined where that follows from what is missing */
+    keptAt(text: string, from: number, ended: boolean): number | undefined {
+      if (fence) {
+        const newline = text.indexOf('\n', from)
+        return (newline < 0 ? text.length : newline + 1) - from
+      }
+      const mark = text[from]
+      if (mark !== '`' && mark !== '~') return 0
+      const size = runLength(text, from, mark)
+      if (!ended && from + size === text.length) return undefined
+      const opening = size >= 3 && lineIsBlank() ? openingAt(text, from, ended) : 0
+      if (opening !== 0) return opening
+      return mark === '~' ? size : spanLength(text, from, size, ended)
+    },
+    /** Takes note of a piece of text that is let through. */
+    pass(text: string): void {
+      for (let at = 0; at < text.length; ) {
+        const newline = text.indexOf('\n', at)
+        const end = newline < 0 ? text.length : newline
+        if (line.length < spanCharsMax) line += text.slice(at, Math.min(end, at + spanCharsMax))
+        if (newline >= 0) endLine()
+        at = end + 1
+      }
+    },
+  }
+}
+
+/** How often `mark` stands at `from`, counted no further than it matters. */
+const runLength = (text: string, from: number, mark: string): number => {
+  let end = from
+  while (text[end] === mark && end - from < spanCharsMax) end++
+  return end - from
+}
+
+/** The code between backticks and as many others on the same line; where there are none, the backticks alone. */
+const spanLength = (text: string, from: number, size: number, ended: boolean): number | undefined => {
+  let at = from + size
+  while (at < text.length && at - from < spanCharsMax) {
+    if (text[at] === '\n') return size
+    const run = runLength(text, at, '`')
+    if (run > 0 && !ended && at + run === text.length) return undefined
+    if (run === size) return at + run - from
+    at += Math.max(1, run)
+  }
+  return ended || at - from >= spanCharsMax ? size : undefined
+}
+
+/** @property finalOnly the model writes its answer in `<final>` tags: what stands outside of them is not shown */
+export type VisibleTextOptions = { finalOnly?: boolean }
+
+/**
+ * Incremental: takes a model's text delta by delta, and gives back what of it is to be seen. What may turn out to be a tag or code is
+ * held back until that is known, so that no part of a tag is ever seen. White space before the first visible character is left out.
+ * Within reasoning only a tag that closes it counts, in code or not: a fence forgotten there shall not swallow the answer.
+ */
+export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
+  const code = codeTracker()
+  let waiting = ''
+  let reasoning = ''
+  let inReasoning = false
+  let inFinal = false
+  let begun = false
+
+  const shown = (text: string): string => {
+    if (inReasoning) {
+      reasoning += text
+      return ''
+    }
+    code.pass(text)
+    if (finalOnly && !inFinal) return ''
+    const visible = begun ? text : text.trimStart()
+    begun ||= visible !== ''
+    return visible
+  }
+
+  const obey = ({ name, closing, empty }: Tag): void => {
+    if (empty) return
+    if (name === 'final') inFinal = inReasoning ? inFinal : !closing
+    else {
+      if (!closing && !inReasoning && reasoning !== '') reasoning += '\n'
+      inReasoning = !closing
+    }
+  }
+
+  const read = (ended: boolean): string => {
+    let visible = ''
+    let at = 0
+    while (at < waiting.length) {
+      const kept = inReasoning ? 0 : code.keptAt(waiting, at, ended)
+      if (kept === undefined) break
+      if (kept > 0) {
+        visible += shown(waiting.slice(at, at + kept))
+        at += kept
+        continue
+      }
+      const tag = waiting[at] === '<' ? tagAt(waiting, at) : undefined
+      if (tag === 'unfinished') {
+        if (!ended) break
+        // Of a text that broke off in a tag, the tag is not shown.
+        if (!wholeName.test(waiting.slice(at))) visible += shown(waiting.slice(at))
+        at = waiting.length
+        continue
+      }
+      if (tag) {
+        obey(tag)
+        at += tag.length
+        continue
+      }
+      const next = nextMark(waiting, at + 1, inReasoning ? /</g : /[<`~]/g)
+      visible += shown(waiting.slice(at, next))
+      at = next
+    }
+    waiting = waiting.slice(at)
+    return visible
+  }
+
+  return {
+    /** @returns what became visible */
+    push(delta: string): string {
+      waiting += delta
+      return read(false)
+    },
+    /** @returns what was held back and is visible after all */
+    end: (): string => read(true),
+    /** The reasoning that stood in tags, so far. */
+    get reasoning(): string {
+      return reasoning.trim()
+    },
+  }
+}
+
+const names = ['think', 'thinking', 'thought', 'reasoning', 'final']
+const wholeTag = /<(\/?)(think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?>/iy
+const wholeName = /^<\/?(?:think|thinking|thought|reasoning|final)(?:\s[^<>]{0,200})?\/?$/i
+const tagCharsMax = 230
+
+type Tag = { name: string; closing: boolean; empty: boolean; length: number }
+
+const tagAt = (text: string, at: number): Tag | 'unfinished' | undefined => {
+  wholeTag.lastIndex = at
+  const [found, slash, name = ''] = wholeTag.exec(text) ?? []
+  if (found !== undefined) return { name: name.toLowerCase(), closing: slash === '/', empty: found.endsWith('/>'), length: found.length }
+  if (text.length - at > tagCharsMax) return undefined
+  const begun = text.slice(at)
+  const [, word] = /^<\/?([a-z]*)$/i.exec(begun) ?? []
+  const mayBeTag = word === undefined ? wholeName.test(begun) : names.some((known) => known.startsWith(word.toLowerCase()))
+  return mayBeTag ? 'unfinished' : undefined
+}
+
+const nextMark = (text: string, from: number, marks: RegExp): number => {
+  marks.lastIndex = from
+  return marks.exec(text)?.index ?? text.length
+}
+
+/** A finished text as a user sees it: also without paragraphs that say the same as the one before. */
+export const cleanText = (text: string, options?: VisibleTextOptions): string => {
+  const { push, end } = visibleText(options)
+  return withoutRepeats(push(text) + end()).trim()
+}
+
+/** Code is left alone: there the same lines may well stand twice. */
+const withoutRepeats = (text: string): string => {
+  let fence: Fence | undefined
+  const kept: string[] = []
+  let paragraph: string[] = []
+  let last = ''
+  let hasCode = false
+
+  const endParagraph = (): void => {
+    const said = paragraph.join(' ').replace(/\s+/g, ' ').trim()
+    if (said === '') return
+    if (hasCode || said !== last) for (const line of paragraph) kept.push(line)
+    else while (kept.at(-1)?.trim() === '') kept.pop()
+    last = hasCode ? '' : said
+    paragraph = []
+    hasCode = false
+  }
+
+  for (const line of text.split('\n')) {
+    const opened = fence ? undefined : fenceOpenedBy(line)
+    hasCode ||= opened !== undefined
+    const closes = fence !== undefined && closesFence(fence, line)
+    if (fence === undefined && !opened && line.trim() === '') {
+      endParagraph()
+      kept.push(line)
+    } else paragraph.push(line)
+    fence = closes ? undefined : (fence ?? opened)
+  }
+  endParagraph()
+  return kept.join('\n')
+}

@@ -1,0 +1,240 @@
+/**
+ * What a message tells us rather than the model. Whether the sender may give commands is for the caller to ask first.
+ *
+ * | kind      | names                                                        | where              | what is left for the model         |
+ * | --------- | ------------------------------------------------------------ | ------------------ | ---------------------------------- |
+ * | directive | think, verbose, reasoning, elevated, exec, model, queue      | after white space  | the text without name and value    |
+ * | shortcut  | status, help, commands, whoami                               | after white space  | the text without the name          |
+ * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
+ * | command   | compact, usage, send, context                                | at the very start  | nothing: the rest is its argument  |
+ */
+import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
+import { type QueueWord, queueWord } from '../../machines/session/collect.rules.ts'
+import { defaultResetCommands, resetCommand } from './reset-commands.rules.ts'
+import {
+  type ElevatedLevel,
+  elevatedLevel,
+  reasoningVisibility,
+  type SendPolicy,
+  sendPolicy,
+  thinkingLevel,
+  usageMode,
+  verboseLevel,
+} from './thinking.rules.ts'
+
+/** Without `value` it asks how things stand; `invalid` is what was given and fits nothing. */
+type Setting<Name extends string, Value> = { name: Name; value?: Value; invalid?: string }
+export type ExecOptions = { host?: string; security?: string; ask?: string; node?: string }
+export type ContextReport = (typeof contextReports)[number]
+
+/** Whatever was wished for is taken back. */
+export type Unset = 'default'
+
+export type Directive =
+  | Setting<'think', ThinkingLevel | Unset>
+  | Setting<'verbose', VerboseLevel | Unset>
+  | Setting<'reasoning', ReasoningVisibility | Unset>
+  | Setting<'elevated', ElevatedLevel | Unset>
+  | Setting<'exec', ExecOptions>
+  /** As it was written: which model that is, `chooseModel` says, and with which credential of its provider. */
+  | (Setting<'model', string> & { credential?: string })
+  | Setting<'queue', Omit<QueueWord, 'invalid'>>
+  | Setting<'usage', UsageMode | 'cost'>
+  | Setting<'send', SendPolicy>
+  /** `report` is filled in by who can look. */
+  | (Setting<'context', ContextReport> & { report?: string })
+  /** What the summary shall keep in mind. */
+  | Setting<'compact', string>
+  /** Which of the configured commands it was. */
+  | { name: 'reset'; value: string }
+  | { name: 'status' | 'help' | 'commands' | 'whoami' | 'stop' }
+
+/** @property only whether nothing is left for the model */
+export type Parsed = { text: string; directives: Directive[]; only: boolean }
+
+const contextReports = ['list', 'detail', 'json'] as const
+/** In one message; what comes after them is text. */
+export const directiveMax = 50
+const invalidMax = 100
+/** As long as a setting may be, src/contracts/settings.ts. */
+const modelMax = 200
+const invalidly = (words: string) => ({ invalid: words.slice(0, invalidMax).toWellFormed() })
+const orDefault =
+  <Level>(level: (word: string) => Level | undefined) =>
+  (word: string): Level | Unset | undefined =>
+    level(word) ?? (/^default$/i.test(word) ? 'default' : undefined)
+const levels = {
+  think: orDefault(thinkingLevel),
+  verbose: orDefault(verboseLevel),
+  reasoning: orDefault(reasoningVisibility),
+  elevated: orDefault(elevatedLevel),
+}
+const shortcuts = ['status', 'help', 'commands', 'whoami'] as const
+const argued = {
+  usage: (word: string) => usageMode(word) ?? (word.toLowerCase() === 'cost' ? 'cost' : undefined),
+  send: sendPolicy,
+  context: (word: string) => contextReports.find((report) => report === word.toLowerCase()),
+}
+
+type InlineName = keyof typeof levels | (typeof shortcuts)[number] | 'exec' | 'model' | 'queue'
+const inlineNames = new Map<string, InlineName>([
+  ...(['think', 'verbose', 'reasoning', 'elevated', 'exec', 'model', 'queue', ...shortcuts] as const).map((name) => [name, name] as const),
+  ['t', 'think'],
+  ['thinking', 'think'],
+  ['v', 'verbose'],
+  ['reason', 'reasoning'],
+  ['elev', 'elevated'],
+])
+
+/** Takes directives, shortcuts and commands out of a message. @param resets commands that begin a conversation anew */
+export const parseDirectives = (text: string, resets = defaultResetCommands): Parsed => {
+  const reset = resetCommand(text, resets)
+  if (reset) return before({ name: 'reset', value: reset.command }, reset.rest)
+  if (!text.includes('/')) return { text, directives: [], only: false }
+  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop)(?=[\s:]|$):?/i.exec(text) ?? []
+  if (start === undefined) return inline(text)
+  const rest = text.slice(start.length).trim()
+  const name = word.toLowerCase() as 'compact' | 'stop' | keyof typeof argued
+  if (name === 'stop') return before({ name }, rest)
+  const directive: Directive = rest === '' ? { name } : name === 'compact' ? { name, value: rest } : commandWith(name, rest)
+  return { text: '', directives: [directive], only: true }
+}
+
+/** A message that says nothing but that all shall stop. */
+export const abortWord = (text: string): boolean => /^(?:\/?stop|esc|abort|wait|exit|interrupt)\p{P}*$/iu.test(text.trim())
+
+const before = (directive: Directive, rest: string): Parsed => {
+  const { text, directives } = inline(rest, directiveMax - 1)
+  return { text, directives: [directive, ...directives], only: text === '' }
+}
+
+const commandWith = (name: keyof typeof argued, argument: string): Directive => {
+  const value = argued[name](argument)
+  return (value === undefined ? { name, ...invalidly(argument) } : { name, value }) as Directive
+}
+
+type Span = { from: number; to: number }
+type Read = {
+  directive: Directive
+  to: number
+  /** A word that follows and is no value: an attempt at one if the message says nothing else, and otherwise text. */
+  doubt?: Span
+}
+
+/** Takes out what may stand anywhere. */
+const inline = (text: string, max = directiveMax): Parsed => {
+  // After white space, up to white space or a colon: nothing inside an address or a path looks like that.
+  const pattern = /(?<=^|\s)\/([a-z]+)(?=[\s:]|$):?/gi
+  const reads: (Read & Span)[] = []
+  for (let match = pattern.exec(text); match && reads.length < max; match = pattern.exec(text)) {
+    const name = inlineNames.get((match[1] ?? '').toLowerCase())
+    if (name === undefined) continue
+    const read = readInline(name, text, pattern.lastIndex, match[0].endsWith(':'))
+    reads.push({ ...read, from: match.index })
+    pattern.lastIndex = read.to
+  }
+  if (reads.length === 0) return { text, directives: [], only: false }
+  const left = without(text, reads)
+  const doubts = reads.flatMap(({ doubt }) => doubt ?? [])
+  const attempts =
+    left !== '' &&
+    doubts.length > 0 &&
+    without(
+      text,
+      [...reads, ...doubts].sort((a, b) => a.from - b.from),
+    ) === ''
+  if (!attempts) return { text: left, directives: reads.map(({ directive }) => directive), only: left === '' }
+  const withDoubt = ({ directive, doubt }: Read): Directive => (doubt ? { ...directive, ...invalidly(text.slice(doubt.from, doubt.to)) } : directive)
+  return { text: '', directives: reads.map(withDoubt), only: true }
+}
+
+const readInline = (name: InlineName, text: string, at: number, colon: boolean): Read => {
+  if (name === 'status' || name === 'help' || name === 'commands' || name === 'whoami') return { directive: { name }, to: at }
+  if (name === 'queue') return readQueue(text, at)
+  if (name === 'exec') return readExec(text, at)
+  const next = wordAt(text, at)
+  if (next === undefined) return { directive: { name }, to: at }
+  if (name === 'model')
+    return { directive: next.word.length > modelMax ? { name, ...invalidly(next.word) } : { name, value: next.word }, to: next.to }
+  // The point of a sentence that ends with a value belongs to neither.
+  const value = levels[name](next.word.replace(/[.,;!?]$/, ''))
+  if (value !== undefined) return { directive: { name, value } as Directive, to: next.to }
+  if (colon) return { directive: { name, ...invalidly(next.word) }, to: next.to }
+  return { directive: { name }, to: at, doubt: next }
+}
+
+const readQueue = (text: string, at: number): Read => {
+  const { value, invalid, ...rest } = readWords<QueueWord>(text, at, (word, soFar) => {
+    const asked = queueWord(word)
+    // The second mode is a word of the sentence: "/queue collect queue up three jobs".
+    return asked?.mode && soFar?.mode ? undefined : asked
+  })
+  return { directive: { name: 'queue', ...(value && { value }), ...(invalid !== undefined && { invalid }) }, ...rest }
+}
+
+const readExec = (text: string, at: number): Read => {
+  const { value, ...rest } = readWords<ExecOptions & { invalid?: never }>(text, at, (word) => {
+    const [, option, setting] = /^(host|security|ask|node)[:=](\S+)$/i.exec(word) ?? []
+    return option && setting ? { [option.toLowerCase()]: setting } : undefined
+  })
+  return { directive: { name: 'exec', ...(value && { value }) }, ...rest }
+}
+
+/** Reads on until the first word that means nothing here. */
+const readWords = <Value extends { invalid?: string }>(text: string, at: number, take: (word: string, soFar?: Value) => Value | undefined) => {
+  let soFar: Value | undefined
+  let to = at
+  let next = wordAt(text, to)
+  while (next) {
+    const taken = take(next.word, soFar)
+    if (taken === undefined) break
+    soFar = { ...soFar, ...taken }
+    to = next.to
+    next = wordAt(text, to)
+  }
+  const { invalid, ...value } = soFar ?? {}
+  return {
+    to,
+    ...(Object.keys(value).length > 0 && { value: value as Omit<Value, 'invalid'> }),
+    ...(invalid !== undefined && invalidly(invalid)),
+    ...(soFar === undefined && next && { doubt: next }),
+  }
+}
+
+/** The next word on the same line, unless it is another directive, or a path. */
+const wordAt = (text: string, at: number): (Span & { word: string }) | undefined => {
+  const pattern = /[^\S\n]*([^\s/]\S*)/y
+  pattern.lastIndex = at
+  const word = pattern.exec(text)?.[1]
+  return word === undefined ? undefined : { word, from: pattern.lastIndex - word.length, to: pattern.lastIndex }
+}
+
+type Gap = { lines: number; indent: string }
+
+/** The text without these spans, which are in order; where one stood, the wider of the two gaps around it stays. */
+const without = (text: string, spans: readonly Span[]): string => {
+  const parts: string[] = []
+  let gap: Gap = { lines: 0, indent: '' }
+  let at = 0
+  for (const { from, to } of [...spans, { from: text.length, to: text.length }]) {
+    const piece = text.slice(at, from)
+    at = to
+    const body = piece.trim()
+    const lead = body === '' ? piece : piece.slice(0, piece.length - piece.trimStart().length)
+    gap = wider(gap, gapOf(lead))
+    if (body === '') continue
+    parts.push('\n'.repeat(gap.lines), gap.indent, body)
+    gap = gapOf(piece.slice(piece.trimEnd().length))
+  }
+  return parts.join('').trim()
+}
+
+const gapOf = (space: string): Gap => {
+  const lines = space.split('\n')
+  return { lines: lines.length - 1, indent: lines.at(-1) ?? '' }
+}
+
+const wider = (before: Gap, after: Gap): Gap => ({
+  lines: Math.max(before.lines, after.lines),
+  indent: after.lines > 0 || before.lines + before.indent.length === 0 ? after.indent : before.indent,
+})

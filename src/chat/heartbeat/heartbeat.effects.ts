@@ -1,0 +1,113 @@
+/** Heartbeats of the agents that want one: an actor each, which asks in the session of the agent. */
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { registerMachine } from '../../actors/registration.ts'
+import { fromTask } from '../../actors/root/effect.ts'
+import type { Agent, Heartbeat } from '../../contracts/agent.ts'
+import type { Channel } from '../../contracts/channel.ts'
+import { pause } from '../../contracts/environment.ts'
+import { errorBody } from '../../contracts/errors.ts'
+import type { Payload } from '../../contracts/reply.ts'
+import { routed } from '../../machines/session/collect.rules.ts'
+import { streamActor } from '../../machines/turn/turn.effects.ts'
+import type { TurnPlace } from '../../machines/turn/turn.services.ts'
+import type { Services } from '../../runtime/services.ts'
+import type { Session } from '../../runtime/session.ts'
+import { channelNamed } from '../channels/channel-table.ts'
+import { resolveDelivery } from '../delivery/settings.rules.ts'
+import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from './heartbeat.machine.ts'
+import { resolveVisibility, skipReason } from './heartbeat.rules.ts'
+
+export const heartbeatKind = 'heartbeat'
+
+const defaultEveryMs = 30 * 60_000
+const defaultPrompt =
+  'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
+
+/** What each of them is: the definition may change between two of them. */
+type Parts = { services: Services; workspace: string; place: TurnPlace; session(key: string, agent: string): Session }
+
+const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
+
+export const registerHeartbeat = (parts: Parts) =>
+  registerMachine(
+    heartbeatKind,
+    heartbeatMachine.provide({
+      actors: {
+        look: fromTask(({ input }) => look(parts, input)),
+        ask: fromTask(({ input }) => ask(parts, input)),
+        stream: streamActor(parts.place),
+      },
+    }),
+    { strict: true },
+  )
+
+/** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
+export const startHeartbeats = async ({ directory, agents, environment }: Services): Promise<void> => {
+  for (const { agent } of agents.values()) {
+    if (!agent.heartbeat) continue
+    const address = { kind: heartbeatKind, id: agent.name }
+    const wanted = { session: agent.heartbeat.session ?? 'main', everyMs: everyOf(agent.heartbeat) }
+    try {
+      await directory.create(address, { agent: agent.name, ...wanted })
+      const { session, everyMs } = ((await directory.read(address)).snapshot?.context ?? wanted) as HeartbeatInput
+      if (session !== wanted.session || everyMs !== wanted.everyMs) await directory.send(address, { type: 'configure', ...wanted })
+    } catch (error) {
+      environment.log.error({ agent: agent.name, error: errorBody(error) }, 'a heartbeat could not be started')
+    }
+  }
+}
+
+const look = async ({ services, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
+  const agent: Agent | undefined = services.agents.get(name)?.agent
+  const heartbeat = agent?.heartbeat
+  const at = services.environment.clock.now()
+  const { snapshot } = await services.directory.read({ kind: 'session', id: session })
+  const context = snapshot?.context as { record?: { origin?: Parameters<typeof routed>[0] } } | undefined
+  const origin = context?.record?.origin
+  const target = heartbeat?.target ?? 'last'
+  const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
+  const channel = route && services.channels.get(route.channel)
+  const ofAccount = route?.account === undefined ? undefined : channel?.heartbeat?.accounts?.[route.account]
+  const visibility = resolveVisibility([ofAccount, channel?.heartbeat, heartbeat?.visibility])
+  const skip = skipReason({
+    enabled: heartbeat !== undefined,
+    now: at,
+    ...(heartbeat?.activeHours ? { hours: heartbeat.activeHours } : {}),
+    busy: snapshot !== undefined && snapshot.value !== 'awaiting-input',
+    checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
+    visibility,
+  })
+  const ready = channel === undefined || (await isReady(channel, services))
+  return {
+    at,
+    showOk: visibility.showOk,
+    showAlerts: visibility.showAlerts,
+    ...(skip === undefined ? {} : { skip }),
+    ...(route && ready && (visibility.showAlerts || visibility.showOk)
+      ? { route, delivery: resolveDelivery(channelNamed(services.channels, route.channel), { heartbeat: true }) }
+      : {}),
+  }
+}
+
+/** A channel that does not say so in time is not ready. */
+const readyMs = 5_000
+const isReady = async (channel: Channel, { environment }: Services): Promise<boolean> => {
+  const late = pause(environment.clock, readyMs).then(() => false)
+  const said = Promise.resolve(channel.heartbeatReady?.()).then((ready) => ready !== false)
+  return Promise.race([said, late])
+}
+
+/** Asked again after a crash it is the same message, and gets the answer that was given. */
+const ask = async ({ services, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
+  const heartbeat = services.agents.get(name)?.agent.heartbeat
+  const run = await session(key, name).send(heartbeat?.prompt ?? defaultPrompt, {
+    idempotencyKey: id,
+    queueMode: 'followup',
+    heartbeat: true,
+    ...(heartbeat?.model ? { model: heartbeat.model } : {}),
+  })
+  const { text, outcome, reply } = await run.result()
+  const payloads: Payload[] = outcome === 'silent' ? [] : reply === undefined ? (text === '' ? [] : [{ text }]) : [reply].flat()
+  return { at: services.environment.clock.now(), payloads, text }
+}

@@ -1,0 +1,50 @@
+/** Whether what comes in is new, and whether what goes out may. */
+import type { Origin } from '../../contracts/reply.ts'
+import type { SendPolicy } from '../directives/thinking.rules.ts'
+
+/** Messages that were taken, the oldest first. */
+export type Seen = { key: string; at: number }[]
+
+export const seenMs = 20 * 60_000
+export const seenMax = 5000
+
+/** What tells a message from every other; undefined where its channel gave it no id, so that nobody can know. */
+export const dedupeKey = ({ channel, account, to, thread, messageId }: Origin, session: string): string | undefined =>
+  // Written as a list, so that no two of them can look alike whatever the names hold.
+  messageId === undefined ? undefined : JSON.stringify([channel, account ?? null, session, to, thread ?? null, messageId])
+
+/** Notes a message. One that comes again keeps its first time, so that it is forgotten 20 minutes after that. @param now ms since the epoch */
+export const remember = (seen: Readonly<Seen>, key: string | undefined, now: number): { seen: Seen; duplicate: boolean } => {
+  const kept = seen.filter(({ at }) => now - at < seenMs)
+  if (key === undefined) return { seen: kept.slice(-seenMax), duplicate: false }
+  const duplicate = kept.some((message) => message.key === key)
+  return { seen: (duplicate ? kept : [...kept, { key, at: now }]).slice(-seenMax), duplicate }
+}
+
+/** A rule fits where all that it names does; one that names nothing fits everywhere. */
+export type SendRule = { action: 'allow' | 'deny'; channel?: string; chatType?: NonNullable<Origin['chatType']>; keyPrefix?: string }
+
+export type SendQuestion = {
+  /** What the session itself says. */
+  override?: SendPolicy | undefined
+  rules?: readonly SendRule[]
+  channel?: string | undefined
+  chatType?: Origin['chatType'] | undefined
+  /** Of the session. */
+  key: string
+  /** Where no rule fits; default: allow. */
+  otherwise?: SendRule['action']
+}
+
+/** The session's own word, or else a rule that denies, or else one that allows. */
+export const sendAllowed = ({ override = 'inherit', rules = [], channel, chatType = 'direct', key, otherwise = 'allow' }: SendQuestion): boolean => {
+  if (override !== 'inherit') return override === 'on'
+  const fitting = rules.filter(
+    (rule) =>
+      (rule.channel === undefined || rule.channel === channel) &&
+      (rule.chatType === undefined || rule.chatType === chatType) &&
+      (rule.keyPrefix === undefined || key.startsWith(rule.keyPrefix)),
+  )
+  if (fitting.some(({ action }) => action === 'deny')) return false
+  return fitting.length > 0 || otherwise === 'allow'
+}

@@ -1,0 +1,112 @@
+/** When a conversation is so old that the next message begins a new one. Local time is read from the tables of time zones that Node has. */
+import type { Origin } from '../../contracts/reply.ts'
+
+export type ChatType = NonNullable<Origin['chatType']>
+
+/** `daily`: at an hour of the day, and after `idleMinutes` as well where they are given. `idle`: after those alone. */
+export type FreshnessRule = {
+  mode?: 'daily' | 'idle' | undefined
+  /** 0 to 23; default: 4. */
+  atHour?: number | undefined
+  /** At least 1; default where the mode is idle: 60. */
+  idleMinutes?: number | undefined
+}
+
+/** What a channel says goes before what a type of chat says, and that before the rest, field by field. */
+export type FreshnessPolicy = FreshnessRule & {
+  /** Name of the time zone of the gateway, such as Europe/Berlin; default: UTC, also for a name that nobody knows. */
+  timeZone?: string | undefined
+  byType?: { [Type in ChatType]?: FreshnessRule | undefined } | undefined
+  byChannel?: Record<string, FreshnessRule> | undefined
+}
+
+const dayMs = 86_400_000
+const minuteMs = 60_000
+
+/** The rule for one chat, with nothing left open. */
+export const freshnessRule = (policy: FreshnessPolicy, { chatType = 'direct', channel }: { chatType?: ChatType; channel?: string }) => {
+  const ofChannel = channel !== undefined && policy.byChannel && Object.hasOwn(policy.byChannel, channel) ? policy.byChannel[channel] : undefined
+  const layers = [ofChannel, policy.byType?.[chatType], policy]
+  const numbers = (field: 'atHour' | 'idleMinutes') => layers.map((layer) => layer?.[field]).find(Number.isFinite)
+  const mode = layers.find((layer) => layer?.mode !== undefined)?.mode ?? 'daily'
+  const idleMinutes = numbers('idleMinutes') ?? (mode === 'idle' ? 60 : undefined)
+  return {
+    mode,
+    atHour: Math.min(23, Math.max(0, Math.floor(numbers('atHour') ?? 4))),
+    ...(idleMinutes !== undefined && { idleMinutes: Math.max(1, idleMinutes) }),
+  }
+}
+
+/** @param of the chat, and both times in ms since the epoch */
+export const isStale = (of: { updatedAt: number; now: number; policy?: FreshnessPolicy; chatType?: ChatType; channel?: string }): boolean => {
+  const { updatedAt, now, policy = {} } = of
+  const { mode, atHour, idleMinutes } = freshnessRule(policy, of)
+  if (idleMinutes !== undefined && now - updatedAt > idleMinutes * minuteMs) return true
+  return mode === 'daily' && dayBegunAt(atHour, updatedAt, policy.timeZone) < dayBegunAt(atHour, now, policy.timeZone)
+}
+
+/** A number for the day that an instant belongs to, where days begin at an hour: no instant needs to be computed, so no hour can be missing. */
+const dayBegunAt = (atHour: number, at: number, timeZone?: string): number => {
+  const { year, month, day, hour } = wallTime(at, timeZone)
+  return Date.UTC(year, month - 1, day) / dayMs - (hour < atHour ? 1 : 0)
+}
+
+export type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
+
+/** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
+const clocks = new Map<string, Intl.DateTimeFormat | undefined>()
+/** More than there are time zones; whoever asks for others asks for names that he made up. */
+const clocksMax = 1_000
+
+const clockOf = (timeZone: string): Intl.DateTimeFormat | undefined => {
+  if (!clocks.has(timeZone)) {
+    if (clocks.size >= clocksMax) clocks.clear()
+    clocks.set(timeZone, newClock(timeZone))
+  }
+  return clocks.get(timeZone)
+}
+
+const newClock = (timeZone: string): Intl.DateTimeFormat | undefined => {
+  try {
+    return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
+      timeZone,
+      hourCycle: 'h23',
+      year: 'numeric',
+      month: 'numeric',
+      day: 'numeric',
+      hour: 'numeric',
+      minute: 'numeric',
+      second: 'numeric',
+    })
+  } catch {
+    return undefined
+  }
+}
+
+/** Whether there is such a time zone, for the border at which settings come in. */
+export const isTimeZone = (name: string): boolean => clockOf(name) !== undefined
+
+/** The last moment that a date can name. */
+const latestMs = 8.64e15
+
+/** What a clock on the wall shows. A guard of a statechart may ask, so nothing makes it throw: an unknown time zone is UTC. */
+export const wallTime = (at: number, timeZone = 'UTC'): WallTime => {
+  const moment = Math.min(latestMs, Math.max(-latestMs, at))
+  const clock = timeZone === 'UTC' ? undefined : clockOf(timeZone)
+  return clock === undefined ? utcTime(new Date(moment)) : timeOn(clock, moment)
+}
+
+const timeOn = (clock: Intl.DateTimeFormat, moment: number): WallTime => {
+  const parts = new Map(clock.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
+  const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0
+  return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute'), second: part('second') }
+}
+
+const utcTime = (moment: Date): WallTime => ({
+  year: moment.getUTCFullYear(),
+  month: moment.getUTCMonth() + 1,
+  day: moment.getUTCDate(),
+  hour: moment.getUTCHours(),
+  minute: moment.getUTCMinutes(),
+  second: moment.getUTCSeconds(),
+})

@@ -1,0 +1,77 @@
+/** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
+
+import type { Client } from '../../client/client.ts'
+import { textMax } from '../../contracts/session.ts'
+import type { RunEvent } from '../../runtime/run.ts'
+import { Blocks } from '../blocks.ts'
+import { approvalNeeded, progressText } from '../cards.ts'
+import { onInterrupt } from '../interrupt.ts'
+import { linesOf } from '../lines.ts'
+import type { ChatOptions } from '../options.ts'
+import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from '../output.ts'
+import { say } from '../say.ts'
+
+const tellProgress = (event: RunEvent): void => {
+  const text = progressText(event)
+  if (text !== undefined) note(dim(text))
+}
+
+export const chatThroughPipe = async (client: Client, options: ChatOptions): Promise<number> => {
+  const { session, agent, model, json = false } = options
+  let code: number = exitCodes.fine
+  let stop: (() => void) | undefined
+  const interrupted = new AbortController()
+  const stopListening = onInterrupt(async () => {
+    interrupted.abort()
+    process.stdin.destroy()
+    await client.command('chat.abort', { sessionKey: session }).catch(() => undefined)
+    stop?.()
+  })
+
+  /** @returns whether the next line may follow */
+  const answer = async (message: string): Promise<boolean> => {
+    const conversation = await say(
+      client,
+      { sessionKey: session, place: options },
+      { message, origin: { channel: 'stdio', to: session }, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
+    )
+    stop = conversation.stop
+    const blocks = json ? undefined : new Blocks(process.stdout)
+    try {
+      for await (const event of conversation.events) {
+        blocks?.hear(event)
+        if (json) printJson(event)
+        else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
+        else if (event.type === 'block' && event.kind === 'tool') note(dim(printable(event.payload.text ?? '', 'lines')))
+        else if (event.type !== 'tool' || hasColour(process.stderr)) tellProgress(event)
+        if (event.type === 'approval') {
+          reportError(approvalNeeded(session, event, options), { json })
+          return false
+        }
+      }
+      blocks?.finish(await conversation.outcome)
+      return true
+    } finally {
+      conversation.stop()
+    }
+  }
+
+  try {
+    for await (const line of linesOf(process.stdin, textMax + 1)) {
+      if (line.trim() === '') continue
+      try {
+        if (await answer(line)) continue
+        return exitCodes.failed
+      } catch (error) {
+        if (interrupted.signal.aborted) break
+        reportError(error, { json })
+        code = exitCodes.failed
+      }
+    }
+  } catch (error) {
+    if (!interrupted.signal.aborted) throw error
+  } finally {
+    stopListening()
+  }
+  return interrupted.signal.aborted ? exitCodes.interrupted : code
+}

@@ -1,0 +1,255 @@
+/** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
+
+import { cleanText } from '../../chat/delivery/visible-text.rules.ts'
+import { abortWord, parseDirectives } from '../../chat/directives/directives.rules.ts'
+import type { Client } from '../../client/client.ts'
+import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
+import type { Approval } from '../../contracts/turn.ts'
+import type { RunEvent } from '../../runtime/run.ts'
+import type { SessionView } from '../../runtime/session-view.ts'
+import { approvalQuestion, progressText } from '../cards.ts'
+import { Heard } from '../heard.ts'
+import type { ChatOptions } from '../options.ts'
+import { dim as dimmed, exitCodes, printable, stateText } from '../output.ts'
+import { saidSince } from '../say.ts'
+import { Screen, type Terminal } from '../screen.ts'
+
+const help = [
+  'Type to talk; what you say while an answer is coming joins the turn that is running.',
+  '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
+  '/quit  leaves (also Ctrl-D)                       /help   this',
+  '/new starts over, /compact shortens the history, /status shows the settings; also /think LEVEL, /model NAME, /queue MODE,',
+  '/verbose on|full|off, /reasoning on|off, /usage tokens|full|off: alone for the conversation, within a message for that message',
+]
+
+/** Ours; all others are for the session. */
+const local = new Set(['/quit', '/exit', '/help'])
+const isOrder = (text: string): boolean => abortWord(text) || parseDirectives(text).directives.length > 0
+
+export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
+  const subscription = await client.events(options.session)
+  const talk = new Talk(client, options, terminal)
+  const listen = async () => {
+    for await (const event of subscription.events)
+      if (event.type === 'restart') talk.restart()
+      else talk.hear(event as unknown as RunEvent)
+    talk.lost()
+  }
+  try {
+    await talk.begin()
+    // What has happened since then waits: it comes behind what was said before.
+    void listen()
+    return await talk.ended
+  } finally {
+    subscription.stop()
+  }
+}
+
+class Talk {
+  readonly #client: Client
+  readonly #options: ChatOptions
+  readonly #screen: Screen
+  readonly #dim: (text: string) => string
+  readonly #end = Promise.withResolvers<number>()
+  readonly #approvals: Approval[] = []
+  /** One after another, so that messages arrive in the order in which they were typed. */
+  #sending: Promise<void> = Promise.resolve()
+  /** The turn that is running; orders are answered beside it. */
+  #run: string | undefined
+  #interrupts = 0
+  readonly #heard = new Heard()
+
+  constructor(client: Client, options: ChatOptions, terminal: Terminal) {
+    this.#client = client
+    this.#options = options
+    this.#screen = new Screen(terminal)
+    this.#dim = (text) => dimmed(text, terminal.output as { isTTY?: boolean })
+    const { prompt } = this.#screen
+    prompt.on('line', (line) => this.#take(line))
+    prompt.on('SIGINT', () => this.#interrupt())
+    prompt.on('close', () => this.#end.resolve(exitCodes.fine))
+  }
+
+  get ended(): Promise<number> {
+    return this.#end.promise
+  }
+
+  async begin(): Promise<void> {
+    const { session } = this.#options
+    const where = this.#client.url === undefined ? 'in this process' : `at ${this.#client.url}`
+    this.#screen.line(this.#dim(`conversation '${printable(session)}' ${where}; /help says what you can do`))
+    try {
+      const view = await this.#client.command<SessionView>('sessions.get', { sessionKey: session })
+      this.#run = view.run?.runId
+      if (view.run) await this.#join(view.run.ids, view.state)
+      for (const approval of view.approvals) this.#ask(approval)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+    }
+  }
+
+  /** What a turn has said already comes first, as in the conversation. */
+  async #join(ids: readonly string[], state: unknown): Promise<void> {
+    const said = await saidSince(this.#client, this.#options.session, ids)
+    this.#heard.begin(said)
+    this.#screen.line(this.#dim(`(a turn is running: ${stateText(state)})`))
+    for (const text of said) this.#screen.line(printable(cleanText(text), 'lines'))
+  }
+
+  hear(event: RunEvent): void {
+    const screen = this.#screen
+    switch (event.type) {
+      case 'accepted':
+        if (event.status === 'steered') screen.line(this.#dim('  (joins the turn that is running)'))
+        else if (event.status === 'queued' || event.status === 'collected') screen.line(this.#dim('  (waits for its turn)'))
+        break
+      case 'started':
+        this.#run = event.runId
+        this.#heard.begin()
+        break
+      case 'delta':
+        this.#stream(event)
+        break
+      case 'tool':
+      case 'retry':
+      case 'fallback':
+        screen.line(this.#dim(progressText(event) ?? ''))
+        break
+      case 'approval':
+        this.#ask(event)
+        break
+      case 'decided':
+        this.#forget(event.callId)
+        break
+      case 'compacted':
+        screen.line(this.#dim('  (older history was summarised)'))
+        break
+      case 'notice':
+        screen.line(printable(event.text, 'lines'))
+        break
+      case 'reset':
+        screen.line(this.#dim(`  (the conversation starts over: ${printable(event.reason)})`))
+        break
+      case 'final':
+      case 'error':
+      case 'aborted':
+        this.#finish(event)
+        break
+      default:
+    }
+  }
+
+  /** The conversation was deleted: none of what we know of it is true any more. */
+  restart(): void {
+    this.#run = undefined
+    this.#approvals.length = 0
+    this.#screen.endStream()
+    this.#screen.line(this.#dim('  (the conversation was deleted and starts over)'))
+  }
+
+  /** The node is gone; without anybody having asked for it. */
+  lost(): void {
+    this.#screen.line('error: the connection to the node has ended\nhint: start it again; what it accepted continues')
+    this.#leave(exitCodes.failed)
+  }
+
+  #stream(delta: Extract<RunEvent, { type: 'delta' }>): void {
+    const { rest, begins, text } = this.#heard.take(delta)
+    this.#screen.stream(printable(rest, 'lines'))
+    if (begins) this.#screen.endStream()
+    this.#screen.stream(printable(text, 'lines'))
+  }
+
+  #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {
+    this.#screen.stream(printable(this.#heard.end(), 'lines'))
+    this.#screen.endStream()
+    for (const text of this.#unsaid(event)) this.#screen.line(printable(text, 'lines'))
+    if (event.type === 'aborted') this.#screen.line(this.#dim('  (stopped)'))
+    if (event.type === 'error') this.#complain(event.error)
+    if (event.runId !== this.#run) return
+    this.#run = undefined
+    this.#interrupts = 0
+    this.#approvals.length = 0
+  }
+
+  /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
+  #unsaid({ runId, text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
+    const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
+    return runId === this.#run ? this.#heard.unsaid(texts) : texts.filter((said) => said !== '')
+  }
+
+  #take(line: string): void {
+    this.#interrupts = 0
+    const text = line.trim()
+    const [approval] = this.#approvals
+    if (approval && /^(y|yes|n|no)$/i.test(text)) this.#decide(approval, /^y/i.test(text) ? 'approve' : 'deny')
+    else if (/^\/[a-z]+$/.test(text) && (local.has(text) || !isOrder(text))) this.#obey(text)
+    else if (text !== '') this.#say(line)
+    else if (approval) this.#ask(approval, true)
+    this.#screen.flush()
+  }
+
+  #obey(command: string): void {
+    if (command === '/quit' || command === '/exit') this.#leave(exitCodes.fine)
+    else if (command === '/help') for (const line of help) this.#screen.line(this.#dim(line))
+    else this.#screen.line(`error: there is no command ${command}\nhint: /help lists them; to say it, put something before it`)
+  }
+
+  #say(message: string): void {
+    const { session: sessionKey, agent, model } = this.#options
+    const origin = { channel: 'stdio', to: sessionKey }
+    this.#do(() => this.#client.command('chat.send', { sessionKey, message, origin, ...(agent ? { agent } : {}), ...(model ? { model } : {}) }))
+  }
+
+  #stop(): void {
+    this.#do(() => this.#client.command('chat.abort', { sessionKey: this.#options.session }))
+  }
+
+  #ask(approval: Approval, again = false): void {
+    if (!again && this.#approvals.some(({ callId }) => callId === approval.callId)) return
+    if (!again) this.#approvals.push(approval)
+    if (this.#approvals[0]?.callId === approval.callId) this.#screen.line(`? ${approvalQuestion(approval)} (y/n)`)
+  }
+
+  #forget(callId: string): void {
+    const at = this.#approvals.findIndex((approval) => approval.callId === callId)
+    if (at >= 0) this.#approvals.splice(at, 1)
+    if (at === 0 && this.#approvals[0]) this.#ask(this.#approvals[0], true)
+  }
+
+  #decide({ callId, inputHash, attempt }: Approval, decision: 'approve' | 'deny'): void {
+    this.#do(() =>
+      this.#client.command('approvals.resolve', { sessionKey: this.#options.session, callId, inputHash, attempt, decision, by: 'terminal' }),
+    )
+    this.#forget(callId)
+  }
+
+  #do(work: () => Promise<unknown>): void {
+    this.#sending = this.#sending.then(work).then(
+      () => undefined,
+      (error: unknown) => this.#complain(error),
+    )
+  }
+
+  #complain(error: unknown): void {
+    const { message, code, hint } = isBody(error) ? error : errorBody(error)
+    this.#screen.line(`error: ${printable(message)} [${code}]${hint ? `\nhint: ${printable(hint)}` : ''}`)
+  }
+
+  #interrupt(): void {
+    if (++this.#interrupts > 1) {
+      this.#leave(exitCodes.interrupted)
+      return
+    }
+    if (this.#run !== undefined) this.#stop()
+    this.#screen.line(this.#dim(this.#run !== undefined ? '  (stopping; Ctrl-C again leaves)' : '  (Ctrl-C again leaves)'))
+  }
+
+  #leave(code: number): void {
+    this.#end.resolve(code)
+    this.#screen.close()
+  }
+}
+
+const isBody = (error: unknown): error is { message: string; code: string; hint?: string } =>
+  typeof error === 'object' && error !== null && !(error instanceof Error) && 'code' in error && 'message' in error

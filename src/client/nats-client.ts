@@ -1,0 +1,86 @@
+/** Commands of a node over NATS, through its front door. */
+
+import { beginning, birthOf, inOrder, type OutEvent } from '../api/place.ts'
+import { journalOf } from '../cli/journal.ts'
+import type { CommandName } from '../contracts/commands.ts'
+import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { subjects } from '../contracts/subjects.ts'
+import type { BusMessage } from '../contracts/transport.ts'
+import { EventQueue } from '../runtime/event-queue.ts'
+import type { RuntimeOptions } from '../runtime/options.ts'
+import { stderrLogger } from '../runtime/system-environment.ts'
+import { connectBus } from '../transport/nats/connect.ts'
+import type { Client, Subscription } from './client.ts'
+
+const answerMs = 30_000
+/** Some commands wait for a turn to end. */
+const longestWaitMs = 3_600_000
+/** A server that restarts, a leader that is elected, a node that takes over: all end by themselves. */
+const outageMsMax = 600_000
+
+/** @returns undefined when no node answers there @throws RuntimeError log_unavailable, unauthorised */
+export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
+  const names = subjects(prefix)
+  const { bus, flush, close } = await connectBus(url, stderrLogger(), nats)
+  const command = async <Result>(name: CommandName, input: unknown, timeoutMs = answerMs): Promise<Result> => {
+    const { timeoutMs: waits } = (input ?? {}) as { timeoutMs?: number }
+    const patienceMs = name === 'agent.wait' ? (waits ?? longestWaitMs) + answerMs : timeoutMs
+    return bodyOf(await bus.request(names.api(name), new TextEncoder().encode(JSON.stringify(input)), { timeoutMs: patienceMs })) as Result
+  }
+  try {
+    await command('health', {}, 5_000)
+  } catch (error) {
+    await close()
+    if (isRuntimeError(error) && error.code === 'not_found') return undefined
+    throw error
+  }
+  return {
+    url,
+    outageMsMax,
+    hearsay: true,
+    command: (name, input) => command(name, input),
+    events: async (id): Promise<Subscription> => {
+      const queue = new EventQueue<OutEvent>()
+      const address = { kind: 'session', id }
+      const stop = bus.subscribe(names.everyOut(address), ({ data }) => {
+        const event = eventOf(data)
+        if (event !== undefined && event.type !== 'state') queue.push(event)
+      })
+      await flush()
+      const lives = { birth: () => birthOf(journalOf({ command }, address), address), stamped: false }
+      return {
+        events: inOrder(queue, beginning, lives),
+        stop: () => {
+          stop()
+          queue.end()
+        },
+      }
+    },
+    close,
+  }
+}
+
+/** @returns undefined for what is no event: whoever may publish there may publish anything */
+const eventOf = (data: Uint8Array): OutEvent | undefined => {
+  try {
+    const event: unknown = JSON.parse(new TextDecoder().decode(data))
+    return isEvent(event) ? event : undefined
+  } catch {
+    return undefined
+  }
+}
+
+const isEvent = (event: unknown): event is OutEvent =>
+  typeof event === 'object' &&
+  event !== null &&
+  'type' in event &&
+  typeof event.type === 'string' &&
+  // The list of messages that it is about is looked through by whoever waits for one of them.
+  (!('ids' in event) || Array.isArray(event.ids))
+
+const bodyOf = ({ data, headers }: BusMessage): unknown => {
+  const text = new TextDecoder().decode(data)
+  if (headers?.['Nats-Service-Error'] === undefined) return JSON.parse(text)
+  const { error } = JSON.parse(text) as { error: ErrorBody }
+  throw RuntimeError.from(error)
+}

@@ -1,0 +1,58 @@
+import { fromPromise, setup } from 'xstate'
+import { notProvided } from '../actors/not-provided.ts'
+
+/** @property revision of its last word, which is late */
+export type PeerInput = { node: string; revision: number }
+export type PeerOutput = { gone: boolean }
+
+/**
+ * One suspicion about another node. A process that was killed has hung up, and the server knows that at once; one that is busy, or frozen, has not, and
+ * has the time that its word lasts. A link that broke looks like a kill until the client is back, half a second later: hence two questions.
+ *
+ * | state       | on               | guard  | next        |
+ * | ----------- | ---------------- | ------ | ----------- |
+ * | asking      | answer           | listens | there      |
+ * | asking      | answer           |        | doubted     |
+ * | doubted     | after a while    |        | askingAgain |
+ * | askingAgain | answer           | listens | there      |
+ * | askingAgain | answer           |        | gone        |
+ */
+export const peerMachine = setup({
+  types: { input: {} as PeerInput, context: {} as PeerInput, output: {} as PeerOutput },
+  actors: {
+    /** Whether anybody listens where the node does; it need not answer. */
+    listens: fromPromise<boolean, PeerInput>(notProvided),
+  },
+  guards: { listens: (_, { listens }: { listens: boolean }) => listens },
+  delays: { comeBack: 750 },
+}).createMachine({
+  id: 'peer',
+  description: 'One suspicion about another node whose word is late: it has hung up, or it is there.',
+  context: ({ input }) => input,
+  initial: 'asking',
+  states: {
+    asking: {
+      invoke: {
+        src: 'listens',
+        input: ({ context }) => context,
+        onDone: [{ guard: { type: 'listens', params: ({ event }) => ({ listens: event.output }) }, target: 'there' }, { target: 'doubted' }],
+        onError: 'there',
+      },
+    },
+    doubted: {
+      description: 'Nobody listens. A client whose link broke is back within this time.',
+      after: { comeBack: 'askingAgain' },
+    },
+    askingAgain: {
+      invoke: {
+        src: 'listens',
+        input: ({ context }) => context,
+        onDone: [{ guard: { type: 'listens', params: ({ event }) => ({ listens: event.output }) }, target: 'there' }, { target: 'gone' }],
+        onError: 'there',
+      },
+    },
+    there: { type: 'final', output: { gone: false } },
+    gone: { type: 'final', output: { gone: true } },
+  },
+  output: ({ event }) => (event as unknown as { output: PeerOutput }).output,
+})

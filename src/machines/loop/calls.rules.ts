@@ -1,0 +1,75 @@
+/** The tool calls of one step of the agent loop, as pure functions over what the loop knows. */
+
+import { rememberSent } from '../../chat/delivery/sent-texts.rules.ts'
+import { toolEndText } from '../../chat/delivery/tool-message.rules.ts'
+import type { ErrorBody } from '../../contracts/errors.ts'
+import type { ToolMessage } from '../../contracts/message.ts'
+import type { ToolCall } from '../../contracts/tool.ts'
+import type { TranscriptItem } from '../../contracts/turn.ts'
+import type { ToolReport } from '../tool-call/tool.machine.ts'
+import type { LoopContext } from './loop.context.ts'
+
+export const toolName = (index: number): string => `tool-${index}`
+
+/** Places of the calls that run or wait for a person. */
+export const live = ({ launched, results }: LoopContext): number[] =>
+  results.flatMap((result, index) => (result === null && index < launched ? [index] : []))
+
+/** Calls to launch now: all side by side, or one when the one before has ended. */
+export const launchable = (context: LoopContext): number[] => {
+  const { calls, launched, profile } = context
+  const places = [...calls.keys()]
+  if (profile.toolExecution === 'parallel') return places.slice(launched)
+  return live(context).length === 0 ? places.slice(launched, launched + 1) : []
+}
+
+/** No call runs, and none will: all have run, or what has not been launched was overtaken by a newer message or a stop. */
+export const isStepOver = (context: LoopContext): boolean =>
+  live(context).length === 0 && (context.launched === context.calls.length || context.steers.length > 0 || context.cancelled)
+
+const sentToMax = 50
+export const finished = (
+  { calls, results, sent, sentTo }: LoopContext,
+  { callId, status, result }: Extract<ToolReport, { type: 'tool.finished' }>,
+): Partial<LoopContext> => {
+  const { name = '', sends } = calls.find(({ id }) => id === callId) ?? {}
+  const { error } = (typeof result === 'object' && 'role' in result && result.role === 'tool' ? (result.output as { error?: ErrorBody }) : null) ?? {}
+  return {
+    results: results.map((other, index) => (calls[index]?.id === callId ? result : other)),
+    ...(status === 'failed' ? { toolError: { name, code: error?.code ?? 'tool_failed' } } : {}),
+    ...(status === 'completed' ? { toolError: null } : {}),
+    ...(status === 'completed' && sends
+      ? { sent: rememberSent(sent, sends.text), sentTo: sends.route ? [...sentTo, sends.route].slice(-sentToMax) : sentTo }
+      : {}),
+  }
+}
+
+/** What is told of a tool that has ended, where users want to know all. */
+export const endedText = (
+  { verbose, calls }: LoopContext,
+  { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
+): string | undefined => {
+  const said = output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined)
+  return toolEndText(verbose, calls.find(({ id }) => id === callId)?.name ?? '', said)
+}
+
+export type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
+
+/** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
+export const unfinished = ({ calls, results, launched, cancelled, error }: LoopContext): Unfinished[] =>
+  calls.flatMap((call, index) => {
+    if (results[index]) return []
+    const why = error?.message ?? (cancelled ? 'somebody stopped the turn' : 'a newer message came first')
+    const reason = {
+      code: error?.code ?? (cancelled ? 'cancelled' : 'tool_skipped'),
+      message: index < launched ? `stopped in its work: ${why}` : `not run: ${why}`,
+    }
+    const message: ToolMessage = { role: 'tool', callId: call.callId, name: call.name, output: { error: reason }, isError: true }
+    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]
+  })
+
+/** All results of the step in the order of its calls. */
+export const resultsOf = (context: LoopContext): TranscriptItem[] => {
+  const rest = unfinished(context)
+  return context.results.map((result, index) => result ?? (rest.find(({ call }) => call === context.calls[index]) as Unfinished).message)
+}

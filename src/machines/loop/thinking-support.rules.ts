@@ -1,0 +1,44 @@
+/** Which thinking levels a provider takes, read from its refusal of another one. */
+import type { ErrorBody } from '../../contracts/errors.ts'
+import { ThinkingLevel } from '../../contracts/settings.ts'
+
+/** What the refusal has to be about, so that a list of other things is not taken for levels. */
+const subject = /reason|think|effort/i
+/** How a list begins. */
+const beginning =
+  /(?:(?:supported|allowed|accepted|valid|permitted|available)(?:\s+\w+){0,2}?(?:\s+are)?\s*:|(?:must|should) be one of:?|expected one of:?)/gi
+/** Words with nothing between them but spaces, quotes, brackets, commas and the like: a colon or the end of a sentence ends the list. */
+const list = /^[a-z \t,/|'"`\\[\]()]*/i
+const listCharsMax = 500
+
+/**
+ * The levels in the order in which the provider lists them.
+ * @returns undefined when the error does not refuse a level, or names none that we know
+ */
+export const supportedThinking = (error: ErrorBody): ThinkingLevel[] | undefined => {
+  if (error.code !== 'provider_rejected') return undefined
+  // The message first: it is a sentence, while the body is JSON with fields around it.
+  for (const text of [error.message, error.data?.body]) {
+    if (typeof text !== 'string' || !subject.test(text)) continue
+    for (const { index, 0: intro } of text.matchAll(beginning)) {
+      const levels = levelsIn(text.slice(index + intro.length, index + intro.length + listCharsMax))
+      if (levels.length > 0) return levels
+    }
+  }
+  return undefined
+}
+
+const levelsIn = (text: string): ThinkingLevel[] => {
+  const words = (list.exec(text)?.[0] ?? '').toLowerCase().match(/[a-z]+/g) ?? []
+  const levels = words.flatMap((word) => {
+    const level = ThinkingLevel.safeParse(word === 'none' ? 'off' : word)
+    return level.success ? [level.data] : []
+  })
+  return [...new Set(levels)]
+}
+
+/** The level to try next. What was tried counts for one credential: with the next one it begins anew. */
+export const nextThinking = (supported: readonly ThinkingLevel[], tried: Iterable<ThinkingLevel>): ThinkingLevel | undefined => {
+  const done = new Set(tried)
+  return supported.find((level) => !done.has(level))
+}

@@ -1,0 +1,90 @@
+/** The messages that wait in a session, as pure functions. */
+
+import { queueMax } from '../../contracts/profile.ts'
+import type { AcceptedMessage } from '../../contracts/session.ts'
+import type { Prompt, TurnOutput } from '../../contracts/turn.ts'
+import { unasked } from '../turn/no-answer.rules.ts'
+import { collectable, sameRoute } from './collect.rules.ts'
+
+/** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
+export type Dropped = { count: number; lines: string[] }
+export const noneDropped: Dropped = { count: 0, lines: [] }
+
+export type Queue = {
+  /** Accepted messages without a turn, oldest first. */
+  queue: AcceptedMessage[]
+  dropped: Dropped
+  /** No message has come in for as long as its sender wished to wait for more. */
+  settled: boolean
+  /** They were to be collected, and their answers go to different places: until nothing waits any more, each gets a turn of its own. */
+  apart: boolean
+}
+export const emptyQueue: Queue = { queue: [], dropped: noneDropped, settled: true, apart: false }
+
+const cap = ({ queueCap = queueMax }: AcceptedMessage['profile']): number => Math.min(queueCap, queueMax)
+
+/** There is no room, and nothing may be dropped for it. */
+export const isFull = ({ queue }: Pick<Queue, 'queue'>, profile: AcceptedMessage['profile']): boolean =>
+  queue.length >= cap(profile) && (profile.queueDrop ?? 'new') === 'new'
+
+/** Takes one in behind the others. The newest message says how many there may be. */
+export const enqueued = (
+  { queue, dropped }: Queue,
+  message: AcceptedMessage,
+): { queue: AcceptedMessage[]; dropped: Dropped; out: AcceptedMessage[] } => {
+  const limit = cap(message.profile)
+  const out = queue.slice(0, Math.max(0, queue.length + 1 - limit))
+  if (out.length === 0) return { queue: [...queue, message], dropped, out }
+  const lines = message.profile.queueDrop === 'summarize' ? out.flatMap(({ line }) => line ?? []) : []
+  const counts = message.profile.queueDrop === 'summarize'
+  return {
+    queue: [...queue.slice(out.length), message],
+    dropped: counts ? { count: dropped.count + out.length, lines: [...dropped.lines, ...lines].slice(-limit) } : dropped,
+    out,
+  }
+}
+
+/** What the next turn takes: the message that has waited longest; if it asks to be collected, with those behind it that ask the same. */
+export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): AcceptedMessage[] => {
+  const [first] = queue
+  if (first?.gathered) {
+    const last = queue.findIndex(({ gathered, origin }) => !gathered || origin?.sender !== first.origin?.sender || !sameRoute(origin, first.origin))
+    return queue.slice(0, last === -1 ? queue.length : last)
+  }
+  // Nothing can be added to a greeting.
+  const other = queue.findIndex(({ profile, greeting }) => profile.queueMode !== 'collect' || greeting)
+  const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
+  return apart || !collectable(together.map(({ origin }) => origin)) ? queue.slice(0, 1) : together
+}
+
+/** Takes the messages of the next turn out of the queue; what was dropped is told with them. */
+export const taken = (waiting: Queue): Queue & { messages: AcceptedMessage[]; prompt: Prompt } => {
+  const messages = nextMessages(waiting)
+  const queue = waiting.queue.slice(messages.length)
+  const { profile } = messages[0] ?? {}
+  const { dropped } = waiting
+  return {
+    messages,
+    prompt: {
+      ids: messages.map(({ id }) => id),
+      ...(messages.length > 1 && messages[0]?.gathered
+        ? { joined: true as const }
+        : messages.length > 1 || dropped.count > 0
+          ? { collected: true as const }
+          : {}),
+      ...(dropped.count > 0 ? { dropped } : {}),
+    },
+    queue,
+    dropped: noneDropped,
+    settled: waiting.settled,
+    apart:
+      queue.length > 0 && (waiting.apart || (profile?.queueMode === 'collect' && messages.length === 1 && queue[0]?.profile.queueMode === 'collect')),
+  }
+}
+
+/** The outcome of a message that will have no turn of its own. */
+export const unanswered = ({ id, profile }: AcceptedMessage, transcriptLength: number): TurnOutput => ({
+  ...unasked(id, [id], profile.model, transcriptLength),
+  status: 'cancelled',
+  outcome: 'aborted',
+})

@@ -1,0 +1,152 @@
+/** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
+
+import { dedupeKey, remember } from '../../chat/inbound/dedupe.rules.ts'
+import { definedOf } from '../../contracts/defined.ts'
+import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
+import { providerOf } from '../../contracts/model-ref.ts'
+import type { Profile } from '../../contracts/profile.ts'
+import type { SessionEvent, SessionRecord } from '../../contracts/session.ts'
+import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
+import type { SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
+import { sessionIdOf } from './session-id.rules.ts'
+
+type Message = Extract<SessionEvent, { type: 'message' }>
+
+export const emptyRecord: SessionRecord = {
+  sessionId: '',
+  startedAt: 0,
+  updatedAt: 0,
+  resets: 0,
+  systemSent: false,
+  abortedLastRun: false,
+  needsIntro: false,
+  toggles: {},
+  compactions: 0,
+  spent: { turns: 0, usage: noUsage, costUsd: 0, priced: 0, unpriced: 0, days: {} },
+  notes: [],
+  seen: [],
+}
+
+/** A message was accepted: the conversation is alive, and begins with its first one. A clock that fell behind turns nothing back. */
+export const touched = (record: SessionRecord, key: string, { at, origin, profile }: Pick<Message, 'at' | 'origin' | 'profile'>): SessionRecord => {
+  // That the agent has looked around does not keep a conversation alive.
+  if (profile.heartbeat && record.sessionId !== '') return record
+  const now = Math.max(at, record.updatedAt)
+  const dedupe = origin && dedupeKey(origin, key)
+  return {
+    ...record,
+    ...(record.sessionId === '' ? { sessionId: sessionIdOf(key, now, record.resets), startedAt: now } : {}),
+    updatedAt: now,
+    ...(origin ? { origin } : {}),
+    ...(dedupe === undefined ? {} : { seen: [...remember(record.seen, dedupe, now).seen] }),
+  }
+}
+
+/** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
+export const begunAnew = (record: SessionRecord, key: string, at: number): SessionRecord => {
+  const { flushed: _, tokens: __, credential: ___, ...kept } = record
+  const now = Math.max(at, record.updatedAt)
+  const resets = record.resets + 1
+  return {
+    ...kept,
+    sessionId: sessionIdOf(key, now, resets),
+    startedAt: now,
+    updatedAt: now,
+    resets,
+    systemSent: false,
+    abortedLastRun: false,
+    compactions: 0,
+    // What the days have cost does not end with a conversation.
+    spent: { ...emptyRecord.spent, days: record.spent.days },
+  }
+}
+
+/** Old history is a summary now; what that took counts as all else. */
+export const summarised = (record: SessionRecord, { usage, costUsd, tokens, endedAt }: SummaryOutput): SessionRecord => {
+  const { credential: _, ...rest } = record
+  return {
+    ...rest,
+    compactions: record.compactions + 1,
+    ...(record.tokens ? { tokens: { ...record.tokens, total: tokens?.after ?? 0 } } : {}),
+    spent: spentMore(record.spent, { usage, costUsd, at: endedAt ?? record.updatedAt }),
+  }
+}
+
+type Spent = SessionRecord['spent']
+const daysMax = 31
+
+/** By day, too: whoever asks wants to know of today and of the last month. */
+const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd?: number | undefined; at: number }): Spent => {
+  if (usage.inputTokens + usage.outputTokens === 0) return spent
+  const day = new Date(at).toISOString().slice(0, 10)
+  const before = spent.days[day] ?? { costUsd: 0, priced: 0, unpriced: 0 }
+  const more = { costUsd: costUsd ?? 0, priced: costUsd === undefined ? 0 : 1, unpriced: costUsd === undefined ? 1 : 0 }
+  const add = (sum: typeof more) => ({
+    costUsd: sum.costUsd + more.costUsd,
+    priced: sum.priced + more.priced,
+    unpriced: sum.unpriced + more.unpriced,
+  })
+  const days = Object.entries({ ...spent.days, [day]: add(before) }).sort(([a], [b]) => (a < b ? -1 : 1))
+  return { ...spent, ...add(spent), usage: addUsage(spent.usage, usage), days: Object.fromEntries(days.slice(-daysMax)) }
+}
+
+/** A turn has ended: what it used is written down here and nowhere else. */
+export const accounted = (
+  record: SessionRecord,
+  { status, usage, model, provider, window, tokens, costUsd, flushed, credential, endedAt, compactions = 0 }: TurnOutput,
+): SessionRecord => {
+  const { spent, credential: pinned, ...rest } = record
+  const used = usage.inputTokens + usage.outputTokens > 0
+  const at = endedAt ?? record.updatedAt
+  return {
+    ...rest,
+    // After a compaction nothing is warm any more.
+    ...(compactions > 0 || (credential ?? pinned) === undefined ? {} : { credential: (credential ?? pinned) as string }),
+    // Also where all was said, and the rest of it was on its way when somebody stopped it.
+    abortedLastRun: status === 'cancelled' || record.abortedLastRun,
+    systemSent: record.systemSent || status === 'completed',
+    needsIntro: record.needsIntro && status !== 'completed',
+    compactions: record.compactions + compactions,
+    // Before the turn compacted anything.
+    ...(flushed ? { flushed: { at: record.updatedAt, compactions: record.compactions } } : {}),
+    tokens: {
+      input: used ? usage.inputTokens : (record.tokens?.input ?? 0),
+      output: used ? usage.outputTokens : (record.tokens?.output ?? 0),
+      total: tokens ?? record.tokens?.total ?? 0,
+      ...(window || record.tokens?.window ? { window: window || (record.tokens?.window as number) } : {}),
+      ...(endedAt === undefined ? {} : { at: endedAt }),
+      model,
+      provider: provider ?? providerOf(model),
+    },
+    spent: { ...spentMore(flushed ? spentMore(spent, { ...flushed, at }) : spent, { usage, costUsd, at }), turns: spent.turns + 1 },
+  }
+}
+
+/** Settings for a turn: what the message asks for, else what the session keeps, else what its agent says. */
+export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[]): Profile => {
+  const wishes: Toggles = Object.assign({}, ...layers)
+  // What is to be as usual stands there without a value, above what was wished for before.
+  const { elevated: _, send: __, activation: ___, ...rest } = definedOf(wishes)
+  if (Object.keys(rest).length === 0) return profile
+  // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
+  const primary = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { primary: profile.model } : {}
+  return { ...profile, ...primary, ...rest }
+}
+
+/** After another rule about groups the model is told of it. */
+export const withToggles = (record: SessionRecord, toggles: Toggles): SessionRecord => ({
+  ...record,
+  toggles,
+  needsIntro: record.needsIntro || toggles.activation !== record.toggles.activation,
+})
+
+/** Null takes a wish back. */
+export const configured = (toggles: Toggles, changes: ToggleChanges): Toggles =>
+  Object.fromEntries(Object.entries({ ...toggles, ...changes }).filter(([, value]) => value !== null && value !== undefined))
+
+const notesMax = 20
+/** Something has happened that the model shall know of. */
+export const noted = (record: SessionRecord, at: number, text: string): SessionRecord => ({
+  ...record,
+  notes: [...record.notes, { at, text }].slice(-notesMax),
+})

@@ -1,0 +1,169 @@
+/** What a session knows, and the pure functions over it; the chart in session.machine.ts says when they are used. */
+
+import { groupIntro } from '../../chat/inbound/group-intro.rules.ts'
+import { withNotes } from '../../chat/inbound/prompt-notes.rules.ts'
+import type { ErrorCode } from '../../contracts/errors.ts'
+import type { Profile } from '../../contracts/profile.ts'
+import type { Origin } from '../../contracts/reply.ts'
+import type { AcceptedMessage, SessionRecord } from '../../contracts/session.ts'
+import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
+import { usageEvents } from '../turn/usage-event.rules.ts'
+import { emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
+import { accounted, emptyRecord } from './record.rules.ts'
+
+/** Decisions that a session remembers, to say of a repeated one that it is. */
+const rememberedMax = 50
+
+export type SessionContext = Queue & {
+  key: string
+  record: SessionRecord
+  transcriptLength: number
+  run: { runId: string; ids: string[]; profile: Profile; prompt: Prompt; facts: TurnFacts } | null
+  /** Turns so far: part of nothing but names. */
+  turns: number
+  approvals: Approval[]
+  decided: string[]
+  /** Why the running turn is stopped for a reset, as whoever asked for it said. */
+  resetReason: string | null
+  /** The message that asks for a compaction, and is answered when that has ended. */
+  order: (Pick<AcceptedMessage, 'id' | 'profile' | 'origin' | 'delivery'> & { instructions?: string }) | null
+}
+
+export const begin = (key: string): SessionContext => ({
+  ...emptyQueue,
+  key,
+  record: emptyRecord,
+  transcriptLength: 0,
+  run: null,
+  turns: 0,
+  approvals: [],
+  decided: [],
+  resetReason: null,
+  order: null,
+})
+
+export const summaryInput = (
+  { key, transcriptLength, turns, order, record }: SessionContext,
+  event: { profile?: Profile; instructions?: string },
+): SummaryInput => {
+  const instructions = order ? order.instructions : event.instructions
+  return {
+    session: key,
+    profile: order?.profile ?? (event.profile as Profile),
+    upTo: transcriptLength,
+    id: `${key}:summary-${turns}.${record.compactions}`,
+    ...(instructions === undefined ? {} : { instructions }),
+  }
+}
+
+/** What a summary has used, which nobody's turn has. */
+export const summaryUsage = ({ key, record, order }: SessionContext, { id, model, usage, costUsd, endedAt, tokens }: SummaryOutput) =>
+  usageEvents({
+    runId: id,
+    session: key,
+    sessionId: record.sessionId,
+    channel: order?.origin?.channel,
+    at: endedAt ?? record.updatedAt,
+    model: model ?? order?.profile.model ?? '',
+    usage,
+    window: record.tokens?.window ?? 0,
+    tokens: tokens?.after ?? 0,
+    costUsd: costUsd ?? null,
+    durationMs: null,
+    attempts: 0,
+  })
+
+export type Refusal = { code: ErrorCode; message: string; hint: string }
+
+const remember = (list: string[], ...items: string[]): string[] => [...list, ...items].slice(-rememberedMax)
+
+export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
+  const { messages, prompt, ...waiting } = taken(context)
+  const [first] = messages
+  const newest = messages.at(-1)
+  if (!first || !newest) return {}
+  const { record } = context
+  const { origin, delivery, thread } = messages.find((message) => message.origin) ?? {}
+  return {
+    ...waiting,
+    turns: context.turns + 1,
+    run: {
+      runId: first.id,
+      ids: prompt.ids,
+      profile: newest.profile,
+      prompt: { ...prompt, ...told(record, first) },
+      facts: {
+        ...(origin ? { origin, ...introOf(record, newest, origin) } : {}),
+        ...(delivery ? { delivery } : {}),
+        ...(thread ? { thread } : {}),
+        ...(record.sessionId === '' ? {} : { sessionId: record.sessionId }),
+        ...(record.spent.turns === 0 ? { newSessionId: record.sessionId } : {}),
+        compactions: record.compactions,
+        at: first.at,
+        ...(record.flushed ? { flushedAt: record.flushed.compactions } : {}),
+        ...(record.tokens ? { tokens: record.tokens.total } : {}),
+        ...(record.tokens?.at === undefined ? {} : { lastCallAt: record.tokens.at }),
+        ...(record.credential === undefined ? {} : { pinned: record.credential }),
+        ...(record.tokens?.window ? { window: record.tokens.window } : {}),
+      },
+    },
+    // Each of these is told once.
+    record: record.notes.length > 0 || record.abortedLastRun ? { ...record, notes: [], abortedLastRun: false } : record,
+  }
+}
+
+/** In a group the first turn, and the first after the rules have changed, tells the model how to behave there. */
+const introOf = ({ systemSent, needsIntro, toggles }: SessionRecord, { groupHint }: AcceptedMessage, origin: Origin): Pick<TurnFacts, 'intro'> => {
+  if (origin.chatType !== 'group' || (systemSent && !needsIntro)) return {}
+  const { subject, members } = origin
+  return {
+    intro: groupIntro({
+      ...(subject === undefined ? {} : { subject }),
+      ...(members === undefined ? {} : { members }),
+      activation: toggles.activation ?? 'mention',
+      ...(groupHint === undefined ? {} : { hint: groupHint }),
+    }),
+  }
+}
+
+const greetingNote = 'A new conversation has begun. Greet the user in one or two short sentences and ask what you can do.'
+
+/** What has happened since the model was last asked. */
+const told = ({ notes, abortedLastRun }: SessionRecord, { origin, greeting }: AcceptedMessage): Pick<Prompt, 'before'> => {
+  const before = withNotes(greeting ? greetingNote : '', {
+    aborted: abortedLastRun,
+    events: notes,
+    messageId: origin?.messageId,
+  })
+  return before === '' ? {} : { before }
+}
+
+export const outcomeOf = ({ text: _, transcriptLength: __, ...outcome }: TurnOutput): TurnOutcome => outcome
+
+/** The turn is over; a call of it that still waited for a person needs no decision any more. */
+export const endTurn = (context: SessionContext, output: TurnOutput): Partial<SessionContext> => ({
+  transcriptLength: output.transcriptLength,
+  record: accounted(context.record, output),
+  run: null,
+  approvals: [],
+  decided: remember(context.decided, ...context.approvals.map(questionOf)),
+})
+
+/** Takes one message, or all of them, out of the queue. */
+export const drop = (context: SessionContext, only?: string): { change: Partial<SessionContext>; outputs: TurnOutput[] } => {
+  const leaves = ({ id }: AcceptedMessage): boolean => only === undefined || id === only
+  const outputs = context.queue.filter(leaves).map((message) => unanswered(message, context.transcriptLength))
+  const queue = context.queue.filter((message) => !leaves(message))
+  return { outputs, change: queue.length === 0 ? emptyQueue : { queue } }
+}
+
+/** Each attempt at a call is a question of its own: a late repetition of one decision is no answer to the next. */
+export const questionOf = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string => `${callId}#${attempt}`
+
+export const endApproval = ({ approvals, decided }: SessionContext, callId: string): Partial<SessionContext> => {
+  const ended = approvals.filter((approval) => approval.callId === callId)
+  return {
+    approvals: approvals.filter((approval) => approval.callId !== callId),
+    decided: remember(decided, ...ended.map(questionOf)),
+  }
+}

@@ -1,0 +1,245 @@
+import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
+import { notProvided } from '../../actors/not-provided.ts'
+import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
+import type { ToolOutcome } from '../../contracts/tool.ts'
+import type { Approval, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+
+/** `attemptMax` is the tool's own, until a worker is lost. */
+type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
+
+/** Attempts in all, once a worker was lost: with the pauses between them half a minute for another one to come up. */
+const attemptMaxOfLost = 8
+
+export type ToolEvent =
+  | {
+      type: 'approve'
+      callId: string
+      decision: 'approve' | 'deny'
+      inputHash: string
+      attempt: number
+      by?: string | undefined
+      note?: string | undefined
+    }
+  | { type: 'cancel' }
+
+/** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
+export type ToolReport =
+  | { type: 'tool.waiting'; approval: Approval }
+  | { type: 'tool.decided'; callId: string }
+  /** `output` where a tool gave one: `result` only names it then. */
+  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
+
+/** The attempt that a person is asked about. */
+const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)
+
+const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
+  event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
+const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
+
+const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
+  `a person refused this call${by ? ` (${by})` : ''}${note ? `: ${note}` : ''}`
+
+/** What the model reads in place of a result. */
+const failure = ({ error }: Context) => {
+  const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
+  return { error: { code, message, ...(hint ? { hint } : {}) } }
+}
+
+/**
+ * One tool call, from the model's wish to its result.
+ *
+ * | state          | on             | guard           | next              | does                             |
+ * | -------------- | -------------- | --------------- | ----------------- | -------------------------------- |
+ * | admission      |                | hasProblem      | failed            | tells the model what is wrong    |
+ * | admission      |                | needsApproval   | awaiting-input    |                                  |
+ * | admission      |                |                 | running           |                                  |
+ * | awaiting-input | approve        | approvedInDoubt | running           | the next attempt                 |
+ * | awaiting-input | approve        | approved        | running           | once; bound to the arguments     |
+ * | awaiting-input | approve        | deniedInDoubt   | reported-in-doubt | tells the model that nobody knows |
+ * | awaiting-input | approve        | denied          | denied            |                                  |
+ * | running        | execute done   |                 | completed         |                                  |
+ * | running        | execute error  | ranPerhaps      | in-doubt          | never runs it again by itself    |
+ * | running        | execute error  | lostOnce        | in-doubt          | likewise: its worker is gone     |
+ * | running        | execute error  | lost            | retrying          | a worker may come up for it      |
+ * | running        | execute error  | mayRetry        | retrying          |                                  |
+ * | running        | execute error  |                 | failed            |                                  |
+ * | running        | after timeout  |                 | failed            | the effect is stopped            |
+ * | retrying       | after backoff  |                 | running           | the next attempt                 |
+ * | in-doubt       |                | asksPerson      | awaiting-input    |                                  |
+ * | in-doubt       |                |                 | reported-in-doubt | tells the model that nobody knows |
+ * | (all)          | cancel         |                 | cancelled         | the effect is stopped            |
+ */
+export const toolMachine = setup({
+  types: {
+    input: {} as ToolInput,
+    context: {} as Context,
+    events: {} as ToolEvent,
+    emitted: {} as SessionOutput,
+    tags: {} as 'waiting',
+  },
+  actors: {
+    execute: fromPromise<ToolCallOutput, ToolCallInput>(notProvided),
+  },
+  guards: {
+    hasProblem: ({ context }) => context.call.problem !== undefined,
+    needsApproval: ({ context }) => context.call.needsApproval,
+    approvedInDoubt: ({ context, event }) => decides(context, event, 'approve') && isInDoubt(context),
+    approved: ({ context, event }) => decides(context, event, 'approve'),
+    deniedInDoubt: ({ context, event }) => decides(context, event, 'deny') && isInDoubt(context),
+    denied: ({ context, event }) => decides(context, event, 'deny'),
+    ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code === 'tool_in_doubt',
+    lostOnce: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'tool_lost' && context.call.onCrash === 'once',
+    lost: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'tool_lost' && context.attempt < attemptMaxOfLost,
+    mayRetry: ({ context }, { error }: { error: unknown }) => errorBody(error).retryable && context.attempt < context.attemptMax,
+    asksPerson: ({ context }) => context.inDoubt === 'ask',
+  },
+  delays: {
+    timeout: ({ context }) => context.call.timeoutMs,
+    backoff: ({ context }) => Math.min(30_000, 250 * 2 ** (context.attempt - 1)),
+  },
+  actions: {
+    rememberProblem: assign({
+      error: ({ context }): ErrorBody => ({
+        code: context.call.problem?.code ?? 'tool_input',
+        message: context.call.problem?.message ?? '',
+        retryable: false,
+      }),
+    }),
+    rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error, 'tool_failed') }),
+    rememberDoubt: assign({
+      error: (_, { error }: { error: unknown }): ErrorBody => ({
+        code: 'tool_in_doubt',
+        message: `${errorBody(error).message}; it may or may not have done its work`,
+        retryable: false,
+        hint: 'look at what it should have changed, then approve a repetition or deny it',
+      }),
+    }),
+    allowMoreAttempts: assign({ attemptMax: ({ context }) => Math.max(context.attemptMax, attemptMaxOfLost) }),
+    rememberTimeout: assign({
+      error: ({ context }): ErrorBody => ({
+        code: 'tool_timeout',
+        message: `the tool did not finish within ${context.call.timeoutMs} ms`,
+        retryable: false,
+      }),
+    }),
+    rememberDenial: assign({
+      error: ({ event }): ErrorBody => ({
+        code: 'tool_denied',
+        message: event.type === 'approve' ? refusal(event) : refusal({}),
+        retryable: false,
+      }),
+    }),
+    countAttempt: assign({ attempt: ({ context }) => context.attempt + 1, error: null }),
+    askForDecision: sendParent(({ context }): ToolReport => {
+      const { runId, call } = context
+      const { id: callId, name, input, inputHash } = call
+      return {
+        type: 'tool.waiting',
+        approval: { callId, runId, name, input, inputHash, attempt: asked(context), why: isInDoubt(context) ? 'in_doubt' : 'approval' },
+      }
+    }),
+    endWaiting: sendParent(({ context }): ToolReport => ({ type: 'tool.decided', callId: context.call.id })),
+    announceRequest: enqueueActions(({ context: { runId, call }, enqueue }) =>
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'requested', input: call.input }),
+    ),
+    reportResult: enqueueActions(({ context: { runId, call }, enqueue }, { answer }: { answer: ToolCallOutput }) => {
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'completed', output: answer.output })
+      enqueue.sendParent({
+        type: 'tool.finished',
+        callId: call.id,
+        status: 'completed',
+        result: { content: answer.id },
+        output: answer.output,
+      } satisfies ToolReport)
+    }),
+    reportFailure: enqueueActions(({ context, enqueue }, { status }: { status: Exclude<ToolOutcome['status'], 'completed'> }) => {
+      const { runId, call } = context
+      const output = failure(context)
+      enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: status, output })
+      enqueue.sendParent({
+        type: 'tool.finished',
+        callId: call.id,
+        status,
+        result: { role: 'tool', callId: call.callId, name: call.name, output, isError: true },
+      } satisfies ToolReport)
+    }),
+  },
+}).createMachine({
+  id: 'tool',
+  description: 'One tool call, from the wish of the model to its result.',
+  context: ({ input }) => ({ ...input, attempt: 1, attemptMax: input.call.attemptMax, error: null }),
+  initial: 'admission',
+  on: { cancel: { target: '.cancelled', description: 'somebody pressed stop' } },
+  states: {
+    admission: {
+      description: 'May it run at all, and does a person have to agree?',
+      entry: 'announceRequest',
+      always: [
+        { guard: 'hasProblem', target: 'failed', actions: 'rememberProblem' },
+        { guard: 'needsApproval', target: 'awaiting-input' },
+        { target: 'running' },
+      ],
+    },
+    'awaiting-input': {
+      description: 'A person decides; the decision counts for these arguments only.',
+      tags: 'waiting',
+      entry: 'askForDecision',
+      exit: 'endWaiting',
+      on: {
+        approve: [
+          { guard: 'approvedInDoubt', target: 'running', actions: 'countAttempt' },
+          { guard: 'approved', target: 'running' },
+          { guard: 'deniedInDoubt', target: 'reported-in-doubt' },
+          { guard: 'denied', target: 'denied', actions: 'rememberDenial' },
+        ],
+      },
+    },
+    running: {
+      description: 'The tool works.',
+      invoke: {
+        id: 'execute',
+        src: 'execute',
+        input: ({ context: { session, runId, agent, call, thread, attempt } }) => ({
+          session,
+          runId,
+          agent,
+          call,
+          attempt,
+          onCrash: call.onCrash,
+          ...(thread ? { thread } : {}),
+        }),
+        onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
+        onError: [
+          {
+            guard: { type: 'ranPerhaps', params: ({ event }) => ({ error: event.error }) },
+            target: 'in-doubt',
+            actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) },
+          },
+          {
+            guard: { type: 'lostOnce', params: ({ event }) => ({ error: event.error }) },
+            target: 'in-doubt',
+            actions: { type: 'rememberDoubt', params: ({ event }) => ({ error: event.error }) },
+          },
+          { guard: { type: 'lost', params: ({ event }) => ({ error: event.error }) }, target: 'retrying', actions: 'allowMoreAttempts' },
+          { guard: { type: 'mayRetry', params: ({ event }) => ({ error: event.error }) }, target: 'retrying' },
+          { target: 'failed', actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) } },
+        ],
+      },
+      after: { timeout: { target: 'failed', actions: 'rememberTimeout' } },
+    },
+    retrying: {
+      description: 'It failed in a way that may pass.',
+      after: { backoff: { target: 'running', actions: 'countAttempt' } },
+    },
+    'in-doubt': {
+      description: 'A crash, here or of its worker, hit in the middle of a call that must not run twice.',
+      always: [{ guard: 'asksPerson', target: 'awaiting-input' }, { target: 'reported-in-doubt' }],
+    },
+    completed: { type: 'final' },
+    failed: { type: 'final', entry: { type: 'reportFailure', params: { status: 'failed' } } },
+    denied: { type: 'final', entry: { type: 'reportFailure', params: { status: 'denied' } } },
+    cancelled: { type: 'final', entry: { type: 'reportFailure', params: { status: 'cancelled' } } },
+    'reported-in-doubt': { type: 'final', entry: { type: 'reportFailure', params: { status: 'in_doubt' } } },
+  },
+})

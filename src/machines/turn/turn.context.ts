@@ -1,0 +1,165 @@
+/** What a turn knows, and the pure functions over it; the chart in turn.machine.ts says when they are used. */
+
+import type { StreamInput, StreamOrder } from '../../chat/delivery/delivery.machine.ts'
+import { type Shaped, shaped } from '../../chat/delivery/render.rules.ts'
+import { deliveryDefaults } from '../../contracts/channel.ts'
+import type { ErrorBody } from '../../contracts/errors.ts'
+import { defaultTokens } from '../../contracts/reply.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
+import type { LoopInput, LoopOutput, TranscriptItem, TurnFacts, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
+import { routed } from '../session/collect.rules.ts'
+import { flushPrompt } from './memory-flush.rules.ts'
+import { unasked } from './no-answer.rules.ts'
+import { usageEvents } from './usage-event.rules.ts'
+
+export type TurnContext = TurnInput & {
+  /** Calls that wait for a person. */
+  waiting: string[]
+  /** What taking durable notes came to, where that was due. */
+  flush: LoopOutput | null
+  /** What its agent loop came to, and what users get of it; null before that. */
+  answer: LoopOutput | null
+  shaped: Shaped | null
+  /** Messages that its channel did not take. */
+  lost: number
+}
+
+export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, shaped: null, lost: 0 })
+
+/** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
+export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
+  prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
+
+export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts }: TurnContext): LoopInput => ({
+  session,
+  runId,
+  profile,
+  ids: prompt.ids,
+  transcriptLength,
+  ...(facts.intro === undefined ? {} : { intro: facts.intro }),
+  ...(facts.delivery === undefined ? {} : { piped: true as const }),
+  ...(facts.tokens === undefined ? {} : { tokens: facts.tokens }),
+  ...(facts.window === undefined ? {} : { window: facts.window }),
+  ...(facts.lastCallAt === undefined ? {} : { lastCallAt: facts.lastCallAt }),
+  ...(facts.pinned === undefined ? {} : { pinned: facts.pinned }),
+  ...(facts.thread === undefined ? {} : { thread: facts.thread }),
+})
+
+/** Only where a message came from a channel is there somewhere to send the answer to. */
+export const pipelineInput = ({ session, runId, facts: { origin, delivery } }: TurnContext): StreamInput | undefined => {
+  return origin && delivery && { session, runId, delivery, ...routed(origin) }
+}
+
+/** Whoever stopped a turn wants to hear no more of it. */
+export const lastOrder = ({ answer, shaped: messages }: TurnContext): StreamOrder => {
+  if (messages === null || answer?.status === 'cancelled') return { type: 'stream.abort' }
+  const { leading, payloads, trailing } = messages
+  return { type: 'stream.finish', leading, payloads, trailing }
+}
+
+/** Once, when all is said. */
+export const answered = ({ session, profile, facts }: TurnContext, answer: LoopOutput): Partial<TurnContext> => ({
+  answer,
+  shaped: shaped(answer, { session, profile, facts, ...toldOf(facts.delivery) }),
+  waiting: [],
+})
+
+const toldOf = (delivery: TurnFacts['delivery']) => {
+  if (delivery === undefined) return { tokens: defaultTokens, streamed: false }
+  const { tokens, replyTo, tagsWhenOff, finalOnly, streaming } = deliveryDefaults(delivery)
+  return { tokens, replyTo, tagsWhenOff, finalOnly, streamed: streaming }
+}
+
+/** What a run of the turn has used, for whoever keeps accounts; nothing where it has used nothing. */
+export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
+  const { usage, shares, model, window, tokens, costUsd, durationMs, attempts, endedAt } = answer
+  const used = { model, usage, shares, window, tokens, costUsd, durationMs, attempts: attempts.length }
+  return usageEvents({ runId, session, sessionId, channel: origin?.channel, at: endedAt ?? at, ...used })
+}
+
+/** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
+export const flushInput = (context: TurnContext): LoopInput => {
+  const { piped: _, ...input } = loopInput(context)
+  const { profile } = context
+  return { ...input, runId: flushRun(context), ids: [], profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' } }
+}
+const flushStepMax = 10
+const flushRun = ({ runId }: TurnContext): string => `${runId}:flush`
+
+export const flushMessage = (context: TurnContext): TranscriptItem => ({
+  role: 'user',
+  id: flushRun(context),
+  text: flushPrompt(context.profile.memoryFlush ?? {}, context.facts.at),
+})
+
+/** ms that a turn may work, unless its message or agent says otherwise. */
+const runTimeoutMs = 600_000
+export const runTimeout = ({ profile }: TurnContext): number => profile.runTimeoutMs ?? runTimeoutMs
+
+const timeUp = (message: string): ErrorBody => ({
+  code: 'budget_time',
+  message,
+  retryable: false,
+  hint: 'raise the budget of the agent, or ask for less at a time',
+})
+export const deadlines = {
+  wallTime: timeUp('the turn took longer than it may'),
+  runTimeout: timeUp('the turn worked longer than it may'),
+}
+
+export const output = (context: TurnContext, status: TurnStatus): TurnOutput => {
+  const { runId, prompt, profile, answer, shaped: messages } = context
+  if (answer === null || messages === null)
+    return {
+      ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
+      status,
+      outcome: status === 'failed' ? 'failed' : 'aborted',
+      ...flushedBy(context.flush, 0),
+    }
+  return {
+    runId,
+    status,
+    outcome: messages.outcome,
+    ids: answer.ids,
+    ...(context.lost > 0 && status !== 'cancelled' ? { undelivered: context.lost } : {}),
+    text: answer.text,
+    partial: answer.partial,
+    ...(answer.finish === null || answer.finish === undefined ? {} : { finish: answer.finish }),
+    answerId: answer.answerId,
+    usage: answer.usage,
+    steps: answer.steps,
+    toolCalls: answer.toolCalls,
+    model: answer.model,
+    ...replyOf(messages, answer.text),
+    ...(answer.attempts.length === 0 ? {} : { attempts: answer.attempts }),
+    ...(answer.tokens > 0 ? { tokens: answer.tokens } : {}),
+    ...(answer.window > 0 ? { window: answer.window } : {}),
+    ...(answer.costUsd === null ? {} : { costUsd: answer.costUsd }),
+    ...(answer.durationMs === null ? {} : { durationMs: answer.durationMs }),
+    ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
+    ...(answer.credential === null ? {} : { credential: answer.credential }),
+    ...flushedBy(context.flush, answer.compactions),
+    ...(answer.error === null ? {} : { error: answer.error }),
+    transcriptLength: answer.transcriptLength,
+  }
+}
+
+/** What taking notes has used, which stands beside the turn, and how often the history was shortened in both. */
+const flushedBy = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput, 'compactions' | 'flushed'> => {
+  const compactions = compacted + (flush?.compactions ?? 0)
+  return {
+    ...(compactions > 0 ? { compactions } : {}),
+    ...(flush ? { flushed: { usage: flush.usage, ...(flush.costUsd === null ? {} : { costUsd: flush.costUsd }) } } : {}),
+  }
+}
+
+/** Named only where it is not just the text: that stands in the journal already. */
+const replyOf = ({ leading, payloads, trailing }: Shaped, text: string): Pick<TurnOutput, 'reply'> => {
+  const all = [...leading, ...payloads, ...trailing]
+  const [first] = all
+  if (first === undefined || (all.length === 1 && Object.keys(first).length === 1 && first.text === text)) return {}
+  return { reply: all.length === 1 ? first : all }
+}
+
+const endings: Record<TurnStatus, 'final' | 'error' | 'aborted'> = { completed: 'final', failed: 'error', cancelled: 'aborted' }
+export const ending = (result: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })

@@ -1,0 +1,38 @@
+/** The works of a turn without its statecharts, so that the types of a runtime do not spell those out. */
+
+import type { Work } from '../../actors/root/effect.ts'
+import type { DeliverServices } from '../../chat/delivery/delivery.effects.ts'
+import type { Agent } from '../../contracts/agent.ts'
+import type { Environment } from '../../contracts/environment.ts'
+import type { Message } from '../../contracts/message.ts'
+import type { Models } from '../../contracts/model.ts'
+import type { Tools } from '../../contracts/tool.ts'
+import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
+import type { Cooldowns } from '../provider/choose-credential.ts'
+import type { Transcripts } from '../transcript/transcript.ts'
+import type { Lanes } from './concurrency.effects.ts'
+
+/** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */
+export type TurnWorks = {
+  callModel: Work<ModelCallOutput, ModelCallInput>
+  summarise: Work<SummaryOutput, SummaryInput>
+  execute: Work<ToolCallOutput, ToolCallInput>
+}
+
+/** What they need for that. */
+export type TurnServices = {
+  environment: Environment
+  models: Models
+  /** The agent of a profile with its tools. @throws RuntimeError not_found */
+  agent(name: string): { agent: Agent; tools: Tools }
+  transcripts: Transcripts
+  cooldowns: Cooldowns
+}
+
+/** What a turn needs on the node of its session, wherever its works are done. */
+export type TurnPlace = {
+  deliver: DeliverServices
+  lanes: Lanes
+  /** The conversation of another session. */
+  history(session: string): Promise<Message[]>
+}

@@ -1,0 +1,19 @@
+/** What turns find on the node of their session: its channels, what the session says live, its lanes. */
+
+import { formatAddress } from '../contracts/subjects.ts'
+import { Lanes } from '../machines/turn/concurrency.effects.ts'
+import type { TurnPlace } from '../machines/turn/turn.services.ts'
+import type { Services } from './services.ts'
+
+export const turnPlace = ({ channels, outputs, environment, transcripts }: Services, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
+  lanes: new Lanes(lanes),
+  history: (session) => transcripts.read({ kind: 'session', id: session }),
+  deliver: {
+    channel: (id) => channels.get(id),
+    // A turn lives where its session does: what the bus says of it is hearsay.
+    hear: (session, listener) => outputs.listenHere(formatAddress({ kind: 'session', id: session }), ({ event }) => listener(event)),
+    clock: environment.clock,
+    random: () => environment.random.next(),
+    log: environment.log,
+  },
+})

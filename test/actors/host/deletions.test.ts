@@ -1,0 +1,118 @@
+/** A root is forgotten with its journal, and nothing that was acknowledged meanwhile is lost by it. */
+import { expect, test } from 'vitest'
+import { assign, setup } from 'xstate'
+import type { Host } from '../../../src/actors/host/host.ts'
+import { registerMachine } from '../../../src/actors/registration.ts'
+import type { Address } from '../../../src/contracts/subjects.ts'
+import type { Journal } from '../../../src/contracts/transport.ts'
+import { aWorld, codeOf, outcome, type World } from '../support.ts'
+
+const address = { kind: 'counter', id: 'one' }
+const types = {} as { context: any; events: any }
+const counting = registerMachine(
+  'counter',
+  setup({ types }).createMachine({ context: { n: 0 }, on: { add: { actions: assign({ n: ({ context }: any) => context.n + 1 }) } } }),
+)
+const add = (world: World, host: Host) => outcome(world, host.send(address, { type: 'add' }))
+const sleep = async (world: World, host: Host) => world.clock.until((await host.get(address)).close())
+const lengthOf = async (world: World) => (await world.commits(address)).length
+
+/** A journal whose removals wait for a word before they begin. */
+const held = () => {
+  const waiting: (() => void)[] = []
+  const wrap = (journal: Journal): Journal => ({
+    ...journal,
+    remove: async (removed: Address) => {
+      await new Promise<void>((resolve) => void waiting.push(resolve))
+      await journal.remove(removed)
+    },
+  })
+  return { waiting, wrap }
+}
+
+test.each(['in memory', 'asleep again'])('what took a message since it was looked at is kept (%s)', async (where) => {
+  const world = await aWorld()
+  const host = await world.host([counting])
+  await add(world, host)
+  const seen = await world.journal.head(address)
+  await add(world, host)
+  if (where === 'asleep again') await sleep(world, host)
+
+  const forgotten = await host.forget(address, seen)
+
+  expect(await lengthOf(world)).toBe(2)
+  expect(forgotten).toBe(false)
+})
+
+test('what began anew since it was looked at is kept, also when its journal is as long as the one before', async () => {
+  const world = await aWorld()
+  const host = await world.host([counting])
+  await add(world, host)
+  const seen = await world.journal.head(address)
+  await world.clock.advance(1000)
+  await host.forget(address)
+  await add(world, host)
+  await sleep(world, host)
+
+  await host.forget(address, seen)
+
+  expect(await lengthOf(world)).toBe(1)
+})
+
+test.each(['asked for', 'because nobody needs it'])(
+  'messages that come while a root is forgotten (%s) begin it anew, in their order',
+  async (why) => {
+    const world = await aWorld()
+    const gate = held()
+    const host = await world.host([counting], { journal: gate.wrap })
+    await add(world, host)
+    await sleep(world, host)
+    const forgetting = host.forget(address, why === 'asked for' ? undefined : await world.journal.head(address))
+    await world.clock.settle()
+    const order: number[] = []
+    const sent = [1, 2].map(async (n) => {
+      const result = await add(world, host)
+      order.push(n)
+      return result
+    })
+    await world.clock.settle()
+    gate.waiting.shift()?.()
+    const results = await Promise.all(sent)
+
+    expect(await lengthOf(world)).toBe(1)
+    expect(results).toMatchObject([{ value: { seq: 1 } }, { value: { seq: 1 } }])
+    expect(order).toEqual([1, 2])
+    expect((await host.read(address)).snapshot).toMatchObject({ context: { n: 2 } })
+    expect(await forgetting).toBe(true)
+  },
+)
+
+test('one removal of a root is under way at a time, so that none meets what began after another', async () => {
+  const world = await aWorld()
+  const gate = held()
+  const host = await world.host([counting], { journal: gate.wrap })
+  await add(world, host)
+  await sleep(world, host)
+  const seen = await world.journal.head(address)
+  const forgetting = [host.forget(address), host.forget(address), host.forget(address, seen)]
+  await world.clock.settle()
+  const underWay = gate.waiting.length
+  gate.waiting.shift()?.()
+  await world.clock.settle()
+  gate.waiting.shift()?.()
+
+  expect(underWay).toBe(1)
+  expect(await Promise.all(forgetting)).toEqual([true, true, false])
+})
+
+test('a removal that fails leaves the root as it was, for whoever waited as well', async () => {
+  const world = await aWorld()
+  const fails = (journal: Journal): Journal => ({ ...journal, remove: () => Promise.reject(new Error('no')) })
+  const host = await world.host([counting], { journal: fails })
+  await add(world, host)
+  await sleep(world, host)
+  const forgetting = codeOf(world, host.forget(address))
+
+  expect(await add(world, host)).toMatchObject({ value: { seq: 2 } })
+  expect(await forgetting).not.toBe('ok')
+})

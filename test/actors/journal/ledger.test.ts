@@ -1,0 +1,53 @@
+/** What a root remembers of its own journal. */
+import { expect, test } from 'vitest'
+import { advance, emptyLedger, recentMax } from '../../../src/actors/journal/ledger.ts'
+import { RuntimeError } from '../../../src/contracts/errors.ts'
+import type { Commit, Input } from '../../../src/contracts/journal.ts'
+
+const commit = (seq: number, part: Partial<Commit>): Commit => ({
+  v: 1,
+  address: 'm/one',
+  seq,
+  epoch: 1,
+  writer: 'w',
+  at: 0,
+  prev: 0,
+  inputs: [],
+  states: {},
+  digest: 0,
+  ...part,
+})
+const message = (id: string, renews?: string): Input => ({ to: '/', event: { type: 'say' }, id, ...(renews ? { renews } : {}) })
+
+test('[INV-1] a message that was refused and then accepted is remembered from its acceptance on, under the id that its sender knows', () => {
+  const ledger = emptyLedger()
+  const full = new RuntimeError('overloaded', 'full').toJSON()
+  advance(ledger, commit(1, { refused: [{ input: message('late'), error: full }] }), 0)
+  for (let seq = 2; seq < recentMax; seq++) advance(ledger, commit(seq, { inputs: [message(`m${seq}`)] }), 0)
+  advance(ledger, commit(recentMax, { inputs: [message('refused at 1: late', 'late')] }), 0)
+  for (let seq = 1; seq < recentMax - 2; seq++) advance(ledger, commit(recentMax + seq, { inputs: [message(`n${seq}`)] }), 0)
+
+  expect(ledger.recent.get('late')).toEqual({ seq: recentMax, at: 0 })
+  expect(ledger.recent.size).toBe(recentMax)
+})
+
+test('hosts that take over and get no further are counted, until somebody does, or leaves in good order', () => {
+  const ledger = emptyLedger()
+  const seen: number[] = []
+  const claim = { claim: true as const }
+  for (const [index, part] of [
+    claim,
+    claim,
+    { inputs: [message('a')] },
+    claim,
+    { released: true as const },
+    claim,
+    claim,
+    { ...claim, revived: true as const },
+  ].entries()) {
+    advance(ledger, commit(index + 1, part), 0)
+    seen.push(ledger.takeovers)
+  }
+
+  expect(seen).toEqual([1, 2, 0, 1, 0, 1, 2, 0])
+})

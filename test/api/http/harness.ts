@@ -1,0 +1,84 @@
+/** A gateway in this process, on a store in memory and a port of its own. */
+import { request } from 'node:http'
+import { afterEach } from 'vitest'
+import { z } from 'zod'
+import { type Gateway, type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
+import { agent, createRuntime, type Runtime, tool } from '../../../src/index.ts'
+import { textOf } from '../../support/openai-server.ts'
+
+export const token = 'a-token-of-thirty-two-characters'
+
+const open: { runtime: Runtime; gateway: Gateway }[] = []
+afterEach(async () => {
+  for (const { runtime, gateway } of open.splice(0)) {
+    await gateway.close()
+    await runtime.close()
+  }
+})
+
+export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any }
+
+export const aGateway = async (options: Partial<ServeOptions> = {}) => {
+  const danger = tool({ name: 'danger', description: 'needs a person', input: z.object({}), approval: true, execute: () => 'done' })
+  const step = tool({ name: 'step', description: 'one of many', input: z.object({}), execute: () => 'next' })
+  const runtime = await createRuntime({
+    transport: 'memory:',
+    agents: [agent({ name: 'main', model: 'test/echo', tools: [danger, step] })],
+    models: {
+      'test/echo': ({ messages }) => {
+        const last = messages.at(-1)
+        const steps = messages.filter(({ role }) => role === 'tool').length
+        if (messages[0]?.role === 'user' && messages[0].text === 'long') return { calls: [{ name: steps < 15 ? 'step' : 'danger' }] }
+        if (last?.role === 'user' && last.text === 'danger') return { calls: [{ name: 'danger' }] }
+        if (last?.role === 'user' && last.text === 'hang') return { text: 'so far', hang: true }
+        return { text: last?.role === 'user' ? `echo ${last.text}` : 'done' }
+      },
+    },
+  })
+  const served = { runtime: () => runtime, log: runtime.services.environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
+  const gateway = await serveGateway({ ...served, ...options })
+  open.push({ runtime, gateway })
+
+  /** Over node:http, where every header can be set. */
+  const call = (
+    method: string,
+    path: string,
+    { body, headers = {} }: { body?: string | Buffer; headers?: Record<string, string> } = {},
+  ): Promise<Reply> =>
+    new Promise((resolve, reject) => {
+      const outgoing = request(`${gateway.url}${path}`, { method, headers: { authorization: `Bearer ${token}`, ...headers } }, (incoming) => {
+        textOf(incoming).then((text) => {
+          const json: unknown = incoming.headers['content-type']?.includes('json') ? JSON.parse(text) : undefined
+          resolve({ status: incoming.statusCode ?? 0, headers: incoming.headers, text, json })
+        }, reject)
+      })
+      outgoing.once('error', reject)
+      outgoing.end(body)
+    })
+  const rpc = (command: string, input: unknown = {}): Promise<Reply> => call('POST', `/rpc/${command}`, { body: JSON.stringify(input) })
+  return { runtime, gateway, call, rpc }
+}
+
+/** The events of a session's stream, one by one. */
+export const eventsOf = async (url: string, key: string, headers: Record<string, string> = {}) => {
+  const stop = new AbortController()
+  const response = await fetch(`${url}/sessions/${encodeURIComponent(key)}/events`, {
+    headers: { authorization: `Bearer ${token}`, ...headers },
+    signal: stop.signal,
+  })
+  async function* read(): AsyncGenerator<{ event: string; id?: string; data: any }> {
+    let rest = ''
+    for await (const chunk of (response.body as ReadableStream<Uint8Array>).pipeThrough(new TextDecoderStream())) {
+      const blocks = (rest + chunk).split('\n\n')
+      rest = blocks.pop() ?? ''
+      for (const block of blocks) {
+        const fields = Object.fromEntries(
+          block.split('\n').map((line) => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+        )
+        if (fields.data !== undefined)
+          yield { event: fields.event ?? '', ...(fields.id === undefined ? {} : { id: fields.id }), data: JSON.parse(fields.data) }
+      }
+    }
+  }
+  return { status: response.status, events: read(), stop: () => stop.abort() }
+}

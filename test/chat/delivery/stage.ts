@@ -1,0 +1,120 @@
+/** One turn whose answer is delivered to a scripted channel: the real statechart and its effect, under virtual time. */
+import { createActor, createMachine } from 'xstate'
+import { deliver } from '../../../src/chat/delivery/delivery.effects.ts'
+import { type StreamOrder, type StreamOutput, streamMachine } from '../../../src/chat/delivery/delivery.machine.ts'
+import type { Channel, Delivery } from '../../../src/contracts/channel.ts'
+import type { AnyEvent } from '../../../src/contracts/journal.ts'
+import type { Payload } from '../../../src/contracts/reply.ts'
+import { type TestChannelOptions, testChannel, virtualClock } from '../../../src/testing/index.ts'
+import { seededRandom } from '../../../src/testing/seeded.ts'
+
+/** @property own the channel is not a scripted one */
+type Options = { delivery?: Delivery; messageId?: string; to?: string } & (
+  | { channel?: TestChannelOptions; own?: never }
+  | { channel: Channel; own: true }
+)
+
+export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Options = {}) => {
+  const clock = virtualClock()
+  const channel = testChannel(clock, options.own ? {} : options.channel)
+  const listeners = new Set<(event: AnyEvent) => void>()
+  const live: AnyEvent[] = []
+  const logged: string[] = []
+  const write = (_: object, message = '') => void logged.push(message)
+  const effect = deliver({
+    channel: (id) => (id === 'test' ? (options.own ? options.channel : channel) : undefined),
+    hear: (session, listener) => {
+      if (session !== 's') throw new Error(`nobody says anything in ${session}`)
+      listeners.add(listener)
+      return () => listeners.delete(listener)
+    },
+    clock,
+    random: seededRandom(1).next,
+    log: { debug: write, info: write, warn: write, error: write },
+  })
+  // Live output of the effect, as the host tells it to whoever listens to the session.
+  const machine = streamMachine.provide({ actors: { deliver: effect } })
+  const turn = createActor(
+    createMachine(
+      {
+        invoke: {
+          id: 'stream',
+          src: 'stream',
+          input: () => ({ session: 's', runId: 'r', route: { channel: to, to: 'ada' }, delivery, ...(messageId ? { messageId } : {}) }),
+        },
+      },
+      { actors: { stream: machine } },
+    ),
+    {
+      inspect: (event) => {
+        if (event.type === '@xstate.actor' && (event.actorRef as { id?: string }).id === 'deliver')
+          (event.actorRef as { on?(type: '*', listener: (event: AnyEvent) => void): void }).on?.('*', (said) => void live.push(said))
+      },
+    },
+  ).start()
+  const stream = turn.getSnapshot().children.stream as { send(event: AnyEvent): void; getSnapshot(): { value: unknown; output?: StreamOutput } }
+  let attempt = 0
+  let index = 0
+
+  const here = {
+    clock,
+    channel,
+    live,
+    logged,
+    listeners,
+    tell(order: StreamOrder) {
+      stream.send(order)
+      return here
+    },
+    /** A call of the model begins. */
+    start(prefix?: string) {
+      index = 0
+      return here.tell({ type: 'stream.start', attempt: ++attempt, ...(prefix === undefined ? {} : { prefix }) })
+    },
+    /** The model says something, in one delta. */
+    say(text: string, kind: 'text' | 'reasoning' = 'text') {
+      return here.hear({ type: 'delta', runId: 'r', attempt, index: index++, kind, text })
+    },
+    /** The model says something, character by character. */
+    spell(text: string) {
+      for (const one of text) here.say(one)
+      return here
+    },
+    hear(event: AnyEvent) {
+      for (const listener of listeners) listener(event)
+      return here
+    },
+    end(text?: string) {
+      return here.tell({ type: 'stream.end', ...(text === undefined ? {} : { text }) })
+    },
+    tool(callId: string, payload?: Payload) {
+      return here.tell({ type: 'stream.tool', callId, ...(payload ? { payload } : {}) })
+    },
+    finish(payloads: Payload[] = [], { leading = [], trailing = [] }: { leading?: Payload[]; trailing?: Payload[] } = {}) {
+      return here.tell({ type: 'stream.finish', leading, payloads, trailing })
+    },
+    async pass(ms = 0) {
+      await clock.advance(ms)
+      return here
+    },
+    /** Lets the turn end, whatever time it takes. */
+    async over(): Promise<StreamOutput> {
+      await clock.until(() => here.output !== undefined, 600_000)
+      return here.output as StreamOutput
+    },
+    get state() {
+      return stream.getSnapshot().value
+    },
+    get output() {
+      return stream.getSnapshot().output
+    },
+    /** What was sent, as `kind: text`. */
+    get sends() {
+      return channel.sends.map(({ kind, payload: { text, media } }) => `${kind}: ${text ?? media?.join(' ')}`)
+    },
+  }
+  return here
+}
+
+/** So many characters of prose, in words. */
+export const words = (length: number, word = 'word'): string => `${`${word} `.repeat(Math.ceil(length / (word.length + 1))).slice(0, length - 1)}.`

@@ -1,0 +1,170 @@
+/** The registry's word on who is alive and who has which seat, as one node mirrors it. */
+import { expect, test, vi } from 'vitest'
+import { Membership, nodeTtlMs } from '../../src/cluster/membership.ts'
+import { type NodeRecord, roles } from '../../src/contracts/placement.ts'
+import type { Registry } from '../../src/contracts/transport.ts'
+import { openMemory } from '../../src/transport/memory/open.ts'
+import { aManualClock, anEnvironment, aSignal } from '../transport/harness.ts'
+
+const record = (id: string): NodeRecord => ({ id, roles: [...roles], host: 'h', pid: 1, version: '1', since: 0, draining: false })
+
+const open = async () => {
+  const clock = aManualClock()
+  const environment = { ...anEnvironment(), clock }
+  const { registry } = await openMemory({ environment })
+  /** As over a link that loses what it should tell. */
+  const deaf: Registry = { ...registry, watch: () => () => undefined }
+  const member = (on = registry) => new Membership(on, environment).open()
+  return { clock, registry, deaf, member, environment }
+}
+
+test('a node is there from its word on, for as long as it renews it, and others hear when it is gone', async () => {
+  const { clock, member } = await open()
+  const [a, b] = [await member(), await member()]
+  let heard = 0
+  b.listen(() => heard++)
+
+  const first = await a.announce(record('a'), 0)
+  expect(b.members.nodes.map(({ id }) => id)).toEqual(['a'])
+  expect(await a.announce(record('a'), 0)).toBeUndefined()
+  await a.announce(record('a'), first as number)
+  expect(heard).toBe(1)
+  clock.advance(nodeTtlMs)
+
+  await vi.waitFor(() => expect(b.isAlive('a')).toBe(false))
+  expect(heard).toBe(2)
+})
+
+test('[INV-5] a node is sure of its place for as long as its last word stands, counted from when it was sent', async () => {
+  const { clock, registry, environment } = await open()
+  const held = aSignal()
+  const slow: Registry = { ...registry, put: async (...args) => held.promise.then(() => registry.put(...args)) }
+  const a = await new Membership(slow, environment).open()
+  expect(a.sure).toBe(false)
+
+  const announced = a.announce(record('a'), 0)
+  clock.advance(1_000)
+  held.give()
+  await announced
+  expect(a.sure).toBe(true)
+
+  clock.advance(500)
+  expect(a.sure).toBe(true)
+  clock.advance(200)
+  expect(a.sure).toBe(false)
+})
+
+test('a seat counts while its holder is alive; of two who write it at once one does, and both know who', async () => {
+  const { member } = await open()
+  const [a, b] = [await member(), await member()]
+  await a.announce(record('a'), 0)
+
+  const seats = await Promise.all([
+    a.write(7, (seat) => ({ ...seat, holder: 'a' })),
+    b.write(7, (seat) => (seat.holder === null ? { ...seat, holder: 'b' } : undefined)),
+  ])
+
+  expect(new Set(seats.map(({ holder }) => holder)).size).toBe(1)
+  expect(a.seat(7)).toEqual(b.seat(7))
+  expect(a.holder(7)).toBe(a.seat(7).holder === 'a' ? 'a' : undefined)
+  expect(a.holder(8)).toBeUndefined()
+})
+
+test('word that got lost is made good by a look at everything', async () => {
+  const { clock, deaf, member } = await open()
+  const [a, b] = [await member(), await member(deaf)]
+  const seen = await a.announce(record('a'), 0)
+  await a.write(3, () => ({ holder: 'a', previous: null }))
+  expect(b.isAlive('a')).toBe(false)
+
+  await b.refresh()
+  expect([b.isAlive('a'), b.holder(3)]).toEqual([true, 'a'])
+  expect(seen).toBeDefined()
+  clock.advance(nodeTtlMs)
+
+  await vi.waitFor(async () => {
+    await b.refresh()
+    expect(b.isAlive('a')).toBe(false)
+  })
+})
+
+test('a seat whose record is taken away has nobody in it, whether that is heard of or found out', async () => {
+  const { registry, deaf, member } = await open()
+  const [a, b] = [await member(), await member(deaf)]
+  await a.announce(record('a'), 0)
+  await a.write(3, () => ({ holder: 'a', previous: null }))
+  await b.refresh()
+  expect([a.holder(3), b.holder(3)]).toEqual(['a', 'a'])
+
+  await registry.delete('seats/3')
+  await vi.waitFor(() => expect(a.holder(3)).toBeUndefined())
+  await b.refresh()
+  expect(b.holder(3)).toBeUndefined()
+
+  await b.write(3, () => ({ holder: 'a', previous: null }))
+  await vi.waitFor(() => expect([a.holder(3), b.holder(3)]).toEqual(['a', 'a']))
+})
+
+test('a key that names no partition is nobody of them', async () => {
+  const { registry, member } = await open()
+  const a = await member()
+  await a.announce(record('a'), 0)
+
+  for (const key of ['seats/', 'seats/x', 'seats/64', 'seats/-1']) await registry.put(key, JSON.stringify({ holder: 'a', previous: null }))
+  await a.refresh()
+
+  expect(a.members.seats.filter(({ holder }) => holder !== null)).toEqual([])
+})
+
+test('a record that outlives its node, as after a kill of the server, counts for nothing and is taken away', async () => {
+  const { clock, registry, member } = await open()
+  // Without a time to live: as a server leaves it that has forgotten.
+  await registry.put('nodes/ghost', JSON.stringify(record('ghost')))
+  const a = await member()
+  let revision = 0
+  for (let second = 0; second < 15; second++) {
+    revision = (await a.announce(record('a'), revision)) ?? revision
+    clock.advance(1_000)
+  }
+
+  await vi.waitFor(async () => expect(await registry.get('nodes/ghost')).toBeUndefined())
+  expect(a.members.nodes.map(({ id }) => id)).toEqual(['a'])
+  await a.refresh()
+  expect(a.isAlive('ghost')).toBe(false)
+})
+
+test('a registry that stood still makes nobody gone: they have the time of one more word', async () => {
+  const { clock, registry, member } = await open()
+  const [a, b] = [await member(), await member()]
+  await a.announce(record('a'), 0)
+  const seen = await b.announce(record('b'), 0)
+  // Nobody could say anything for so long; then everybody can.
+  clock.advance(nodeTtlMs)
+  await vi.waitFor(async () => expect(await registry.list('nodes/')).toEqual([]))
+
+  expect([a.isAlive('a'), a.isAlive('b'), b.isAlive('a')]).toEqual([true, true, true])
+  await b.announce(record('b'), 0)
+  clock.advance(nodeTtlMs - 1)
+  await b.announce(record('b'), (await registry.get('nodes/b'))?.revision ?? 0)
+  clock.advance(1)
+
+  expect(a.isAlive('b')).toBe(true)
+  expect(b.isAlive('a')).toBe(false)
+  expect(seen).toBeDefined()
+})
+
+test.each(['garbage', '{}', '[]', 'null', '{"holder":7,"previous":null}', '{"id":"","roles":"all"}'])(
+  'a record that is none (%s) is logged, hides nothing, and is written over',
+  async (value) => {
+    const { registry, member, environment } = await open()
+    await registry.put('seats/5', value)
+    await registry.put('nodes/x', value)
+    await registry.put('seats/99', '{"holder":"a","previous":null}')
+    const a = await member()
+    await a.announce(record('a'), 0)
+
+    expect(a.members.nodes.map(({ id }) => id)).toEqual(['a'])
+    expect(await a.write(5, (seat) => (seat.holder === null ? { ...seat, holder: 'a' } : undefined))).toEqual({ holder: 'a', previous: null })
+    expect(environment.lines.some(({ level }) => level === 'error')).toBe(true)
+  },
+)

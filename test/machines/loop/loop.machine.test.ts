@@ -1,0 +1,470 @@
+import { expect, test } from 'vitest'
+import { RuntimeError } from '../../../src/contracts/errors.ts'
+import { noUsage } from '../../../src/contracts/message.ts'
+import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
+import type { ToolCall } from '../../../src/contracts/tool.ts'
+import type { ModelCallOutput } from '../../../src/contracts/turn.ts'
+import { launchable, resultsOf } from '../../../src/machines/loop/calls.rules.ts'
+import { begin, type LoopContext, mayRetry, retryDelayMs } from '../../../src/machines/loop/loop.context.ts'
+import { loopMachine } from '../../../src/machines/loop/loop.machine.ts'
+import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
+import { walker } from '../walk.ts'
+
+const loop = walker(loopMachine, ['callModel', 'summarise'], (fake) => ({
+  tool: toolMachine.provide({ actors: { execute: fake('execute') as never } }),
+}))
+const hash = 'a'.repeat(64)
+const aProfile = (profile: Partial<Profile> = {}): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', ...profile })
+const start = (profile: Partial<Profile> = {}) =>
+  loop.start({ session: 's', runId: 'r', profile: aProfile(profile), ids: ['r'], transcriptLength: 5 })
+const aCall = (place: number, call: Partial<ToolCall> = {}): ToolCall => ({
+  id: `s/r:1:${place}`,
+  callId: `c${place}`,
+  name: 'work',
+  input: {},
+  inputHash: hash,
+  needsApproval: false,
+  onCrash: 'retry',
+  timeoutMs: 60_000,
+  attemptMax: 1,
+  ...call,
+})
+const answer = (response: Partial<ModelCallOutput> = {}): ModelCallOutput => ({
+  kind: 'model',
+  id: 'r:1',
+  text: 'hello',
+  reasoning: '',
+  calls: [],
+  usage: { ...noUsage, inputTokens: 10, outputTokens: 5 },
+  model: 'test/model',
+  partial: false,
+  ...response,
+})
+const calls = (count: number, call: Partial<ToolCall> = {}) =>
+  answer({ text: '', calls: Array.from({ length: count }, (_, place) => aCall(place + 1, call)) })
+const result = (place: number) => ({ kind: 'tool', id: `s/r:1:${place}`, callId: `c${place}`, name: 'work', output: place })
+const notes = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'transcript' ? (event.add as unknown[]) : []))
+const unavailable = new RuntimeError('provider_unavailable', 'down', { retryable: true })
+/** The turn says that its time is up. */
+const expire = { type: 'expire', error: { code: 'budget_time', message: 'time is up', retryable: false } }
+const overflow = new RuntimeError('provider_overflow', 'too long')
+
+test('plain: what was answered stands in the transcript', async () => {
+  const walk = start()
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(walk.inputs('callModel')).toMatchObject([{ session: 's', runId: 'r', upTo: 5, call: 1 }])
+  await walk.resolve('callModel', answer())
+
+  expect(walk.state).toBe('completed')
+  expect(walk.output).toMatchObject({
+    status: 'completed',
+    text: 'hello',
+    answerId: 'r:1',
+    steps: 1,
+    transcriptLength: 6,
+    usage: { inputTokens: 10 },
+  })
+  expect(walk.heard()).toMatchObject([{ type: 'transcript', add: [{ content: 'r:1' }] }])
+})
+
+test('tools side by side: results in the order of the calls, then the next step', async () => {
+  const walk = await start().resolve('callModel', calls(2))
+  expect(walk.state).toEqual({ invoking: 'working' })
+  expect(walk.inputs('execute')).toHaveLength(2)
+  await walk.resolve('execute', result(2), 1)
+  expect(walk.state).toEqual({ invoking: 'working' })
+  await walk.resolve('execute', result(1), 0)
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(notes(walk)).toEqual([{ content: 'r:1' }, { content: 's/r:1:1' }, { content: 's/r:1:2' }])
+  expect(walk.context).toMatchObject({ toolCalls: 2, transcriptLength: 8, calls: [], results: [], launched: 0 })
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ call: 2, upTo: 8 })
+})
+
+test('tools one by one: the next is launched when the one before has ended; a newer message ends the row', async () => {
+  const walk = await start({ toolExecution: 'sequential' }).resolve('callModel', calls(3))
+  expect(walk.inputs('execute')).toHaveLength(1)
+  await walk.resolve('execute', result(1))
+  expect(walk.inputs('execute')).toHaveLength(2)
+  walk.send({ type: 'steer', id: 'b' })
+  await walk.resolve('execute', result(2))
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(notes(walk).slice(1)).toEqual([
+    { content: 's/r:1:1' },
+    { content: 's/r:1:2' },
+    expect.objectContaining({ callId: 'c3', isError: true }),
+    'b',
+  ])
+})
+
+test('a message before the tools: none of them is launched', async () => {
+  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', calls(1))
+
+  expect(walk.inputs('execute')).toEqual([])
+  expect(notes(walk).slice(1)).toEqual([
+    expect.objectContaining({ callId: 'c1', output: { error: expect.objectContaining({ code: 'tool_skipped' }) } }),
+    'b',
+  ])
+  expect(walk.context.ids).toEqual(['r', 'b'])
+})
+
+test('a message during an answer of text: one more step', async () => {
+  const walk = await start().send({ type: 'steer', id: 'b' }).resolve('callModel', answer())
+  expect(walk.state).toEqual({ calling: 'streaming' })
+
+  expect((await walk.resolve('callModel', answer({ id: 'r:2', text: 'again' }))).output).toMatchObject({ text: 'again', ids: ['r', 'b'], steps: 2 })
+})
+
+test('a person decides: the session is told, and the decision reaches the call that waits', async () => {
+  const walk = await start().resolve('callModel', calls(2, { needsApproval: true }))
+  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
+  const decide = (place: number, decision: string) => walk.send({ type: 'approve', callId: `s/r:1:${place}`, decision, inputHash: hash, attempt: 1 })
+  expect(walk.heard().filter(({ type }) => type === 'tool.waiting')).toHaveLength(2)
+  decide(7, 'approve')
+  decide(1, 'deny')
+  expect(walk.state).toEqual({ invoking: 'awaiting-input' })
+  decide(2, 'approve')
+  expect(walk.state).toEqual({ invoking: 'working' })
+  await walk.resolve('execute', result(2))
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(walk.heard().filter(({ type }) => type === 'tool.decided')).toHaveLength(2)
+})
+
+test('stop during a model call: it is asked for what it has, and that is kept', async () => {
+  const walk = start().send({ type: 'cancel' }).send({ type: 'cancel' })
+  expect(walk.state).toEqual({ calling: 'stopping' })
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true }))
+
+  expect(walk.state).toBe('cancelled')
+  expect(walk.output).toMatchObject({ status: 'cancelled', text: 'hel', partial: true })
+})
+
+test.each([
+  ['fails', (walk: ReturnType<typeof start>) => walk.reject('callModel', unavailable)],
+  ['does not answer', (walk: ReturnType<typeof start>) => walk.pass(1000)],
+  ['does not answer before the time of the turn is up', (walk: ReturnType<typeof start>) => walk.send(expire)],
+])('stop, and the model call %s: cancelled all the same', async (_, happens) => {
+  const walk = start().send({ type: 'cancel' })
+  await happens(walk)
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', text: '' })
+})
+
+test('stop after the last word of a model call that wants tools: they are paired and do not run', async () => {
+  const walk = await start().send({ type: 'cancel' }).resolve('callModel', calls(1))
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 7 })
+  expect(walk.inputs('execute')).toEqual([])
+})
+
+test.each(['parallel', 'sequential'] as const)('stop during %s tools: all are paired, what was said meanwhile is not lost', async (toolExecution) => {
+  const walk = await start({ toolExecution }).resolve('callModel', calls(3))
+  walk.send({ type: 'steer', id: 'b' }).send({ type: 'cancel' })
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', transcriptLength: 10 })
+  expect(
+    notes(walk)
+      .slice(1)
+      .map((item) => (item as { callId?: string }).callId ?? item),
+  ).toEqual(['c1', 'c2', 'c3', 'b'])
+})
+
+test('a model that fails in a way that may pass is asked again, and gives up in the end', async () => {
+  const walk = await start({ modelAttemptMax: 2 }).reject('callModel', unavailable)
+  expect(walk.state).toBe('retrying')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'retry', attempt: 1, delayMs: 500 })
+  expect(walk.pass(500).state).toEqual({ calling: 'streaming' })
+  await walk.reject('callModel', unavailable)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_unavailable' } })
+})
+
+test('an answer after a failure shows nothing of it', async () => {
+  const walk = (await start().reject('callModel', unavailable)).pass(500)
+
+  expect((await walk.resolve('callModel', answer())).output).toMatchObject({ error: null })
+})
+
+test('stop during the pause', async () => {
+  expect((await start().reject('callModel', unavailable)).send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled' })
+})
+
+test('overflow: old history becomes a summary, once for each step', async () => {
+  const walk = await start().reject('callModel', overflow)
+  expect(walk.state).toBe('compacting')
+  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 5, id: 'r:summary-1' }])
+  await walk.resolve('summarise', { kind: 'summary', id: 'r:summary-1', text: 'S', keep: 2, usage: noUsage })
+
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ upTo: 3, call: 2 })
+  expect(walk.heard()).toMatchObject([
+    { type: 'compacting' },
+    { type: 'compaction.started' },
+    { type: 'compaction.ended' },
+    { type: 'transcript', compact: { keep: 2, summary: 'r:summary-1' } },
+    { type: 'compacted', keep: 2 },
+  ])
+  await walk.reject('callModel', overflow)
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ shorten: true, call: 3 })
+  await walk.reject('callModel', overflow)
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_overflow' }, compactions: 1 })
+})
+
+test('[OC-66, OC-81] where there is a pipeline it is told of calls and tools, with as much of them as the session wants now', async () => {
+  const walk = loop.start({
+    session: 's',
+    runId: 'r',
+    profile: aProfile({ toolExecution: 'sequential' }),
+    ids: ['r'],
+    transcriptLength: 5,
+    piped: true,
+  })
+  const told = () => walk.heard().filter(({ type }) => type.startsWith('stream.'))
+  await walk.resolve('callModel', calls(2))
+  expect(told()).toEqual([
+    { type: 'stream.start', attempt: 1 },
+    { type: 'stream.end', text: '' },
+    { type: 'stream.tool', callId: 's/r:1:1' },
+  ])
+  walk.send({ type: 'configure', verbose: 'full' })
+  await walk.resolve('execute', result(1))
+
+  expect(told()).toEqual([
+    { type: 'stream.tool', callId: 's/r:1:1', payload: { text: 'Tool work answered: 1' } },
+    { type: 'stream.tool', callId: 's/r:1:2', payload: { text: 'Tool work' } },
+  ])
+})
+
+test.each([
+  // Of a large window 20,000 tokens are kept free, of one below 80,000 a quarter.
+  [200_000, 180_000],
+  [80_000, 60_000],
+  [79_996, 59_997],
+  [40_000, 30_000],
+  [8_000, 6_000],
+])('a window of %i tokens is full beyond %i', async (contextTokens, most) => {
+  const stepped = async (inputTokens: number) => {
+    const response = answer({ calls: [aCall(1)], usage: { ...noUsage, inputTokens, outputTokens: 0 }, contextTokens })
+    return (await (await start().resolve('callModel', response)).resolve('execute', result(1))).state
+  }
+
+  expect(await stepped(most)).toEqual({ calling: 'streaming' })
+  expect(await stepped(most + 1)).toBe('compacting')
+})
+
+test('a conversation that leaves too little room for the answer is shortened before the next step', async () => {
+  const full = answer({ calls: [aCall(1)], usage: { ...noUsage, inputTokens: 180_001, outputTokens: 0 }, contextTokens: 200_000 })
+  const stepped = async (response: ModelCallOutput) => (await start().resolve('callModel', response)).resolve('execute', result(1))
+  expect((await stepped({ ...full, usage: { ...full.usage, inputTokens: 180_000 } })).state).toEqual({ calling: 'streaming' })
+
+  const walk = await stepped(full)
+  expect(walk.state).toBe('compacting')
+  await walk.reject('summarise', new RuntimeError('provider_unavailable', 'down'))
+
+  // It was not needed yet.
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  await walk.resolve('callModel', answer())
+  expect(walk.output).toMatchObject({ status: 'completed', compactions: 0, tokens: 15, window: 200_000 })
+})
+
+test('what is known of the conversation from before counts, too', () => {
+  const walk = loop.start({ session: 's', runId: 'r', profile: aProfile(), ids: ['r'], transcriptLength: 5, tokens: 31_000, window: 32_000 })
+
+  expect(walk.state).toBe('compacting')
+})
+
+const rateLimit = new RuntimeError('provider_rate_limit', 'slow down', { retryable: true })
+
+test('[OC-48] a model that cannot answer makes room for the next one, with what failed and why', async () => {
+  const walk = await start({ fallbacks: ['test/b', 'test/model', 'test/c'] }).reject('callModel', rateLimit)
+  expect(walk.inputs('callModel').map(({ model }) => model)).toEqual(['test/model', 'test/b'])
+  expect(walk.heard().find(({ type }) => type === 'fallback')).toMatchObject({
+    model: 'test/b',
+    attempts: [{ model: 'test/model', reason: 'rate_limit' }],
+  })
+  await walk.resolve('callModel', answer({ model: 'b' }))
+
+  expect(walk.output).toMatchObject({ status: 'completed', model: 'b', attempts: [{ model: 'test/model', reason: 'rate_limit' }] })
+})
+
+test('[OC-48] when none can answer, all begin anew after a pause; in the end every attempt is named', async () => {
+  const walk = await start({ fallbacks: ['test/b'], modelAttemptMax: 2 }).reject('callModel', rateLimit)
+  await walk.reject('callModel', unavailable)
+  expect(walk.state).toBe('retrying')
+  await walk.pass(500).reject('callModel', rateLimit)
+  await walk.reject('callModel', unavailable)
+
+  expect(walk.inputs('callModel').map(({ model }) => model)).toEqual(['test/model', 'test/b', 'test/model', 'test/b'])
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_rate_limit', message: expect.stringContaining('test/b') } })
+  expect(walk.output.attempts).toHaveLength(4)
+})
+
+test('[OC-49] an error that no other model would mend ends it at once', async () => {
+  const walk = await start({ fallbacks: ['test/b'] }).reject('callModel', new RuntimeError('provider_rejected', 'a picture is too large'))
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_rejected' } })
+  expect(walk.inputs('callModel')).toHaveLength(1)
+})
+
+test('[OC-50] as long as its provider has another credential, the same model is asked', async () => {
+  const failed = new RuntimeError('provider_auth', 'no', { data: { credential: 'a', otherCredentials: true } })
+  const walk = await start({ fallbacks: ['test/b'] }).reject('callModel', failed)
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ model: 'test/model', tried: ['a'] })
+  await walk.reject('callModel', new RuntimeError('provider_auth', 'no', { data: { credential: 'b', otherCredentials: false } }))
+
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ model: 'test/b' })
+  expect(walk.inputs('callModel').at(-1)).not.toHaveProperty('tried')
+})
+
+test('[OC-52] a level of thinking that the provider does not take is replaced by one that it names', async () => {
+  const refused = new RuntimeError('provider_rejected', "thinking level 'high' is not supported; supported values are: 'low', 'medium'")
+  const walk = await start({ thinking: 'high' }).reject('callModel', refused)
+  expect(walk.inputs('callModel').map(({ thinking }) => thinking)).toEqual(['high', 'low'])
+  await walk.reject('callModel', refused)
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ thinking: 'medium' })
+  await walk.reject('callModel', refused)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_rejected' } })
+})
+
+test('a summary that fails ends the turn with its error', async () => {
+  const walk = await (await start().reject('callModel', overflow)).reject('summarise', new RuntimeError('provider_auth', 'no'))
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_auth' } })
+})
+
+test.each<[string, Partial<Profile>, string]>([
+  ['steps', { stepMax: 1 }, 'budget_steps'],
+  ['tokens', { tokenMax: 15 }, 'budget_tokens'],
+  ['tool calls', { toolCallMax: 0 }, 'budget_tool_calls'],
+])('the budget of %s is looked at before the act', async (_, profile, code) => {
+  const walk = await start(profile).resolve('callModel', calls(1))
+  if (code !== 'budget_tool_calls') await walk.resolve('execute', result(1))
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code, hint: expect.any(String) }, transcriptLength: 7 })
+  expect(walk.inputs('callModel')).toHaveLength(1)
+})
+
+test('the time of a turn is up while tools work: those are stopped and paired', async () => {
+  const walk = (await start().resolve('callModel', calls(1))).send(expire)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time' }, transcriptLength: 7 })
+  expect(notes(walk).at(-1)).toMatchObject({ output: { error: { code: 'budget_time' } } })
+})
+
+test('[OC-11] a message that is shown as well as having its own turn is not counted; one that was dropped meanwhile is not shown', async () => {
+  const walk = start()
+    .send({ type: 'steer', id: 'b', again: true })
+    .send({ type: 'steer', id: 'c', again: true })
+    .send({ type: 'forget', ids: ['b', 'x'] })
+  await walk.resolve('callModel', answer())
+
+  expect(notes(walk)).toEqual([{ content: 'r:1' }, { prompt: { ids: ['c'], again: true } }])
+  expect(walk.context.ids).toEqual(['r'])
+})
+
+test('[OC-54] what a model has said by the time that its time is up is kept; somebody who stops it then, too, has stopped it', async () => {
+  const walk = start().send(expire)
+  expect(walk.state).toEqual({ calling: 'stopping' })
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true }))
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time' }, text: 'hel', partial: true })
+
+  expect((await start().send(expire).reject('callModel', unavailable)).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start().send(expire).pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start().send(expire).send({ type: 'cancel' }).pass(1000).output).toMatchObject({ status: 'cancelled' })
+})
+
+test('every transition of the chart has been taken', () => {
+  expect(loop.missed()).toEqual([])
+})
+
+// ---- The pure functions
+
+const aContext = (context: Partial<LoopContext> = {}): LoopContext => ({
+  ...begin({ session: 's', runId: 'r', profile: aProfile(), ids: ['r'], transcriptLength: 0 }),
+  ...context,
+})
+
+test('pauses grow to a minute, and a provider is given the time that it asks for, within reason', () => {
+  expect([1, 2, 3, 8, 30].map((attempt) => retryDelayMs(aContext({ attempt })))).toEqual([500, 1000, 2000, 60_000, 60_000])
+  const asks = (retryAfterMs: number) => ({ ...unavailable.toJSON(), data: { retryAfterMs } })
+  expect(retryDelayMs(aContext({ error: asks(90_000) }))).toBe(90_000)
+  expect([100_000, 200_000].map((ms) => mayRetry(aContext(), asks(ms)))).toEqual([true, false])
+  expect(mayRetry(aContext({ attempt: 4 }), unavailable.toJSON())).toBe(false)
+  expect(mayRetry(aContext(), overflow.toJSON())).toBe(false)
+})
+
+test('what can be launched: all at once, or one when nothing runs', () => {
+  const three = { calls: [aCall(1), aCall(2), aCall(3)], results: [null, null, null] }
+  const sequential = aProfile({ toolExecution: 'sequential' })
+  expect(launchable(aContext(three))).toEqual([0, 1, 2])
+  expect(launchable(aContext({ ...three, profile: sequential }))).toEqual([0])
+  expect(launchable(aContext({ ...three, profile: sequential, launched: 1 }))).toEqual([])
+  expect(launchable(aContext({ ...three, profile: sequential, launched: 1, results: [{ content: 'x' }, null, null] }))).toEqual([1])
+})
+
+test('a stand-in says what became of the call', () => {
+  const two = { calls: [aCall(1), aCall(2)], results: [null, null], launched: 1 }
+  const messages = (context: Partial<LoopContext>) =>
+    resultsOf(aContext({ ...two, ...context })).map((item) => (item as { output: { error: { message: string } } }).output.error.message)
+
+  expect(messages({})).toEqual(['stopped in its work: a newer message came first', 'not run: a newer message came first'])
+  expect(messages({ cancelled: true })[1]).toBe('not run: somebody stopped the turn')
+  expect(messages({ error: { code: 'budget_time', message: 'time is up', retryable: false } })).toEqual([
+    'stopped in its work: time is up',
+    'not run: time is up',
+  ])
+})
+
+test.each(['length', 'content-filter'] as const)(
+  'an answer that its provider cut off (%s) is completed, and says that it is not whole',
+  async (finish) => {
+    const walk = start()
+
+    await walk.resolve('callModel', answer({ text: 'half a wo', finish }))
+
+    expect(walk.output).toMatchObject({ status: 'completed', text: 'half a wo', partial: true, finish })
+  },
+)
+
+test.each<[Partial<ModelCallOutput>]>([[{ finish: 'stop' }], [{}]])(
+  'an answer that ended regularly says nothing about its end: %j',
+  async (response) => {
+    const walk = start()
+
+    await walk.resolve('callModel', answer(response))
+
+    expect(walk.output).toMatchObject({ status: 'completed', partial: false })
+    expect(walk.output.finish).toBeNull()
+  },
+)
+
+test('an answer that ended for a reason of its provider names it', async () => {
+  const walk = start()
+
+  await walk.resolve('callModel', answer({ finish: 'other' }))
+
+  expect(walk.output).toMatchObject({ partial: false, finish: 'other' })
+})
+
+test('after an answer that was cut off, a whole one is whole', async () => {
+  const walk = start()
+
+  await walk.resolve('callModel', answer({ finish: 'length', calls: [aCall(1)] }))
+  await walk.resolve('execute', result(1))
+  await walk.resolve('callModel', answer({ id: 'r:2', finish: 'stop' }))
+
+  expect(walk.output).toMatchObject({ status: 'completed', partial: false })
+  expect(walk.output.finish).toBeNull()
+})
+
+test('an answer that somebody stopped is partial, without a word of its provider', async () => {
+  const walk = start()
+  walk.send({ type: 'cancel' })
+
+  await walk.resolve('callModel', answer({ text: 'hel', partial: true, finish: 'other' }))
+
+  expect(walk.output).toMatchObject({ status: 'cancelled', partial: true })
+  expect(walk.output.finish).toBeNull()
+})

@@ -1,0 +1,114 @@
+import { expect, test } from 'vitest'
+import type { Route } from '../../../src/contracts/reply.ts'
+import {
+  collectable,
+  collectText,
+  dropPolicy,
+  overflowText,
+  queueMode,
+  queueWord,
+  sameRoute,
+  summaryLine,
+} from '../../../src/machines/session/collect.rules.ts'
+
+const aRoute = (changes: Partial<Route> = {}): Route => ({ channel: 'web', to: 'ann', ...changes })
+
+test.each([
+  ['steer', ['steer', 'queue', 'queued', 'steering', ' STEER ']],
+  ['followup', ['followup', 'FollowUp']],
+  ['collect', ['collect', 'coalesce', '\tCoalesce\n']],
+  ['steer-backlog', ['steer-backlog', 'steer+backlog', 'Steer+Backlog']],
+  ['interrupt', ['interrupt', 'abort']],
+])('%s goes by its aliases, whatever their case and the space around them [OC-07]', (mode, names) => {
+  expect(names.map(queueMode)).toEqual(names.map(() => mode))
+})
+
+test('a name that is none has no mode [OC-07]', () => {
+  expect(['', 'nonsense', 'steer backlog', 'constructor', '__proto__'].map(queueMode)).toEqual(Array(5).fill(undefined))
+  expect([' Old ', 'NEW', 'summarize', 'newest', ''].map(dropPolicy)).toEqual(['old', 'new', 'summarize', undefined, undefined])
+})
+
+test.each([
+  ['collect', { mode: 'collect' }],
+  ['debounce:2s', { debounceMs: 2000 }],
+  ['DEBOUNCE=750', { debounceMs: 750 }],
+  ['cap:25', { cap: 25 }],
+  ['cap:2.5', { cap: 2 }],
+  ['drop:Old', { drop: 'old' }],
+  ['default', { reset: true }],
+  ['Reset', { reset: true }],
+])('/queue reads %s [OC-101]', (word, asked) => {
+  expect(queueWord(word)).toEqual(asked)
+})
+
+test('a cap below 1 is ignored, other values that fit nothing are named, other words are not read [OC-101]', () => {
+  expect(['cap:0', 'cap:-3', 'cap:0.5'].map(queueWord)).toEqual([{}, {}, {}])
+  const wrong = ['debounce:soon', 'debounce:', 'cap:many', 'cap:', 'drop:all', 'debounce:-1']
+  expect(wrong.map(queueWord)).toEqual(wrong.map((invalid) => ({ invalid })))
+  expect(['please', 'debounce', 'capx:3', ''].map(queueWord)).toEqual(Array(4).fill(undefined))
+})
+
+test('a dropped message leaves one line of at most 160 characters [OC-16]', () => {
+  expect(summaryLine('  first\n\n\tsecond   third ')).toBe('first second third')
+  expect(summaryLine('a'.repeat(160))).toBe('a'.repeat(160))
+  expect(summaryLine('a'.repeat(161))).toBe(`${'a'.repeat(159)}…`)
+  expect(summaryLine(`${'a'.repeat(158)} bcd`)).toBe(`${'a'.repeat(158)}…`)
+  expect(summaryLine(' \n ')).toBe('')
+})
+
+test('the cut goes through no character that has two halves', () => {
+  const line = summaryLine(`${'a'.repeat(158)}😀😀`)
+
+  expect(line).toBe(`${'a'.repeat(158)}…`)
+  expect([summaryLine('a\uD800'), summaryLine(`\uDC00${'a'.repeat(200)}`)].every((text) => text.isWellFormed())).toBe(true)
+})
+
+test('what was left out is counted in the right number, with what is left of it [OC-17]', () => {
+  expect(overflowText(3, ['one', '', 'two'])).toBe('The queue was full: 3 messages were left out. In short:\n- one\n- two')
+  expect(overflowText(1, [])).toBe('The queue was full: 1 message was left out.')
+  expect(overflowText(2, [''])).toBe('The queue was full: 2 messages were left out.')
+  expect(overflowText(0, ['stale'])).toBe('')
+})
+
+test('what waits becomes one prompt: heading, what was dropped, and the messages by number [OC-19]', () => {
+  const text = collectText({ items: ['first', 'second\nline', 'third'], dropped: { count: 3, lines: ['gone'] } })
+
+  expect(text.split('\n\n')).toEqual([
+    'These messages came in while you were busy, oldest first.',
+    'The queue was full: 3 messages were left out. In short:\n- gone',
+    'Message 1:\nfirst',
+    'Message 2:\nsecond\nline',
+    'Message 3:\nthird',
+  ])
+})
+
+test('without dropped messages nothing is said about them, and without others only about them', () => {
+  expect(collectText({ items: ['a'] })).not.toContain('full')
+  expect(collectText({ items: ['a'], dropped: { count: 0, lines: [] } })).toBe(collectText({ items: ['a'] }))
+  expect(collectText({ items: [], dropped: { count: 1, lines: [] } })).toBe(overflowText(1, []))
+  expect(collectText({ items: [] })).toBe('')
+})
+
+test('a route is told apart by channel, account, target and thread [OC-15]', () => {
+  const others = [{ channel: 'mail' }, { account: 'work' }, { to: 'bob' }, { thread: 't1' }].map(aRoute)
+
+  expect(sameRoute(aRoute({ thread: 't1' }), aRoute({ thread: 't1' }))).toBe(true)
+  expect(others.map((other) => sameRoute(aRoute(), other))).toEqual([false, false, false, false])
+  expect(sameRoute(aRoute(), { ...aRoute(), messageId: 'm1' } as Route)).toBe(true)
+  expect([sameRoute(undefined, undefined), sameRoute(aRoute(), undefined), sameRoute(undefined, aRoute())]).toEqual([true, false, false])
+})
+
+test('messages come together only where all answers go to one place [OC-20]', () => {
+  expect(collectable([aRoute(), aRoute(), aRoute()])).toBe(true)
+  expect(collectable([undefined, undefined])).toBe(true)
+  expect(collectable([])).toBe(true)
+  expect(collectable([aRoute(), aRoute({ thread: 't1' })])).toBe(false)
+  expect(collectable([aRoute(), aRoute(), undefined])).toBe(false)
+  expect(collectable([undefined, aRoute()])).toBe(false)
+})
+
+test('messages of a channel that cannot be written to do not come together [OC-20]', () => {
+  expect(collectable([aRoute(), aRoute()], ['mail'])).toBe(false)
+  expect(collectable([aRoute(), aRoute()], ['mail', 'web'])).toBe(true)
+  expect(collectable([undefined], [])).toBe(true)
+})

@@ -1,0 +1,183 @@
+import { expect, test } from 'vitest'
+import { RuntimeError } from '../../../src/contracts/errors.ts'
+import type { ToolCall } from '../../../src/contracts/tool.ts'
+import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
+import { walker } from '../walk.ts'
+
+const tool = walker(toolMachine, ['execute'])
+const hash = 'a'.repeat(64)
+const aCall = (call: Partial<ToolCall> = {}): ToolCall => ({
+  id: 's/r:1:1',
+  callId: 'c1',
+  name: 'pay',
+  input: { amount: 3 },
+  inputHash: hash,
+  needsApproval: false,
+  onCrash: 'once',
+  timeoutMs: 1000,
+  attemptMax: 1,
+  ...call,
+})
+const start = (call: Partial<ToolCall> = {}, inDoubt: 'ask' | 'report' = 'ask') =>
+  tool.start({ session: 's', runId: 'r', agent: 'main', call: aCall(call), inDoubt })
+const approve = (decision: 'approve' | 'deny', inputHash = hash, attempt = 1) => ({
+  type: 'approve',
+  callId: 's/r:1:1',
+  decision,
+  inputHash,
+  attempt,
+  by: 'ann',
+})
+const doubt = new RuntimeError('tool_in_doubt', 'nobody knows')
+const busy = new RuntimeError('tool_failed', 'busy', { retryable: true })
+const gone = new RuntimeError('tool_lost', 'its worker is gone', { retryable: true })
+const finished = (status: string, code: string) => ({
+  type: 'tool.finished',
+  callId: 's/r:1:1',
+  status,
+  result: { role: 'tool', callId: 'c1', name: 'pay', isError: true, output: { error: expect.objectContaining({ code }) } },
+})
+
+test('a call runs and its result is named, not copied', async () => {
+  const walk = start()
+  expect(walk.state).toBe('running')
+  expect(walk.inputs('execute')).toMatchObject([{ attempt: 1, onCrash: 'once', call: { input: { amount: 3 } } }])
+
+  await walk.resolve('execute', { kind: 'tool', id: 's/r:1:1', callId: 'c1', name: 'pay', output: 'paid' })
+
+  expect(walk.state).toBe('completed')
+  expect(walk.heard()).toEqual([
+    { type: 'tool', runId: 'r', callId: 's/r:1:1', name: 'pay', phase: 'requested', input: { amount: 3 } },
+    { type: 'tool', runId: 'r', callId: 's/r:1:1', name: 'pay', phase: 'completed', output: 'paid' },
+    { type: 'tool.finished', callId: 's/r:1:1', status: 'completed', result: { content: 's/r:1:1' }, output: 'paid' },
+  ])
+})
+
+test('a call with a problem never runs', () => {
+  const walk = start({ problem: { code: 'tool_unknown', message: 'there is no tool' }, needsApproval: true })
+
+  expect(walk.state).toBe('failed')
+  expect(walk.inputs('execute')).toEqual([])
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_unknown'))
+})
+
+test('a failure that may pass is tried again, with a longer pause each time', async () => {
+  const walk = start({ attemptMax: 3 })
+  await walk.reject('execute', busy)
+  expect(walk.state).toBe('retrying')
+  expect(walk.pass(249).state).toBe('retrying')
+  expect(walk.pass(1).state).toBe('running')
+  await walk.reject('execute', busy)
+  walk.pass(500)
+  await walk.reject('execute', busy)
+
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+  expect(walk.state).toBe('failed')
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_failed'))
+})
+
+test('an error of unknown kind is not tried again', async () => {
+  const walk = await start({ attemptMax: 3 }).reject('execute', new Error('boom'))
+
+  expect(walk.state).toBe('failed')
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_failed'))
+})
+
+test('its time is up', () => {
+  const walk = start().pass(1000)
+
+  expect(walk.state).toBe('failed')
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_timeout'))
+})
+
+test('a person agrees: the decision counts for these arguments only, and the first attempt is the first', () => {
+  const walk = start({ needsApproval: true })
+  expect(walk.state).toBe('awaiting-input')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'tool.waiting', approval: { why: 'approval', inputHash: hash } })
+  expect(walk.send(approve('approve', 'b'.repeat(64))).state).toBe('awaiting-input')
+
+  expect(walk.send(approve('approve')).state).toBe('running')
+  expect(walk.heard()).toEqual([{ type: 'tool.decided', callId: 's/r:1:1' }])
+  expect(walk.inputs('execute')).toMatchObject([{ attempt: 1 }])
+})
+
+test('a person refuses', () => {
+  const walk = start({ needsApproval: true }).send(approve('deny'))
+
+  expect(walk.state).toBe('denied')
+  expect(walk.heard().at(-1)).toEqual(finished('denied', 'tool_denied'))
+  expect(walk.context.error.message).toContain('ann')
+})
+
+test('in doubt: a person may have it repeated, as another attempt', async () => {
+  const walk = await start().reject('execute', doubt)
+  expect(walk.state).toBe('awaiting-input')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'tool.waiting', approval: { why: 'in_doubt', attempt: 2 } })
+  expect(walk.send(approve('approve', hash, 1)).state).toBe('awaiting-input')
+
+  expect(walk.send(approve('approve', hash, 2)).state).toBe('running')
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
+test('once, its worker lost: in doubt, never repeated without a person', async () => {
+  const walk = await start({ attemptMax: 5 }).reject('execute', gone)
+  expect(walk.state).toBe('awaiting-input')
+  expect(walk.heard().at(-1)).toMatchObject({ type: 'tool.waiting', approval: { why: 'in_doubt', attempt: 2 } })
+
+  walk.send(approve('approve', hash, 2))
+  await walk.reject('execute', gone)
+  expect(walk.state).toBe('awaiting-input')
+  walk.send(approve('deny', hash, 3))
+
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2])
+  expect(walk.heard().at(-1)).toEqual(finished('in_doubt', 'tool_in_doubt'))
+})
+
+test.each(['retry', 'idempotent'] as const)('%s, its worker lost: tried again until another one is there', async (onCrash) => {
+  const walk = await start({ onCrash }).reject('execute', gone)
+  expect(walk.state).toBe('retrying')
+  walk.pass(250)
+  await walk.reject('execute', busy)
+  expect(walk.pass(500).state).toBe('running')
+
+  await walk.resolve('execute', { kind: 'tool', id: 's/r:1:1', callId: 'c1', name: 'pay', output: 'paid' })
+
+  expect(walk.inputs('execute').map(({ attempt }) => attempt)).toEqual([1, 2, 3])
+  expect(walk.state).toBe('completed')
+})
+
+test('a call that loses each of its workers ends', async () => {
+  const walk = start({ onCrash: 'retry' })
+  for (let attempt = 1; attempt < 8; attempt++) {
+    await walk.reject('execute', gone)
+    expect(walk.pass(30_000).state).toBe('running')
+  }
+  await walk.reject('execute', gone)
+
+  expect(walk.state).toBe('failed')
+  expect(walk.heard().at(-1)).toEqual(finished('failed', 'tool_lost'))
+})
+
+test.each(['ask', 'report'] as const)('in doubt, with %s: the model is told that nobody knows', async (inDoubt) => {
+  const walk = await start({}, inDoubt).reject('execute', doubt)
+  if (inDoubt === 'ask') walk.send(approve('deny', hash, 2))
+
+  expect(walk.state).toBe('reported-in-doubt')
+  expect(walk.heard().at(-1)).toEqual(finished('in_doubt', 'tool_in_doubt'))
+})
+
+test.each<[string, () => ReturnType<typeof start> | Promise<ReturnType<typeof start>>]>([
+  ['running', () => start()],
+  ['awaiting-input', () => start({ needsApproval: true })],
+  ['retrying', () => start({ attemptMax: 2 }).reject('execute', busy)],
+])('cancelled while %s', async (state, begin) => {
+  const walk = await begin()
+  expect(walk.state).toBe(state)
+
+  expect(walk.send({ type: 'cancel' }).state).toBe('cancelled')
+  expect(walk.heard().at(-1)).toEqual(finished('cancelled', 'cancelled'))
+})
+
+test('every transition of the chart has been taken', () => {
+  expect(tool.missed()).toEqual([])
+})

@@ -1,0 +1,297 @@
+import { expect, test } from 'vitest'
+import { createMachine, sendParent } from 'xstate'
+import { noUsage } from '../../../src/contracts/message.ts'
+import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
+import type { LoopOutput, TurnFacts } from '../../../src/contracts/turn.ts'
+import { turnMachine } from '../../../src/machines/turn/turn.machine.ts'
+import { pipe } from '../pipe.ts'
+import { walker } from '../walk.ts'
+
+/** Stands for the loop: it ends when it is told how, passes on what it is told to say, and says what it heard itself. */
+const stub = createMachine({
+  initial: 'on',
+  output: ({ event }) => (event as unknown as { output: { output: unknown } }).output.output,
+  states: {
+    on: {
+      on: {
+        end: 'off',
+        say: { actions: sendParent(({ event }) => (event as unknown as { event: { type: string } }).event) },
+        expire: { target: 'off' },
+      },
+    },
+    off: {
+      type: 'final',
+      output: ({ event }) => (event.type === 'expire' ? { output: ended({ status: 'failed', error: (event as any).error }) } : event),
+    },
+  },
+})
+const turn = walker(turnMachine, [], () => ({ loop: stub, stream: pipe }))
+
+const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
+  status: 'completed',
+  ids: ['r'],
+  text: 'hello',
+  texts: ['hello'],
+  reasoning: '',
+  toolError: null,
+  sent: [],
+  sentTo: [],
+  flat: false,
+  partial: false,
+  finish: null,
+  answerId: 'r:1',
+  usage: { ...noUsage, inputTokens: 1200, outputTokens: 34 },
+  shares: {},
+  costUsd: 0.0123,
+  durationMs: 250,
+  endedAt: 1_770_000_000_250,
+  credential: null,
+  steps: 1,
+  toolCalls: 0,
+  model: 'test/model',
+  attempts: [],
+  compactions: 0,
+  tokens: 1234,
+  window: 200_000,
+  error: null,
+  transcriptLength: 6,
+  ...output,
+})
+const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}) =>
+  turn.start({
+    session: 's',
+    runId: 'r',
+    profile: { ...defaultProfile, agent: 'main', model: 'test/model', ...profile },
+    prompt: { ids: ['r'], ...prompt },
+    facts: { compactions: 0, at: 1_770_000_000_000, ...facts },
+    transcriptLength: 4,
+  })
+const end = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) => walk.tell('loop', { type: 'end', output: ended(output) })
+const say = (walk: ReturnType<typeof start>, event: { type: string; [key: string]: unknown }) => walk.tell('loop', { type: 'say', event })
+const reply = (walk: ReturnType<typeof start>) => walk.output.reply
+
+test('plain: the messages stand in the transcript, the loop answers, what it used is told, and the outcome is one', () => {
+  const walk = start()
+  expect(walk.state).toEqual({ running: 'answering' })
+  end(walk)
+
+  expect(walk.state).toBe('completed')
+  expect(walk.output).toMatchObject({ status: 'completed', outcome: 'replied', text: 'hello', transcriptLength: 6, costUsd: 0.0123, tokens: 1234 })
+  expect(walk.output).not.toHaveProperty('reply')
+  expect(walk.heard()).toMatchObject([
+    { type: 'transcript', add: ['r'] },
+    { type: 'usage', provider: 'test', usage: { input: 1200, output: 34, total: 1234 }, contextLimit: 200_000, contextUsed: 1234, durationMs: 250 },
+    { type: 'final', runId: 'r', ids: ['r'], text: 'hello' },
+  ])
+})
+
+test.each([
+  ['failed', 'failed', 'error', { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true } }],
+  ['cancelled', 'aborted', 'aborted', { status: 'cancelled', text: 'hel' }],
+] as const)('a loop that %s ends the turn so', (status, outcome, said, output) => {
+  const walk = end(start(), output)
+
+  expect(walk.output).toMatchObject({ status, outcome })
+  expect(walk.heard().at(-1)).toMatchObject({ type: said })
+})
+
+test('[OC-01] each way to end has one outcome, and a reply where users get something else than the text', () => {
+  expect(reply(end(start(), { texts: ['first', 'second'], text: 'second' }))).toEqual([{ text: 'first' }, { text: 'second' }])
+  const silent = end(start(), { texts: ['NO_REPLY'], text: 'NO_REPLY' })
+  expect(silent.output).toMatchObject({ status: 'completed', outcome: 'silent' })
+  expect(silent.output).not.toHaveProperty('reply')
+  const broken = end(start(), { status: 'failed', error: { code: 'provider_overflow', message: 'too long', retryable: false }, texts: [] })
+  expect(broken.output).toMatchObject({ outcome: 'reset', reply: { error: true, text: expect.stringContaining('new session') } })
+  const failed = end(start(), { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true }, texts: [] })
+  expect(reply(failed)).toMatchObject({ error: true })
+  expect(JSON.stringify(reply(failed).text)).not.toContain('{')
+})
+
+test('[OC-86] the line about usage stands below the last text', () => {
+  expect(reply(end(start({ usage: 'full' })))).toEqual({ text: 'hello\nUsage: 1.2k in / 34 out · est $0.01 · session s' })
+})
+
+test('[OC-85, OC-84] notices stand before the answer, and only where somebody wants to know', () => {
+  const facts = { newSessionId: 'abc', compactions: 2 }
+  expect(end(start({}, facts), { compactions: 1 }).output).not.toHaveProperty('reply')
+
+  expect(reply(end(start({ verbose: 'on' }, facts), { compactions: 1 }))).toEqual([
+    { text: expect.stringContaining('abc') },
+    { text: expect.stringContaining('3') },
+    { text: 'hello' },
+  ])
+})
+
+test('[OC-80] a tool that failed is named where there is no answer, unless only the model was wrong', () => {
+  const silent = { texts: [], text: '' }
+  expect(reply(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_failed' } }))).toMatchObject({
+    text: expect.stringContaining('pay'),
+    error: true,
+  })
+  expect(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_input' } }).output.outcome).toBe('silent')
+})
+
+test('several messages, or something to be told first, become one prompt', () => {
+  const added = (prompt: object) => start({}, {}, prompt).heard()[0]?.add
+  expect(added({ ids: ['a', 'b'] })).toEqual(['a', 'b'])
+  expect(added({ ids: ['a', 'b'], collected: true })).toEqual([{ prompt: { ids: ['a', 'b'], collected: true } }])
+  expect(added({ before: 'you were stopped' })).toEqual([{ prompt: { ids: ['r'], before: 'you were stopped' } }])
+})
+
+test('what its session says is handed to the loop', () => {
+  const walk = start()
+  for (const event of [{ type: 'steer', id: 'b' }, { type: 'approve', callId: 'c' }, { type: 'forget', ids: ['b'] }, { type: 'cancel' }])
+    walk.send(event)
+
+  expect(walk.state).toEqual({ running: 'answering' })
+})
+
+test('people may take as long as they want, work may not', () => {
+  const waiting = say(start({ runTimeoutMs: 1000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(60_000)
+  expect(waiting.state).toEqual({ running: 'awaiting-input' })
+  expect(waiting.heard().at(-1)).toMatchObject({ type: 'tool.waiting' })
+  say(waiting, { type: 'tool.decided', callId: 'c' })
+  expect(waiting.state).toEqual({ running: 'answering' })
+
+  expect(waiting.pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(start({ runTimeoutMs: 1000 }).pass(999).state).toEqual({ running: 'answering' })
+  expect(start().pass(600_000).output).toMatchObject({ error: { code: 'budget_time' } })
+})
+
+test('all of it has an end, waiting included', () => {
+  const walk = say(start({ wallTimeMs: 5000 }), { type: 'tool.waiting', approval: { callId: 'c' } }).pass(5000)
+
+  expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time', message: expect.stringContaining('longer than it may') } })
+})
+
+test('its session learns when the history is shortened, since nothing joins meanwhile', () => {
+  const walk = say(start(), { type: 'compaction.started' })
+  expect(walk.state).toEqual({ running: 'compacting' })
+  say(walk, { type: 'compaction.ended' })
+  expect(walk.state).toEqual({ running: 'answering' })
+
+  expect(walk.heard().map(({ type }) => type)).toEqual(['transcript', 'compaction.started', 'compaction.ended'])
+})
+
+const full = { memoryFlush: {} }
+const flushing = (profile: Partial<Profile> = {}) => start({ ...full, ...profile }, { tokens: 176_000, window: 200_000, compactions: 2 })
+const endFlush = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) =>
+  walk.tell('flush', { type: 'end', output: ended({ transcriptLength: 7, texts: ['NO_REPLY'], ...output }) })
+
+test('[OC-40] notes are taken when the context is nearly full, once between two compactions', () => {
+  expect(flushing().state).toBe('flushing')
+  const otherwise: [Partial<Profile>, Partial<TurnFacts>][] = [
+    [full, { tokens: 175_999, window: 200_000 }],
+    [full, { tokens: 176_000, window: 200_000, flushedAt: 0 }],
+    [full, { tokens: 100, window: 24_000 }],
+    [
+      { ...full, heartbeat: true },
+      { tokens: 176_000, window: 200_000 },
+    ],
+    [{}, { tokens: 176_000, window: 200_000 }],
+  ]
+  for (const [profile, facts] of otherwise) expect(start(profile, facts).state).toEqual({ running: 'answering' })
+  // Where nobody knows, 200,000; then what the agent says.
+  expect(start(full, { tokens: 176_000 }).state).toBe('flushing')
+  expect(start({ ...full, contextTokens: 100_000 }, { tokens: 76_000 }).state).toBe('flushing')
+})
+
+test('[OC-41] it is a silent run before the other: nothing of it is delivered, and its failure fails nothing', () => {
+  const walk = flushing()
+  expect(walk.heard()).toMatchObject([
+    { type: 'transcript', add: [{ role: 'user', id: 'r:flush', text: expect.stringMatching(/memory\/2026-02-02\.md.*NO_REPLY/s) }] },
+  ])
+  walk.send({ type: 'steer', id: 'b' })
+  endFlush(walk, { status: 'failed', error: { code: 'provider_auth', message: 'no', retryable: false } })
+  expect(walk.state).toEqual({ running: 'answering' })
+  expect(walk.heard()).toMatchObject([
+    { type: 'flushed', runId: 'r', error: { code: 'provider_auth' } },
+    { type: 'usage', runId: 'r:flush' },
+    { type: 'transcript', add: ['r', 'b'] },
+  ])
+  end(walk, { ids: ['r', 'b'], compactions: 1 })
+
+  expect(walk.output).toMatchObject({ status: 'completed', flushed: { costUsd: 0.0123 }, compactions: 1, text: 'hello' })
+  expect(walk.output).not.toHaveProperty('reply')
+})
+
+test('notes can ask people and shorten the history, too; a stop meanwhile ends the turn; they have a time', () => {
+  const walk = flushing()
+  walk.heard()
+  for (const event of [
+    { type: 'tool.waiting', approval: {} },
+    { type: 'tool.decided', callId: 'c' },
+    { type: 'compaction.started' },
+    { type: 'compaction.ended' },
+  ])
+    walk.tell('flush', { type: 'say', event })
+  expect(walk.heard().map(({ type }) => type)).toEqual(['tool.waiting', 'tool.decided', 'compaction.started', 'compaction.ended'])
+  walk.send({ type: 'approve', callId: 'c' }).send({ type: 'cancel' })
+  endFlush(walk, { status: 'cancelled' })
+  expect(walk.output).toMatchObject({ status: 'cancelled', outcome: 'aborted', ids: ['r'], text: '' })
+
+  expect(flushing({ runTimeoutMs: 1000 }).pass(1000).state).toEqual({ running: 'answering' })
+})
+
+test('[OC-23] where its node runs only so many turns at once it waits for room; what is said meanwhile is there from the beginning', () => {
+  const walk = start({ lane: 'main' })
+  expect(walk.state).toBe('waiting')
+  walk.send({ type: 'steer', id: 'b' }).send({ type: 'lane.granted', waitedMs: 10 })
+  expect(walk.state).toEqual({ running: 'answering' })
+  expect(walk.heard()[0]).toMatchObject({ add: ['r', 'b'] })
+
+  expect(start({ lane: 'main', ...full }, { tokens: 199_000 }).send({ type: 'lane.granted', waitedMs: 0 }).state).toBe('flushing')
+  expect(start({ lane: 'main' }).send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled', outcome: 'aborted' })
+})
+
+const onChannel = (profile: Partial<Profile> = {}) =>
+  start(profile, { origin: { channel: 'test', to: 'ann', thread: '7', messageId: '1' }, delivery: {} })
+const told = (walk: ReturnType<typeof start>) => walk.child('stream').getSnapshot().context.told
+
+test('[OC-04, OC-64] where a message came from a channel a pipeline is told of all that is said, and the turn ends when that is delivered', () => {
+  const walk = onChannel()
+  for (const event of [
+    { type: 'stream.start', attempt: 1 },
+    { type: 'stream.end', text: 'hello' },
+    { type: 'stream.tool', callId: 'c' },
+  ])
+    say(walk, event)
+  walk.send({ type: 'configure', verbose: 'on' })
+  end(walk)
+  expect(walk.state).toBe('delivering')
+  expect(told(walk)).toEqual([
+    { type: 'stream.start', attempt: 1 },
+    { type: 'stream.end', text: 'hello' },
+    { type: 'stream.tool', callId: 'c' },
+    { type: 'stream.finish', leading: [], payloads: [{ text: 'hello', replyTo: '1' }], trailing: [] },
+  ])
+
+  walk.tell('stream', { type: 'flushed' })
+
+  expect(walk.state).toBe('completed')
+})
+
+test.each([
+  ['failed', { status: 'failed', texts: [], error: { code: 'provider_auth', message: 'no', retryable: false } }, 'stream.finish'],
+  ['cancelled', { status: 'cancelled' }, 'stream.abort'],
+] as const)('[OC-04] a turn that %s ends its pipeline, too', (status, output, order) => {
+  const walk = end(onChannel(), output as Partial<LoopOutput>)
+  expect(told(walk).at(-1)).toMatchObject({ type: order })
+
+  expect(walk.tell('stream', { type: 'flushed' }).state).toBe(status)
+})
+
+test('[OC-04] a channel that never answers does not hold the turn for ever, and whoever wants to can stop it before', () => {
+  const waiting = () => end(onChannel({ runTimeoutMs: 1000 }))
+  const patient = waiting().pass(999)
+  expect(told(patient).at(-1)).toMatchObject({ type: 'stream.finish' })
+  expect(told(patient.pass(1)).at(-1)).toEqual({ type: 'stream.abort' })
+  const stopped = waiting().send({ type: 'cancel' })
+  expect(told(stopped).at(-1)).toEqual({ type: 'stream.abort' })
+
+  expect(stopped.tell('stream', { type: 'flushed' }).state).toBe('completed')
+})
+
+test('every transition of the chart has been taken', () => {
+  expect(turn.missed()).toEqual([])
+})
