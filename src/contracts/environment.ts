@@ -67,11 +67,14 @@ export type FailPoint = keyof typeof failPoints
 
 export const noFailPoints: FailPoints = { hit: () => undefined }
 
+export type LogLevel = 'debug' | 'info' | 'warn' | 'error'
 export type Logger = {
   debug(fields: object, message?: string): void
   info(fields: object, message?: string): void
   warn(fields: object, message?: string): void
   error(fields: object, message?: string): void
+  /** Whether anybody reads lines of a level; left out where all are read. What nobody reads is not searched for secrets. */
+  enabled?(level: LogLevel): boolean
 }
 
 /** Everything the core takes from the outside world. */

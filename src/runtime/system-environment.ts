@@ -1,7 +1,7 @@
 /** The real world: the machine's clock, its randomness, its stderr. */
 import { randomBytes } from 'node:crypto'
 import { pino } from 'pino'
-import { type Clock, type Environment, type FailPoints, type Ids, type Logger, noFailPoints } from '../contracts/environment.ts'
+import { type Clock, type Environment, type FailPoints, type Ids, type Logger, type LogLevel, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { redacted } from '../contracts/redact.ts'
 
@@ -61,16 +61,20 @@ export const stderrLogger = (level = process.env.STATECAST_LOG || 'warn'): Logge
       field: 'STATECAST_LOG',
       hint: `there are: ${levels.join(', ')}`,
     })
-  return logWith(pino({ level, redact }, pino.destination({ fd: 2, sync: true })), () => ({}))
+  const lines = pino({ level, redact }, pino.destination({ fd: 2, sync: true }))
+  return logWith(Object.assign(lines, { enabled: lines.isLevelEnabled.bind(lines) }), () => ({}))
 }
 
 /** A logger that adds `fields` to each line, as they are when it is written; what the line says itself counts. What looks like a secret is left out. */
-export const logWith = (log: Logger, fields: () => object): Logger => ({
-  debug: (said, message) => log.debug(redacted({ ...fields(), ...said }), message),
-  info: (said, message) => log.info(redacted({ ...fields(), ...said }), message),
-  warn: (said, message) => log.warn(redacted({ ...fields(), ...said }), message),
-  error: (said, message) => log.error(redacted({ ...fields(), ...said }), message),
-})
+export const logWith = (log: Logger, fields: () => object): Logger => {
+  const enabled = (level: LogLevel) => log.enabled?.(level) ?? true
+  const write =
+    (level: LogLevel): Logger[LogLevel] =>
+    (said, message) => {
+      if (enabled(level)) log[level](redacted({ ...fields(), ...said }), message)
+    }
+  return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), enabled }
+}
 
 export const systemEnvironment = (parts: { log?: Logger; failPoints?: FailPoints } = {}): Environment => ({
   clock: systemClock,

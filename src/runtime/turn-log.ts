@@ -1,5 +1,5 @@
 /** The turns of this node in the log: one line for each that ended, and one for whatever an operator is asked about afterwards. */
-import type { Logger } from '../contracts/environment.ts'
+import type { Logger, LogLevel } from '../contracts/environment.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 
 /** Where an event came from; `repeated` when it is told again after a restart, and may stand in the log already. */
@@ -14,7 +14,7 @@ export const logTurn = (log: Logger, told: Told, event: SessionOutput): void => 
   if (line) log[line.level]({ ...told, ...line.facts }, line.message)
 }
 
-type Line = { level: keyof Logger; message: string; facts: object }
+type Line = { level: LogLevel; message: string; facts: object }
 const line = (level: Line['level'], message: string, facts: object): Line => ({ level, message, facts })
 
 const lineOf = (event: SessionOutput): Line | undefined => {

@@ -1,5 +1,5 @@
 /** A whole runtime under a test's thumb: its time, its ids, its crashes, and a store that outlives them. */
-import type { Clock, Environment, Logger } from '../contracts/environment.ts'
+import type { Clock, Environment, Logger, LogLevel } from '../contracts/environment.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { TraceEntry } from '../index.ts'
@@ -12,7 +12,7 @@ import { type FailPointPlan, failPoints } from './fail-points.ts'
 import { seededIds, seededRandom } from './seeded.ts'
 import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
-export type LogLine = { level: keyof Logger; fields: object; message: string | undefined }
+export type LogLine = { level: LogLevel; fields: object; message: string | undefined }
 
 export type TestRuntimeOptions<Registered extends Machines = Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> & {
   seed?: number
@@ -116,7 +116,7 @@ export const testRuntime = async <Registered extends Machines = Machines>({
       level,
       (fields: object, message?: string) => void lines.push({ level, fields, message }),
     ]),
-  ) as Logger
+  ) as Record<LogLevel, Logger[LogLevel]>
   const said = new Map<string, RunEvent[]>()
   const known = new Set<string>()
   let life: { runtime: Runtime<Registered>; end(): void } | undefined

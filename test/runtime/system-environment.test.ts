@@ -1,6 +1,7 @@
 /** What a process really writes when it logs. */
 import { spawnSync } from 'node:child_process'
 import { expect, test } from 'vitest'
+import { logWith, stderrLogger } from '../../src/runtime/system-environment.ts'
 import { repository } from '../tidy/sources.ts'
 
 const secret = 'k7Jq-not-to-be-read'
@@ -35,4 +36,15 @@ test('[INV-18] a secret in the fields of a log line is not written, however deep
   const line = JSON.parse(text) as Record<string, unknown>
   expect(text).not.toContain(secret)
   expect(line).toMatchObject({ msg: 'a call failed', provider: 'home', ...all('[redacted]'), error: { code: 'provider_auth', ...all('[redacted]') } })
+})
+
+test('what no line is written of is not even looked at, also through loggers that add fields', () => {
+  const log = logWith(stderrLogger('warn'), () => ({ node: 'n' }))
+  const untouched = new Proxy({}, { ownKeys: () => expect.unreachable('somebody looked') })
+
+  log.debug(untouched)
+  log.info(untouched)
+
+  expect((['debug', 'info', 'warn', 'error'] as const).map((level) => log.enabled?.(level))).toEqual([false, false, true, true])
+  expect(() => log.warn(untouched)).toThrow('somebody looked')
 })
