@@ -3,7 +3,7 @@ import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
-import { wholeCopy } from './journal/journal-value.ts'
+import { type Measured, wholeCopy } from './journal/journal-value.ts'
 
 const reserved = /^(?:xstate|statecast)\./
 /** The one event of XState's own that is for anybody to send: it asks a machine to go to a state that has a `route`. */
@@ -16,9 +16,9 @@ type Accepts = { kind: string; strict?: boolean | undefined; descriptors: readon
 
 /**
  * An event that the machine does not name passes, unless the registration is strict: as in XState it makes no transition of its own, and `always` is looked at.
- * @returns a copy of the event that nobody else holds @throws RuntimeError bad_request with the field, too_large
+ * @returns a copy of the event that nobody else holds, and its size @throws RuntimeError bad_request with the field, too_large
  */
-export const checkEvent = (registration: Accepts, event: unknown): AnyEvent => {
+export const checkEvent = (registration: Accepts, event: unknown): Measured<AnyEvent> => {
   const bad = (message: string, field: string | undefined, hint: string) =>
     new RuntimeError('bad_request', message, { hint, ...(field === undefined ? {} : { field }) })
   if (event === null || typeof event !== 'object' || Array.isArray(event)) throw bad('an event must be an object', undefined, 'send {"type":"…"}')
@@ -38,7 +38,16 @@ export const checkEvent = (registration: Accepts, event: unknown): AnyEvent => {
       'type',
       `it takes: ${registration.descriptors.join(', ') || 'nothing from outside'}`,
     )
-  return registration.events ? parseEvent(registration, event) : wholeCopy(event as AnyEvent)
+  const checked = wholeCopy(event as AnyEvent)
+  return registration.events && !vouched.has(event) ? { ...checked, copy: parseEvent(registration, checked.copy) } : checked
+}
+
+const vouched = new WeakSet<object>()
+
+/** For an event that this process has put together from parts that were parsed, each by its own schema: that of the kind would only do so again. */
+export const vouchFor = <Event extends object>(event: Event): Event => {
+  vouched.add(event)
+  return event
 }
 
 const idLengthMax = 400
@@ -52,8 +61,8 @@ export const checkMessageId = (id: unknown): void => {
   })
 }
 
-const parseEvent = (registration: Accepts, event: object): AnyEvent => {
-  const parsed = (registration.events as z.ZodType).safeParse(wholeCopy(event))
+const parseEvent = (registration: Accepts, event: AnyEvent): AnyEvent => {
+  const parsed = (registration.events as z.ZodType).safeParse(event)
   if (parsed.success) return parsed.data as AnyEvent
   const issue = parsed.error.issues[0]
   const field = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]].join('.') : issue?.path.join('.')

@@ -157,9 +157,13 @@ export const askNode = async (
   const lost = () => new RuntimeError('closed', `the node ${node} is gone`, { retryable: true, hint: 'another one takes over' })
   const unlisten = membership.listen(() => membership.isAlive(node) || gone.reject(lost()))
   try {
-    const question = bus.request(names.node(node, name), encode({ address: formatAddress(address), args: args.map(wholeCopy) }), {
-      timeoutMs: answerMs,
-    })
+    const question = bus.request(
+      names.node(node, name),
+      encode({ address: formatAddress(address), args: args.map((value) => wholeCopy(value).copy) }),
+      {
+        timeoutMs: answerMs,
+      },
+    )
     question.catch(() => undefined)
     const { data, headers } = await Promise.race([question, gone.promise])
     answered = true

@@ -16,7 +16,7 @@ const Response = z.object({
   reasoning: z.string(),
   calls: z.array(z.object({ callId: z.string(), name: z.string(), input: z.string() })),
   // Who wraps a provider often hands on what that one reports.
-  usage: z.preprocess((reported) => (Usage.safeParse(reported).success ? reported : (usageFrom(reported) ?? reported)), Usage),
+  usage: z.union([Usage, z.preprocess((reported) => usageFrom(reported) ?? reported, Usage)]),
   finish: z.enum(['stop', 'length', 'tool-calls', 'content-filter', 'other']),
   model: z.string(),
   partial: z.boolean(),

@@ -2,7 +2,7 @@
 import { expect, test } from 'vitest'
 import { assign, createActor, setup } from 'xstate'
 import { z } from 'zod'
-import { checkEvent } from '../../src/actors/event-validation.ts'
+import { checkEvent, vouchFor } from '../../src/actors/event-validation.ts'
 import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { inputSizeMax, isPlain, plainCopy } from '../../src/actors/journal/journal-value.ts'
 import { registerMachine } from '../../src/actors/registration.ts'
@@ -111,8 +111,8 @@ test('an event that no state names lets an `always` be looked at, as in XState, 
 test('a strict registration refuses what no state names, and says what it takes; wildcards of the machine are honoured', () => {
   const about = { code: 'bad_request', hint: 'it takes: part.*, put', field: 'type' }
   expect(() => checkEvent(strict, { type: 'nothing' })).toThrow(expect.objectContaining(about))
-  expect(checkEvent(strict, { type: 'part.of.it' })).toEqual({ type: 'part.of.it' })
-  expect(checkEvent(strict, { type: 'part' })).toEqual({ type: 'part' })
+  expect(checkEvent(strict, { type: 'part.of.it' }).copy).toEqual({ type: 'part.of.it' })
+  expect(checkEvent(strict, { type: 'part' }).copy).toEqual({ type: 'part' })
   expect(() => checkEvent(strict, { type: 'parting' })).toThrow(RuntimeError)
 })
 
@@ -156,7 +156,19 @@ test('[BAD-FIELDS] with a schema, the field at fault is named', () => {
   expect(() => checkEvent(schematic, { type: 'put', value: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'value' }))
   expect(() => checkEvent(schematic, { type: 'put', value: 'x', more: 1 })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'more' }))
   expect(() => checkEvent(schematic, { type: 'part' })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'type' }))
-  expect(checkEvent(schematic, { type: 'put', value: 'x' })).toEqual({ type: 'put', value: 'x' })
+  expect(checkEvent(schematic, { type: 'put', value: 'x' }).copy).toEqual({ type: 'put', value: 'x' })
+})
+
+test('an event that we vouch for passes its schema unseen, this very object and no copy of it; it is copied and looked at all the same', () => {
+  const ours = vouchFor({ type: 'put', value: 1 })
+  const { copy } = checkEvent(schematic, ours)
+
+  expect(copy).toEqual(ours)
+  expect(copy).not.toBe(ours)
+  expect(() => checkEvent(schematic, copy)).toThrow(expect.objectContaining({ code: 'bad_request', field: 'value' }))
+  expect(() => checkEvent(schematic, decode(encode(ours)))).toThrow(expect.objectContaining({ code: 'bad_request', field: 'value' }))
+  expect(() => checkEvent(schematic, vouchFor({ type: 'put', value: 'half \ud83d' }))).toThrow(expect.objectContaining({ field: 'value' }))
+  expect(() => checkEvent(schematic, vouchFor({ type: 'put', value: () => 1 }))).toThrow(expect.objectContaining({ field: 'value' }))
 })
 
 test('an unknown kind is not found', async () => {

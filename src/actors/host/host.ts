@@ -130,7 +130,7 @@ export class Host {
       const root = await this.get(address, input)
       if (mustExist && !root.replica) throw noSuchError(root.name)
       try {
-        return await root.send(checked, options)
+        return await root.send(checked.copy, options, checked.size)
       } catch (error) {
         // It fell asleep between our finding it and our sending: wake it again.
         if (attempt < 3 && isRuntimeError(error) && error.code === 'closed' && error.retryable && !this.#closing) continue

@@ -40,16 +40,19 @@ export const errorParts = (error: Error, keep: (value: unknown, key: string) => 
  */
 export const plainCopy = <T>(value: T): T => measuredCopy(value).copy
 
-/** {@link plainCopy} with its size, roughly in bytes, and where half a character was replaced first: a journal is UTF-8, which has none. */
-export const measuredCopy = <T>(value: T): { copy: T; size: number; replacedAt: string | undefined } => {
+/** A copy that nobody else holds, and its size, roughly in bytes. */
+export type Measured<T> = { copy: T; size: number }
+
+/** {@link plainCopy} with its size, and where half a character was replaced first: a journal is UTF-8, which has none. */
+export const measuredCopy = <T>(value: T): Measured<T> & { replacedAt: string | undefined } => {
   const copier = new Copier()
   return { copy: copier.copy(value) as T, size: copier.size, replacedAt: copier.replacedAt }
 }
 
 /** {@link plainCopy} for what somebody outside has written, who can be told. @throws RuntimeError bad_request for half a character, too */
-export const wholeCopy = <T>(value: T): T => {
-  const { copy, replacedAt: field } = measuredCopy(value)
-  if (field === undefined) return copy
+export const wholeCopy = <T>(value: T): Measured<T> => {
+  const { copy, size, replacedAt: field } = measuredCopy(value)
+  if (field === undefined) return { copy, size }
   throw new RuntimeError('bad_request', `${field || 'the value'} has half a character in it (a lone surrogate)`, {
     field,
     hint: 'send well-formed Unicode: a text that was cut between two UTF-16 units ends in such a half',

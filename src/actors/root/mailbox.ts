@@ -19,8 +19,11 @@ export type Waiting = {
 /** Inputs of one commit; more wait for the next one. */
 const batchMax = 1000
 
+/** @property size of its event, where that is a copy already */
+export type Arriving = Omit<Waiting, 'size'> & { size?: number | undefined }
+
 const nobody = { resolve: () => undefined, reject: () => undefined }
-export const unanswered = (input: Input, lazy = false): Omit<Waiting, 'size'> => ({ input, lazy, emitted: [], ...nobody })
+export const unanswered = (input: Input, lazy = false): Arriving => ({ input, lazy, emitted: [], ...nobody })
 
 export class Intake {
   readonly #name: string
@@ -54,7 +57,7 @@ export class Intake {
       })
   }
 
-  add(waiting: Omit<Waiting, 'size'>): void {
+  add(waiting: Arriving): void {
     try {
       this.#queue.push(this.#copied(this.#held(waiting)))
     } catch (error) {
@@ -62,10 +65,10 @@ export class Intake {
     }
   }
 
-  #copied(waiting: Omit<Waiting, 'size'>): Waiting {
+  #copied(waiting: Arriving): Waiting {
     const { input } = waiting
     try {
-      const { copy, size, replacedAt: at } = measuredCopy(input)
+      const { copy, size, replacedAt: at } = copyOf(waiting)
       // A model or a tool cannot be told; who reads the text may want to know why it is not what was said.
       if (at !== undefined) this.#log.warn({ actor: this.#name, at, ...('from' in input && { from: input.from }) }, 'half a character was replaced')
       return { ...waiting, input: copy, size }
@@ -80,7 +83,7 @@ export class Intake {
   }
 
   /** An effect that says more than anybody can write down fails, or the queue would take all memory. */
-  #held(waiting: Omit<Waiting, 'size'>): Omit<Waiting, 'size'> {
+  #held(waiting: Arriving): Arriving {
     const { input } = waiting
     if (!('from' in input) || this.#queue.length < 2 * this.#max || input.event.type.startsWith('xstate.')) return waiting
     const error = new RuntimeError('overloaded', `${input.from} sent more than could be written down`, {
@@ -114,6 +117,14 @@ export class Intake {
   rejectAll(error: unknown): void {
     for (const { reject } of this.#queue.splice(0)) reject(error)
   }
+}
+
+/** An event from outside was copied when it was checked; what stands beside it was not. */
+const copyOf = ({ input, size }: Arriving): ReturnType<typeof measuredCopy<Input>> => {
+  if (size === undefined || 'timer' in input) return measuredCopy(input)
+  const { event, ...names } = input
+  const beside = measuredCopy(names)
+  return { ...beside, copy: { ...beside.copy, event }, size: beside.size + size }
 }
 
 type FromEffect = Extract<Input, { from: string }>

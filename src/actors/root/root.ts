@@ -12,7 +12,7 @@ import { lasting, type Output } from '../replica/sink.ts'
 import { Pump } from './commit-loop.ts'
 import { Committer } from './committer.ts'
 import { Effects, type FailedAction } from './effect-runner.ts'
-import { Intake, unanswered, type Waiting } from './mailbox.ts'
+import { type Arriving, Intake, unanswered } from './mailbox.ts'
 import { settleAccounts } from './release.ts'
 import { guarded, outsideOf, type RootHost } from './root-host.ts'
 import { type Applied, emittedBy, State } from './state.ts'
@@ -147,14 +147,18 @@ export class Root {
    * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
    * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
    */
-  send(event: AnyEvent, { to = '/', ...names }: { to?: ActorPath; id?: string; renews?: string; cause?: string } = {}): Promise<Receipt> {
+  send(
+    event: AnyEvent,
+    { to = '/', ...names }: { to?: ActorPath; id?: string; renews?: string; cause?: string } = {},
+    size?: number,
+  ): Promise<Receipt> {
     return new Promise((resolve, reject) => {
       if (this.#phase === 'closing') throw notHereError(this.name)
       this.#alive()
       if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
       if (this.#committer.stalled) throw this.#committer.stalled
       this.#intake.checkRoom()
-      this.#enqueue({ input: { to, event, ...names }, lazy: false, emitted: [], resolve, reject })
+      this.#enqueue({ input: { to, event, ...names }, lazy: false, emitted: [], resolve, reject, size })
     })
   }
 
@@ -174,7 +178,7 @@ export class Root {
     this.#alive()
   }
 
-  #enqueue(waiting: Omit<Waiting, 'size'>): void {
+  #enqueue(waiting: Arriving): void {
     if (this.#gone) waiting.reject(this.#gone)
     else this.#intake.add(waiting)
     if (!this.#gone) this.#pump.start()

@@ -73,7 +73,7 @@ export class State {
 
   /** The input of a root that does not exist yet; the first one given counts. */
   createWith(input: unknown): void {
-    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = wholeCopy(input)
+    if (!this.replica && this.#createInput === undefined && input !== undefined) this.#createInput = wholeCopy(input).copy
   }
 
   /**

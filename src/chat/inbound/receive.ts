@@ -2,10 +2,13 @@
  * What a message says besides its words, read before its session takes it in: orders to us, settings for it alone, and when it came. All of that stands
  * in the journal, so that nobody has to guess later what was meant.
  */
+import { vouchFor } from '../../actors/event-validation.ts'
 import { plainCopy } from '../../actors/journal/journal-value.ts'
+import type { Agent } from '../../contracts/agent.ts'
 import type { Channel } from '../../contracts/channel.ts'
 import type { Logger } from '../../contracts/environment.ts'
-import { defaultProfile, type Profile } from '../../contracts/profile.ts'
+import { parseInput } from '../../contracts/parse.ts'
+import { defaultProfile, Profile } from '../../contracts/profile.ts'
 import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../../contracts/session.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
@@ -25,15 +28,24 @@ export type Intake = OrderIntake & {
   now: number
 }
 
-/** The agent as it is configured now: a later change does not change what was accepted. */
-export const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): Profile => ({
-  ...defaultProfile,
-  ...agent.profile,
-  agent: agent.name,
-  model: agent.model ?? models.defaultRef,
-  // A model that nobody has named does not answer for one that somebody has.
-  ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
-})
+/** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
+export const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): Profile => {
+  const model = agent.model ?? models.defaultRef
+  const before = profiles.get(agent)
+  if (before?.model === model) return before
+  const profile = parseInput(Profile, {
+    ...defaultProfile,
+    ...agent.profile,
+    agent: agent.name,
+    model,
+    // A model that nobody has named does not answer for one that somebody has.
+    ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
+  })
+  profiles.set(agent, profile)
+  return profile
+}
+/** An agent does not change: its profile is made and parsed once, not with every message. */
+const profiles = new WeakMap<Agent, Profile>()
 
 /** A command as the machine of a session takes it. @param command of a message, with an id */
 export const filled = (command: SessionCommand, intake: Intake): SessionEvent | Promise<SessionEvent> => {
@@ -82,6 +94,8 @@ const filledMessage = (
     ...(isDenied(intake, origin) ? { denied: true as const } : {}),
     ...(channel?.inboundDebounceMs && channel.inboundDebounceMs > 0 ? { gatherMs: channel.inboundDebounceMs } : {}),
   })
+  // What a channel says of a message is nobody's own.
+  if (origin === undefined) return vouchFor(complete({ text: message.text }))
   const orders = ordersIn(message, intake)
   return orders instanceof Promise ? orders.then(complete) : complete(orders)
 }
