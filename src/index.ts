@@ -1,15 +1,22 @@
 /** What `import … from 'statecast'` offers. */
 /// <reference types="node" preserve="true" />
 import type { Transport } from './contracts/transport.ts'
-import { systemEnvironment } from './runtime/system-environment.ts'
-import { openTransport as open, type TransportOptions } from './transport/open.ts'
+import { systemEnvironment } from './runtime/index.ts'
+import { openTransport as open, type TransportOptions } from './transport/index.ts'
 
-export { chart, toJson } from './actors/charts/chart.ts'
-export { toMermaid } from './actors/charts/mermaid.ts'
-export { machineSignature } from './actors/charts/signature.ts'
-export type { Replayed, TraceEntry } from './actors/journal/replay.ts'
-export { type EffectInfo, effect, fromTask, type TaskScope } from './actors/root/effect.ts'
-export { type RemoteInput, remote } from './actors/root/remote.ts'
+export type { Replayed, TraceEntry } from './actors/index.ts'
+export {
+  chart,
+  type EffectInfo,
+  effect,
+  fromTask,
+  machineSignature,
+  type RemoteInput,
+  remote,
+  type TaskScope,
+  toJson,
+  toMermaid,
+} from './actors/index.ts'
 export { machines } from './all-machines.ts'
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
@@ -25,19 +32,24 @@ export { type Address, formatAddress, parseAddress, subjects } from './contracts
 export type { Tool, ToolContext } from './contracts/tool.ts'
 export type { Transport } from './contracts/transport.ts'
 export type { Approval, TurnOutput } from './contracts/turn.ts'
-export { scriptedModel } from './models/scripted.ts'
-export { Actor, type WaitOptions } from './runtime/actor.ts'
-export type { ActorChild, ActorSnapshot, ChildSnapshot } from './runtime/actor-snapshot.ts'
-export { type AgentDefinition, agent } from './runtime/agent.ts'
-export { defineApp } from './runtime/app.ts'
-export type { Metrics } from './runtime/metrics.rules.ts'
-export { now, random, uuid } from './runtime/moment.ts'
-export { Run, type RunEvent } from './runtime/run.ts'
-export { type SendOptions, Session } from './runtime/session.ts'
-export type { SessionView } from './runtime/session-view.ts'
+export { scriptedModel } from './models/index.ts'
+export type { ActorChild, ActorSnapshot, ChildSnapshot, Metrics, SessionView } from './runtime/index.ts'
+export {
+  Actor,
+  type AgentDefinition,
+  agent,
+  defineApp,
+  now,
+  Run,
+  type RunEvent,
+  random,
+  type SendOptions,
+  Session,
+  uuid,
+  type WaitOptions,
+} from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
-export { builtInTools } from './tools/built-in/built-in.ts'
-export { type ToolDefinition, tool } from './tools/tool.ts'
+export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
 
 /** Opens a transport by its address, on the clock of this machine unless another environment is given. @see src/transport/open.ts */
 export const openTransport = (url: string, { environment = systemEnvironment(), ...options }: Partial<TransportOptions> = {}): Promise<Transport> =>

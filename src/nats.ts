@@ -1,14 +1,13 @@
 /** What `import … from 'statecast/nats'` offers to whoever works beside the nodes. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
-import { type ToolServer, type ToolServerOptions, toolServer } from './api/nats/tool-server.ts'
-import { systemEnvironment } from './runtime/system-environment.ts'
-import { connectBus } from './transport/nats/connect.ts'
+import { type ToolServer, type ToolServerOptions, toolServer } from './api/index.ts'
+import { systemEnvironment } from './runtime/index.ts'
+import { connectBus } from './transport/nats/index.ts'
 
-export { type ToolServer, type ToolServerOptions, toolServer } from './api/nats/tool-server.ts'
+export { type ToolServer, type ToolServerOptions, toolServer } from './api/index.ts'
 export { partitionCount, partitionOf } from './contracts/placement.ts'
 export { subjects } from './contracts/subjects.ts'
-export { type NatsOptions, openNats } from './transport/nats/open.ts'
-export { type Permissions, permissionsOf, type Role, serverConfig, type User } from './transport/nats/permissions.ts'
+export { type NatsOptions, openNats, type Permissions, permissionsOf, type Role, serverConfig, type User } from './transport/nats/index.ts'
 
 /**
  * Serves tools from a process of its own, for agents with `services`. Resolves when nodes can find them.

@@ -1,47 +1,48 @@
-import { Host } from './actors/host/host.ts'
-import { replay, traceEntries } from './actors/journal/replay.ts'
-import { checkAgentProtocol, openAgentProtocol } from './api/agent-protocol/agent-protocol.ts'
-import { openFrontDoor } from './api/nats/command-service.ts'
-import { channelTable } from './chat/channels/channel-table.ts'
-import { heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/heartbeat/heartbeat.effects.ts'
-import { type Cluster, openCluster } from './cluster/cluster.ts'
-import { localDirectory } from './cluster/directory.ts'
+import { Host, replay, traceEntries } from './actors/index.ts'
+import { checkAgentProtocol, openAgentProtocol, openFrontDoor } from './api/index.ts'
+import { channelTable, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
+import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
-import { registerSession } from './machines/session/session.effects.ts'
-import { Transcripts } from './machines/transcript/transcript.ts'
-import { turnWorks } from './machines/turn/turn.effects.ts'
-import { createModels } from './models/models.ts'
-import { Actor } from './runtime/actor.ts'
-import { agentNamed, agentTable } from './runtime/agent-table.ts'
-import { defineApp } from './runtime/app.ts'
-import { providerKind, registerProvider, sharedCooldowns } from './runtime/cooldowns.ts'
-import { defaultCheck, secondLook } from './runtime/determinism.ts'
-import { Outputs } from './runtime/event-hub.ts'
-import { failPointsFrom, hitAll } from './runtime/fail-points.ts'
-import { hostEvents } from './runtime/host-events.ts'
-import { consumeInbox } from './runtime/inbox.ts'
-import type { Machines, Runtime } from './runtime/interface.ts'
-import { turnPlace } from './runtime/local-services.ts'
-import type { RuntimeOptions } from './runtime/options.ts'
-import { othersOn, publishOutputs } from './runtime/publish.ts'
-import { checkRetention, keepRetention } from './runtime/retention.ts'
-import type { Services } from './runtime/services.ts'
-import { Session } from './runtime/session.ts'
-import { logWith, systemEnvironment } from './runtime/system-environment.ts'
-import { readCommits } from './runtime/trace.ts'
-import { ownMachines } from './runtime/user-machines.ts'
-import { variables } from './runtime/variables.ts'
-import { version } from './runtime/version.ts'
-import { checkWorkspace } from './runtime/workspace.ts'
-import { serviceDirectory } from './tools/services/directory.ts'
-import { openTransport } from './transport/open.ts'
+import { registerSession, Transcripts, turnWorks } from './machines/index.ts'
+import { createModels } from './models/index.ts'
+import type { Machines, Runtime, RuntimeOptions, Services } from './runtime/index.ts'
+import {
+  Actor,
+  agentNamed,
+  agentTable,
+  checkRetention,
+  checkWorkspace,
+  consumeInbox,
+  defaultCheck,
+  defineApp,
+  failPointsFrom,
+  hitAll,
+  hostEvents,
+  keepRetention,
+  logWith,
+  Outputs,
+  othersOn,
+  ownMachines,
+  providerKind,
+  publishOutputs,
+  readCommits,
+  registerProvider,
+  Session,
+  secondLook,
+  sharedCooldowns,
+  systemEnvironment,
+  turnPlace,
+  variables,
+  version,
+} from './runtime/index.ts'
+import { serviceDirectory } from './tools/index.ts'
+import { openTransport } from './transport/index.ts'
 
-export type { Health, Machines, Runtime } from './runtime/interface.ts'
-export type { RuntimeOptions } from './runtime/options.ts'
+export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
 
 /**
  * Opens the store, takes up work that was cut off, and is ready to talk.

@@ -70,10 +70,12 @@ test('each kind of forbidden import is noticed', () => {
   expect(broken('src/api/a.ts', '../cli/main.ts')).toBe(1)
   expect(broken('src/api/a.ts', '../chat/b.ts')).toBe(1)
   expect(broken('src/cli/a.ts', '../testing/index.ts')).toBe(1)
+  expect(broken('src/cluster/a.ts', '../actors/host/host.ts')).toBe(1)
   expect(broken('src/actors/a.ts', '../../test/b.ts')).toBe(1)
   expect(broken('src/unheard-of/a.ts', '../contracts/b.ts')).toBe(1)
-  expect(broken('src/runtime.ts', './models/open.ts')).toBe(0)
-  expect(broken('src/testing/index.ts', '../actors/root.ts')).toBe(0)
+  expect(broken('src/runtime.ts', './models/index.ts')).toBe(0)
+  expect(broken('src/chat/inbound/a.rules.ts', '../../machines/session/b.rules.ts')).toBe(0)
+  expect(broken('src/testing/index.ts', '../actors/index.ts')).toBe(0)
 })
 
 // ---- pure machines

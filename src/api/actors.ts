@@ -1,15 +1,13 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
-import { readPast } from '../actors/journal/recovery.ts'
-import { saidAfter } from '../actors/journal/replay.ts'
-import { halfImportedError } from '../actors/root/supervision.ts'
+import { halfImportedError, readPast, saidAfter } from '../actors/index.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath } from '../contracts/journal.ts'
 import { shownBody } from '../contracts/redact.ts'
 import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Approval } from '../contracts/turn.ts'
-import type { SessionContext } from '../machines/session/session.context.ts'
-import type { Runtime } from '../runtime/interface.ts'
+import type { SessionContext } from '../machines/index.ts'
+import type { Runtime } from '../runtime/index.ts'
 
 type Services = Pick<Runtime, 'services'>
 

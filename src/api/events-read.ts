@@ -1,10 +1,9 @@
 /** What an actor has said, for listeners on a bus that have missed something: in pages, from a place on. */
-import { saidAfter } from '../actors/journal/replay.ts'
+import { saidAfter } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Runtime } from '../runtime/interface.ts'
-import { whereToLook } from '../runtime/kinds.ts'
-import { withoutContent } from '../runtime/publish.ts'
+import type { Runtime } from '../runtime/index.ts'
+import { whereToLook, withoutContent } from '../runtime/index.ts'
 import { formatPlace, isAfter, type OutEvent, type Place, resumeAt } from './place.ts'
 
 /** `next` is what to ask for afterwards, now or when something may have been missed again; `more` whether there is something there already. */

@@ -1,9 +1,8 @@
 /** What an actor says, for readers outside of this process: plain JSON, numbered where it is durable. */
-import { saidAfter } from '../actors/journal/replay.ts'
+import { saidAfter } from '../actors/index.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { EventQueue } from '../runtime/event-queue.ts'
-import type { Runtime } from '../runtime/interface.ts'
-import type { Said } from '../runtime/said.ts'
+import type { Runtime, Said } from '../runtime/index.ts'
+import { EventQueue } from '../runtime/index.ts'
 import { beginning, birthOf, inOrder, type OutEvent, type Place, resumeAt } from './place.ts'
 
 /** Events kept for a reader who is slower than the actor. */

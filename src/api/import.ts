@@ -1,14 +1,13 @@
 /** Journals that travel: taken up as they were written elsewhere, with whatever they are in the middle of. */
 import type { ZodError } from 'zod'
-import { checksum, decodeCommit } from '../actors/journal/codec.ts'
+import { checksum, decodeCommit } from '../actors/index.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { type AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { TranscriptContent, TranscriptNote } from '../contracts/transcript.ts'
 import { beingImported, type Frame } from '../contracts/transport.ts'
-import { transcriptCheck } from '../machines/transcript/transcript.ts'
-import type { Runtime } from '../runtime/interface.ts'
-import type { StoredFrame } from '../runtime/trace.ts'
+import { transcriptCheck } from '../machines/index.ts'
+import type { Runtime, StoredFrame } from '../runtime/index.ts'
 
 export type Imported = {
   /** The last commit that is there now; beyond those that were given where it has gone on since an earlier import. */

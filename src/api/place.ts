@@ -2,7 +2,7 @@
  * Where a reader of an actor's events stands: the number of a commit, the part of it, and which life of the actor that was. One that was deleted and
  * begun anew counts from 1 again, so its numbers alone say nothing.
  */
-import { checksum } from '../actors/journal/codec.ts'
+import { checksum } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import type { Address } from '../contracts/subjects.ts'

@@ -1,11 +1,11 @@
 /** All sessions of a journal, and how one is deleted. */
-import { decodeCommit } from '../actors/journal/codec.ts'
+import { decodeCommit } from '../actors/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
-import type { Runtime } from '../runtime/interface.ts'
+import type { Runtime } from '../runtime/index.ts'
 import { waitingIn } from './actors.ts'
 
 export type SessionRow = {

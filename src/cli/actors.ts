@@ -1,5 +1,5 @@
 /** `statecast actors`: every conversation and machine with its state, and what lives below it. */
-import type { ActorPage, ActorRow } from '../api/actors.ts'
+import type { ActorPage, ActorRow } from '../api/index.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'

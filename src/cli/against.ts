@@ -1,11 +1,10 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
-import { decodeCommit } from '../actors/journal/codec.ts'
-import { type Replayed, replay, traceEntries } from '../actors/journal/replay.ts'
-import type { Client } from '../client/client.ts'
+import { decodeCommit, type Replayed, replay, traceEntries } from '../actors/index.ts'
+import type { Client } from '../client/index.ts'
+import { journalOf } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { createRuntime } from '../runtime.ts'
-import { journalOf } from './journal.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
 

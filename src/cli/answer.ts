@@ -1,5 +1,5 @@
 /** Follows a turn to its answer, which is what goes to stdout. */
-import type { RunEvent } from '../runtime/run.ts'
+import type { RunEvent } from '../runtime/index.ts'
 import { onInterrupt } from './interrupt.ts'
 import { exitCodes, printJson, reportError } from './output.ts'
 import { type Conversation, textsOf } from './say.ts'

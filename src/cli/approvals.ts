@@ -1,5 +1,5 @@
 /** `statecast approvals`: the tool calls that wait for a person, and how to answer each. */
-import type { WaitingApproval } from '../api/actors.ts'
+import type { WaitingApproval } from '../api/index.ts'
 import { approvalQuestion, approveCommand, callName } from './cards.ts'
 import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'

@@ -1,7 +1,7 @@
 /** `statecast approve`: a person's decision about one tool call. */
 
-import type { WaitingApproval } from '../api/actors.ts'
-import type { Client } from '../client/client.ts'
+import type { WaitingApproval } from '../api/index.ts'
+import type { Client } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { withSession } from './address.ts'
 import { printAnswer } from './answer.ts'

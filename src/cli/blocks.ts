@@ -1,9 +1,9 @@
 /** What a chat through a pipe prints: the blocks of an answer as they come, and in the end whatever of it was lost on the way. */
 
-import { cleanText } from '../chat/delivery/visible-text.rules.ts'
+import { cleanText } from '../chat/index.ts'
 import type { Payload } from '../contracts/reply.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import type { RunEvent } from '../runtime/run.ts'
+import type { RunEvent } from '../runtime/index.ts'
 import { printable } from './output.ts'
 
 export class Blocks {

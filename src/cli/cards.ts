@@ -2,7 +2,7 @@
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
-import type { RunEvent } from '../runtime/run.ts'
+import type { RunEvent } from '../runtime/index.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { printable } from './output.ts'
 

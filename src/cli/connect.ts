@@ -3,11 +3,11 @@
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import { variables } from '../runtime/variables.ts'
+import { variables } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { type Owner, readOwner } from '../transport/embedded/lock.ts'
+import { type Owner, readOwner } from '../transport/embedded/index.ts'
 import { checkAddress } from './check-address.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './options.ts'
@@ -90,8 +90,8 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
-  const { stderrLogger } = await import('../runtime/system-environment.ts')
-  const { inProcessClient } = await import('../client/client.ts')
+  const { stderrLogger } = await import('../runtime/index.ts')
+  const { inProcessClient } = await import('../client/index.ts')
   const { shareFolder } = await import('./share.ts')
   const folder = typeof transport === 'string' ? folderOf(transport) : undefined
   const empty = look && folder !== undefined && mayBegin(folder)
@@ -152,20 +152,20 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
 const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
   checkAddress(url)
   if (isNats(url)) {
-    const { natsClient } = await import('../client/nats-client.ts')
+    const { natsClient } = await import('../client/index.ts')
     return natsClient(url, app)
   }
   const folder = folderOf(url)
   if (folder === undefined && !/^https?:/.test(url)) return undefined
   const node = folder === undefined ? { url: url.replace(/(?<!\/)\/+$/, '') } : await nodeOf(folder)
   if (node === undefined) return undefined
-  const { httpClient } = await import('../client/http-client.ts')
+  const { httpClient } = await import('../client/index.ts')
   return httpClient({ url: node.url, token: await tokenFor(folder) })
 }
 
 const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
   if (folder === undefined) return variables().STATECAST_TOKEN
-  const { readToken, tokenFile } = await import('../api/http/token.ts')
+  const { readToken, tokenFile } = await import('../api/http/index.ts')
   try {
     return readToken(folder) ?? variables().STATECAST_TOKEN
   } catch (cause) {

@@ -1,16 +1,15 @@
 /** What of a running turn was shown, so that in the end what is missing is told, and nothing twice. Live text is a hint, the outcome is the truth. */
 
-import { deltaOrder } from '../api/agent-protocol/delta-order.ts'
-import { parseDirectives } from '../chat/delivery/model-directives.rules.ts'
-import { cleanText, visibleText } from '../chat/delivery/visible-text.rules.ts'
-import type { RunEvent } from '../runtime/run.ts'
+import { deltaOrder } from '../api/index.ts'
+import { cleanText, parseModelDirectives, visibleText } from '../chat/index.ts'
+import type { RunEvent } from '../runtime/index.ts'
 
 type Delta = Extract<RunEvent, { type: 'delta' }>
 
 /** A text as its author is heard in the end: the same wherever its spaces and line breaks were cut. */
 const flat = (text: string): string => text.replace(/\s+/g, ' ').trim()
 /** What the outcome holds of a text that was streamed. */
-const asTold = (text: string): string => parseDirectives(cleanText(text), {}).text.trim()
+const asTold = (text: string): string => parseModelDirectives(cleanText(text), {}).text.trim()
 
 export class Heard {
   #order = deltaOrder()

@@ -5,11 +5,9 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Tool } from '../contracts/tool.ts'
-import { type AgentDefinition, agent } from '../runtime/agent.ts'
-import { defineApp } from '../runtime/app.ts'
-import { systemClock } from '../runtime/system-environment.ts'
+import { type AgentDefinition, agent, defineApp, systemClock } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { builtInTools } from '../tools/built-in/built-in.ts'
+import { builtInTools } from '../tools/index.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 

@@ -1,10 +1,9 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { chart, toJson } from '../actors/charts/chart.ts'
-import { toMermaid } from '../actors/charts/mermaid.ts'
+import { chart, toJson, toMermaid } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { nearest } from '../tools/nearest.ts'
+import { nearest } from '../tools/index.ts'
 import { contradiction } from './contradictions.ts'
 import { loadApp } from './load-app.ts'
 import type { Globals } from './options.ts'

@@ -1,7 +1,7 @@
 /** `statecast nodes` and `statecast drain`: who shares the work on a NATS, and how one of them leaves. */
 
-import type { Client } from '../client/client.ts'
-import type { NodeRow } from '../cluster/cluster.ts'
+import type { Client } from '../client/index.ts'
+import type { NodeRow } from '../cluster/index.ts'
 import { partitionOf } from '../contracts/placement.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { withAddress } from './address.ts'

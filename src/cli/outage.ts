@@ -1,6 +1,6 @@
 /** Asking on while nobody answers: a turn goes on whether or not those who wait for it can hear of it. */
 
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { dim, note, printable } from './output.ts'

@@ -1,7 +1,7 @@
 /** `statecast permissions`: users for the configuration of nats-server, each with what its role needs and no more. */
 import { RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
-import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, type Role, roles, serverConfig, type User } from '../transport/nats/permissions.ts'
+import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, type Role, roles, serverConfig, type User } from '../transport/nats/index.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 

@@ -1,5 +1,5 @@
 /** `statecast replay`: whether the machines, given the recorded inputs, arrive at the recorded states. */
-import type { Replayed } from '../actors/journal/replay.ts'
+import type { Replayed } from '../actors/index.ts'
 import { withAddress } from './address.ts'
 import type { ReplayedAgainst } from './against.ts'
 import { connect } from './connect.ts'

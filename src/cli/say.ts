@@ -1,13 +1,12 @@
 /** Says something in a session and follows it to its outcome, whatever happens to events on their way. */
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Message } from '../contracts/message.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import { Run, type RunEvent } from '../runtime/run.ts'
-import type { Outcome } from '../runtime/session.ts'
-import type { SessionView } from '../runtime/session-view.ts'
+import type { Outcome, SessionView } from '../runtime/index.ts'
+import { Run, type RunEvent } from '../runtime/index.ts'
 import { hintCommand, type Place } from './hint.ts'
 import { outageOf } from './outage.ts'
 

@@ -1,6 +1,6 @@
 /** `statecast send`: one message, one answer. */
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../client/client.ts'
+import type { Client } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'

@@ -1,5 +1,5 @@
 /** `statecast sessions`: the conversations of a data folder. */
-import type { SessionRow } from '../api/sessions.ts'
+import type { SessionRow } from '../api/index.ts'
 import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'
 import type { Globals } from './options.ts'

@@ -2,26 +2,21 @@
  * A folder of data belongs to one process. A command that has it for longer, such as a chat, is a node for the other commands of that folder while it
  * lasts: on loopback, with the folder's token, and without a word about it.
  */
+
+import type { Share } from '../client/index.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { Runtime } from '../runtime.ts'
-import { writeOwner } from '../transport/embedded/lock.ts'
+import { writeOwner } from '../transport/embedded/index.ts'
 
 /** Most commands are over before anybody could ask them something. */
 const delayMs = 150
-
-export type Share = {
-  /** Takes nothing new. */
-  drain(): Promise<void>
-  /** Ends all connections; to be called when the runtime has closed, so that whoever waits for it has been told. */
-  close(): Promise<void>
-}
 
 /** @param folder which said at its opening that it is `starting`: who wants it waits until this says where, or that nobody serves */
 export const shareFolder = (runtime: Runtime, folder: string): Share => {
   const { log } = runtime.services.environment
   const serve = async () => {
     try {
-      const [{ serveGateway }, { ensureToken }] = await Promise.all([import('../api/http/serve.ts'), import('../api/http/token.ts')])
+      const { ensureToken, serveGateway } = await import('../api/http/index.ts')
       const tokens = [ensureToken(folder)]
       const gateway = await serveGateway({ runtime: () => runtime, log, host: '127.0.0.1', port: 0, tokens })
       writeOwner(folder, { url: gateway.url })

@@ -1,13 +1,11 @@
 /** The tools on a NATS: what its nodes have, or would have, and who offers them there. */
 
-import { execute } from '../api/commands.ts'
-import { natsClient } from '../client/nats-client.ts'
-import { agentTable } from '../runtime/agent-table.ts'
-import { stderrLogger, systemEnvironment } from '../runtime/system-environment.ts'
+import { execute } from '../api/index.ts'
+import { natsClient } from '../client/index.ts'
+import { agentTable, stderrLogger, systemEnvironment } from '../runtime/index.ts'
 import type { Runtime, RuntimeOptions } from '../runtime.ts'
-import { serviceDirectory } from '../tools/services/directory.ts'
-import { readIntroduction } from '../tools/services/info.ts'
-import { connectBus } from '../transport/nats/connect.ts'
+import { readIntroduction, serviceDirectory } from '../tools/index.ts'
+import { connectBus } from '../transport/nats/index.ts'
 
 export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string; missingOn?: string[] }[] }
 

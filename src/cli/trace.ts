@@ -1,8 +1,8 @@
 /** `statecast trace`: the journal of one actor, one event a line. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { TraceEntry } from '../actors/journal/replay.ts'
+import type { TraceEntry } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { TracePage } from '../runtime/trace.ts'
+import type { TracePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
 import { hintCommand } from './hint.ts'

@@ -1,9 +1,9 @@
 /** What the model says in one turn, all its steps: streamed where somebody watches, whole in the end, whatever was lost on the way. */
 
-import { deltaOrder } from '../api/agent-protocol/delta-order.ts'
-import { visibleText } from '../chat/delivery/visible-text.rules.ts'
+import { deltaOrder } from '../api/index.ts'
+import { visibleText } from '../chat/index.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
-import type { RunEvent } from '../runtime/run.ts'
+import type { RunEvent } from '../runtime/index.ts'
 import { printable } from './output.ts'
 
 type Output = { isTTY?: boolean; write(text: string): unknown }

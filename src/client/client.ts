@@ -1,12 +1,10 @@
 /** How commands reach a runtime, be it in this process or in a node that runs already. */
 
-import { execute } from '../api/commands.ts'
-import { listen } from '../api/feed.ts'
-import type { OutEvent } from '../api/place.ts'
-import type { Share } from '../cli/share.ts'
+import type { OutEvent } from '../api/index.ts'
+import { execute, listen } from '../api/index.ts'
 import { type CommandInput, type CommandName, commands } from '../contracts/commands.ts'
 import { parseInput } from '../contracts/parse.ts'
-import type { Runtime } from '../runtime/interface.ts'
+import type { Runtime } from '../runtime/index.ts'
 
 export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }
 
@@ -25,6 +23,14 @@ export type Client = {
   store?(input: CommandInput<'chat.send'> & { idempotencyKey: string }): Promise<void>
   /** Resolves when nobody has anything to do any more, or after `timeoutMs`. Only where this process does it. */
   settled?(timeoutMs: number): Promise<boolean>
+  close(): Promise<void>
+}
+
+/** What else a runtime of this process does for other commands while it lasts. */
+export type Share = {
+  /** Takes nothing new. */
+  drain(): Promise<void>
+  /** Ends all connections; to be called when the runtime has closed, so that whoever waits for it has been told. */
   close(): Promise<void>
 }
 

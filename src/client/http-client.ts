@@ -1,6 +1,6 @@
 /** A node's commands over HTTP. `node:http` rather than fetch: no limits of its own on how long an answer may take. */
 import { Agent, type IncomingMessage, request } from 'node:http'
-import type { OutEvent } from '../api/place.ts'
+import type { OutEvent } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Client, Subscription } from './client.ts'

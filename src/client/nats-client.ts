@@ -1,16 +1,15 @@
 /** Commands of a node over NATS, through its front door. */
 
-import { beginning, birthOf, inOrder, type OutEvent } from '../api/place.ts'
-import { journalOf } from '../cli/journal.ts'
+import { beginning, birthOf, inOrder, type OutEvent } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
-import { EventQueue } from '../runtime/event-queue.ts'
-import type { RuntimeOptions } from '../runtime/options.ts'
-import { stderrLogger } from '../runtime/system-environment.ts'
-import { connectBus } from '../transport/nats/connect.ts'
+import type { RuntimeOptions } from '../runtime/index.ts'
+import { EventQueue, stderrLogger } from '../runtime/index.ts'
+import { connectBus } from '../transport/nats/index.ts'
 import type { Client, Subscription } from './client.ts'
+import { journalOf } from './journal.ts'
 
 const answerMs = 30_000
 /** Some commands wait for a turn to end. */

@@ -1,10 +1,7 @@
 /** Actors wherever they are: in this process, or on the node that holds their partition. */
 
-import type { SendOptions } from '../actors/host/host.options.ts'
-import type { Host } from '../actors/host/host.ts'
-import { decode, encode } from '../actors/journal/codec.ts'
-import { wholeCopy } from '../actors/journal/journal-value.ts'
-import type { RootView } from '../actors/root/view.ts'
+import type { Host, RootView, SendOptions } from '../actors/index.ts'
+import { decode, encode, wholeCopy } from '../actors/index.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'

@@ -1,7 +1,7 @@
 /** What other nodes ask this one about the actors that it has. */
 import { z } from 'zod'
-import type { Host } from '../actors/host/host.ts'
-import { decode, encode } from '../actors/journal/codec.ts'
+import type { Host } from '../actors/index.ts'
+import { decode, encode } from '../actors/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'

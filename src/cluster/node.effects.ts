@@ -1,6 +1,6 @@
 /** Gives the statecharts of a node and of its partitions their effects, and runs them. */
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
-import type { Host } from '../actors/host/host.ts'
+import type { Host } from '../actors/index.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import { type NodeRecord, partitionOf, type Seat } from '../contracts/placement.ts'

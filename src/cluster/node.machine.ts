@@ -1,5 +1,5 @@
 import { assign, type EventObject, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
-import { notProvided } from '../actors/not-provided.ts'
+import { notProvided } from '../actors/not-provided.setup.ts'
 import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
 import { type PartitionLook, partitionMachine } from './partition.machine.ts'
 

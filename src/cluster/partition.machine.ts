@@ -1,5 +1,5 @@
 import { assign, type EventObject, fromCallback, fromPromise, setup } from 'xstate'
-import { notProvided } from '../actors/not-provided.ts'
+import { notProvided } from '../actors/not-provided.setup.ts'
 import type { Seat } from '../contracts/placement.ts'
 
 /** What is known of the seat of one partition; of nodes that are gone it names none. `wanted` is who should have it. */

@@ -1,5 +1,5 @@
 import { fromPromise, setup } from 'xstate'
-import { notProvided } from '../actors/not-provided.ts'
+import { notProvided } from '../actors/not-provided.setup.ts'
 
 /** @property revision of its last word, which is late */
 export type PeerInput = { node: string; revision: number }

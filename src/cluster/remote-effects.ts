@@ -2,15 +2,16 @@
  * Work of turns done on other nodes: the decisions of a turn stay with its session and in its journal, what they have done (calls of models, tools) goes
  * through a queue to any node with the role for it. What it answers comes back as the result of an effect, as if it had been done here.
  */
-import { decode, encode } from '../actors/journal/codec.ts'
-import type { Work, WorkScope } from '../actors/root/effect.ts'
+
+import type { Work, WorkScope } from '../actors/index.ts'
+import { decode, encode } from '../actors/index.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
-import type { TurnWorks } from '../machines/turn/turn.services.ts'
+import type { TurnWorks } from '../machines/index.ts'
 import type { Membership } from './membership.ts'
 
 export type WorkName = keyof TurnWorks

@@ -3,7 +3,7 @@
  * app. Whoever is asked looks for what it does not know before it answers, so that most of the time nothing is missing any more.
  */
 import { z } from 'zod'
-import { decode, encode } from '../actors/journal/codec.ts'
+import { decode, encode } from '../actors/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'

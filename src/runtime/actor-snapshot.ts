@@ -1,6 +1,6 @@
 /** What an actor was at one commit, with the questions that XState users ask of a snapshot. */
 import { type AnyStateMachine, type EventFrom, matchesState, type OutputFrom, type SnapshotFrom, type StateValue } from 'xstate'
-import type { ActorView, ChildView } from '../actors/root/view.ts'
+import type { ActorView, ChildView } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 
 type Status = 'active' | 'done' | 'error' | 'stopped'

@@ -2,10 +2,9 @@
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { fallbacksFor } from '../models/fallback.rules.ts'
-import { builtInTools } from '../tools/built-in/built-in.ts'
-import { createTools } from '../tools/registry.ts'
-import type { ServiceDirectory } from '../tools/services/directory.ts'
+import { fallbacksFor } from '../models/index.ts'
+import type { ServiceDirectory } from '../tools/index.ts'
+import { builtInTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
 import type { Services } from './services.ts'
 

@@ -1,6 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 
-import { wholeCopy } from '../actors/journal/journal-value.ts'
+import { wholeCopy } from '../actors/index.ts'
 import { type Agent, defaultModelLimits, type Heartbeat, type ModelChoices } from '../contracts/agent.ts'
 import { Delivery } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -8,7 +8,7 @@ import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
 import type { Tool } from '../contracts/tool.ts'
-import { checkedTools } from '../tools/tool.ts'
+import { checkedTools } from '../tools/index.ts'
 
 export type AgentDefinition = {
   /** One to 64 letters, digits, `_` or `-`. */

@@ -1,9 +1,9 @@
 /** `defineApp()`: the default export of an app file, checked where it is written. */
 import { StateMachine } from 'xstate'
-import { defaultLimits } from '../actors/host/limits.ts'
+import { defaultLimits } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
-import { nearest } from '../tools/nearest.ts'
+import { nearest } from '../tools/index.ts'
 import type { Machines } from './interface.ts'
 import type { RuntimeOptions } from './options.ts'
 

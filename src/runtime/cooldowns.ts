@@ -1,9 +1,9 @@
 /** What is known of the credentials of providers, kept by one actor per provider, so that all sessions on all nodes share it. */
 
-import { registerMachine } from '../actors/registration.ts'
+import { registerMachine } from '../actors/index.ts'
 import { errorBody } from '../contracts/errors.ts'
-import type { Cooldowns } from '../machines/provider/choose-credential.ts'
-import { type ProviderContext, ProviderEvent, providerMachine } from '../machines/provider/provider.machine.ts'
+import type { Cooldowns } from '../machines/index.ts'
+import { type ProviderContext, ProviderEvent, providerMachine } from '../machines/index.ts'
 import type { Services } from './services.ts'
 
 export const providerKind = 'provider'

@@ -1,7 +1,7 @@
 /** Whether machines of an author are the same every time: which of their inputs are applied twice, and with what eye. */
 
-import type { SecondLook } from '../actors/registration.ts'
-import { presentMoment } from '../actors/replica/chance.ts'
+import type { SecondLook } from '../actors/index.ts'
+import { presentMoment } from '../actors/index.ts'
 import type { Logger } from '../contracts/environment.ts'
 
 export type CheckDeterminism = 'off' | 'sample' | 'always'

@@ -3,7 +3,7 @@
  * Several are separated by commas; actions are `kill`, `throw`, `delay=<ms>`.
  */
 import { writeSync } from 'node:fs'
-import { failPointsAt } from '../actors/root/moments.ts'
+import { failPointsAt } from '../actors/index.ts'
 import { type Clock, type Environment, type FailPoint, type FailPoints, failPoints, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'

@@ -4,7 +4,7 @@ import { parseJson } from '../contracts/parse.ts'
 import { shownBody } from '../contracts/redact.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Delivery } from '../contracts/transport.ts'
-import { nameCharactersMax } from '../transport/limits.ts'
+import { nameCharactersMax } from '../transport/index.ts'
 import type { Services } from './services.ts'
 import type { Session } from './session.ts'
 

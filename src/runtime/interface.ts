@@ -1,8 +1,7 @@
 /** What `createRuntime` gives, with what it knows of the machines that were registered. */
 import type { AnyStateMachine, InputFrom } from 'xstate'
-import type { Replayed, TraceEntry } from '../actors/journal/replay.ts'
-import type { MachineOptions } from '../actors/registration.ts'
-import type { NodeRow } from '../cluster/cluster.ts'
+import type { MachineOptions, Replayed, TraceEntry } from '../actors/index.ts'
+import type { NodeRow } from '../cluster/index.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
 import type { Actor } from './actor.ts'

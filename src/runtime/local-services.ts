@@ -1,8 +1,8 @@
 /** What turns find on the node of their session: its channels, what the session says live, its lanes. */
 
 import { formatAddress } from '../contracts/subjects.ts'
-import { Lanes } from '../machines/turn/concurrency.effects.ts'
-import type { TurnPlace } from '../machines/turn/turn.services.ts'
+import type { TurnPlace } from '../machines/index.ts'
+import { Lanes } from '../machines/index.ts'
 import type { Services } from './services.ts'
 
 export const turnPlace = ({ channels, outputs, environment, transcripts }: Services, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({

@@ -3,7 +3,7 @@
  * anywhere else, in a test with plain XState too, they are the real ones.
  */
 import { randomUUID } from 'node:crypto'
-import { presentMoment } from '../actors/replica/chance.ts'
+import { presentMoment } from '../actors/index.ts'
 
 /** ms since the epoch; inside of a transition the time of its commit, which no replay changes. Use it instead of `Date.now()`. */
 export const now = (): number => presentMoment()?.now() ?? Date.now()

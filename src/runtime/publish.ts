@@ -1,6 +1,6 @@
 /** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/nats.md. */
 
-import type { Cluster } from '../cluster/cluster.ts'
+import type { Cluster } from '../cluster/index.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Commit } from '../contracts/journal.ts'

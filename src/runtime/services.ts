@@ -1,15 +1,14 @@
 /** What the parts of a runtime share. */
 
-import type { Host } from '../actors/host/host.ts'
+import type { Host } from '../actors/index.ts'
 import type { Channels } from '../chat/channels/channel-table.ts'
 import type { SendRule } from '../chat/inbound/dedupe.rules.ts'
-import type { Directory } from '../cluster/directory.ts'
-import type { ToolNames } from '../cluster/tools-elsewhere.ts'
+import type { Directory, ToolNames } from '../cluster/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Transport } from '../contracts/transport.ts'
-import type { Transcripts } from '../machines/transcript/transcript.ts'
+import type { Transcripts } from '../machines/index.ts'
 import type { Outputs } from './event-hub.ts'
 
 export type Services = {

@@ -1,10 +1,10 @@
 /** A session as it is shown to whoever asks after it. */
 
-import type { Directory } from '../cluster/directory.ts'
+import type { Directory } from '../cluster/index.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { SessionRecord } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
-import type { SessionContext } from '../machines/session/session.context.ts'
+import type { SessionContext } from '../machines/index.ts'
 
 /** What a session knows of itself, as `sessions.get` shows it. */
 export type SessionView = {

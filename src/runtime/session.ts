@@ -14,7 +14,7 @@ import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/setti
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
-import type { SessionContext } from '../machines/session/session.context.ts'
+import type { SessionContext } from '../machines/index.ts'
 import { lookNowAndThen } from './outcome-poller.ts'
 import { Run, type RunEvent } from './run.ts'
 import type { Services } from './services.ts'

@@ -1,7 +1,5 @@
 /** The trace of an actor in pages. */
-import { decodeCommit } from '../actors/journal/codec.ts'
-import { type TraceEntry, traceEntries } from '../actors/journal/replay.ts'
-import { halfImportedError } from '../actors/root/supervision.ts'
+import { decodeCommit, halfImportedError, type TraceEntry, traceEntries } from '../actors/index.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/shorter.ts'

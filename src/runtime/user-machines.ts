@@ -1,9 +1,9 @@
 /** The machines that an author brings, made durable. */
 
-import type { SecondLook } from '../actors/registration.ts'
-import { type MachineOptions, registerMachine } from '../actors/registration.ts'
+import type { SecondLook } from '../actors/index.ts'
+import { type MachineOptions, registerMachine } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { nearest } from '../tools/nearest.ts'
+import { nearest } from '../tools/index.ts'
 import type { RuntimeOptions } from './options.ts'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'

@@ -1,7 +1,7 @@
 /** The variables of this process, secrets from files included: what stands in a variable is shown by `docker inspect`, crash reports and children. */
 import { readFileSync, statSync } from 'node:fs'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Variables } from '../models/server.ts'
+import type { Variables } from '../models/index.ts'
 
 /** Each may be given as a file instead, by its name and `_FILE`. */
 export const fromFiles = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'STATECAST_TOKEN', 'STATECAST_URL'] as const

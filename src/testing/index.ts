@@ -1,6 +1,6 @@
 /** What `import … from 'statecast/testing'` offers: a runtime whose time, chance and crashes belong to the test. */
-export type { Script, ScriptedResponse } from '../models/script.ts'
-export { type ScriptedSource, scriptedModel } from '../models/scripted.ts'
+export type { Script, ScriptedResponse } from '../models/index.ts'
+export { type ScriptedSource, scriptedModel } from '../models/index.ts'
 export { type SentMessage, type TestChannel, type TestChannelOptions, testChannel } from './channel.ts'
 export { type FailPointPlan, failPoints } from './fail-points.ts'
 export { type LogLine, type TestRuntime, type TestRuntimeOptions, type TestStore, testRuntime, traceOf } from './runtime.ts'

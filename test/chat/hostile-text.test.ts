@@ -2,7 +2,7 @@
 import { describe, expect, test } from 'vitest'
 import { chunker, chunkText, fenceOpenedBy } from '../../src/chat/delivery/chunker.rules.ts'
 import { errorText, safeText } from '../../src/chat/delivery/error-text.rules.ts'
-import { parseDirectives as modelDirectives } from '../../src/chat/delivery/model-directives.rules.ts'
+import { parseModelDirectives as modelDirectives } from '../../src/chat/delivery/model-directives.rules.ts'
 import { channelTexts, shaped } from '../../src/chat/delivery/payload.ts'
 import { normalised } from '../../src/chat/delivery/sent-texts.rules.ts'
 import { heartbeatAlert, isSilent, partialText, withoutTokens } from '../../src/chat/delivery/silent-tokens.rules.ts'

@@ -40,7 +40,7 @@ const testOf = (phase: string): string => `test/${phases[phase]!.test}.test.ts`
 const names = Object.keys(phases)
 /** What is not pure: where anything goes on that a phase could lean on. Contracts, the test kit's chance and the names that charts share act on nothing. */
 const impure = (file: string): boolean =>
-  file.startsWith('src/') && !isPure(file) && !/^src\/(?:contracts|testing)\/|^src\/actors\/not-provided\.ts$/.test(file)
+  file.startsWith('src/') && !isPure(file) && !/^src\/(?:contracts|testing)\/|^src\/actors\/not-provided\.setup\.ts$/.test(file)
 
 /** What a file needs in order to run: its types come from anywhere. */
 const needsOf = (file: string, seen = new Set<string>()): Set<string> => {

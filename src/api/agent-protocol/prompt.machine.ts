@@ -1,5 +1,5 @@
 import { emit, enqueueActions, fromPromise, setup } from 'xstate'
-import { notProvided } from '../../actors/not-provided.ts'
+import { notProvided } from '../../actors/not-provided.setup.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { Approval } from '../../contracts/turn.ts'
 

@@ -8,7 +8,7 @@ import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
-import type { Runtime } from '../../runtime/interface.ts'
+import type { Runtime } from '../../runtime/index.ts'
 import { listen } from '../feed.ts'
 import { formatPlace, parsePlace } from '../place.ts'
 

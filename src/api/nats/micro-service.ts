@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto'
 import type { Clock } from '../../contracts/environment.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { Bus } from '../../contracts/transport.ts'
-import { version } from '../../runtime/version.ts'
+import { version } from '../../runtime/index.ts'
 
 /** Requests on its subject are its owner's to answer. */
 export type Endpoint = { name: string; subject: string; queue: string; metadata: Record<string, string> }

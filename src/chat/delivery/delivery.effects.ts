@@ -1,6 +1,6 @@
 /** The effect of {@link streamMachine}: what a turn says is sent to where its message came from. */
 import { type CallbackActorLogic, fromCallback } from 'xstate'
-import { effect } from '../../actors/root/effect.ts'
+import { effect } from '../../actors/index.ts'
 import type { Channel, DeliveryOutput } from '../../contracts/channel.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'

@@ -18,7 +18,7 @@ export const joinDirected = (before: Directed, next: Directed): Directed => ({
 })
 
 /** The directives of a finished text. */
-export const parseDirectives = (text: string, options?: DirectiveOptions): Directed => {
+export const parseModelDirectives = (text: string, options?: DirectiveOptions): Directed => {
   const { push, end } = modelDirectives(options)
   return joinDirected(push(text), end())
 }

@@ -8,7 +8,7 @@ import type { LoopOutput, TurnFacts, TurnResult } from '../../contracts/turn.ts'
 import { isRenderable } from './blocks.rules.ts'
 import { type Decorated, decorate, responsePrefix } from './decorate.rules.ts'
 import { errorText, resetCauseOf, resetText } from './error-text.rules.ts'
-import { parseDirectives } from './model-directives.rules.ts'
+import { parseModelDirectives } from './model-directives.rules.ts'
 import { withoutSent, wroteTo } from './sent-texts.rules.ts'
 import { heartbeatAlert, withoutTokens } from './silent-tokens.rules.ts'
 import { newThreading, threadAll } from './threading.rules.ts'
@@ -67,7 +67,7 @@ const spoken = (
       media,
       refused: _,
       ...directed
-    } = parseDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
+    } = parseModelDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
     const said: Payload = { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) }
     const payload = heartbeat ? heartbeatAlert(said, tokens) : withoutTokens(said, tokens).payload
     return payload && isRenderable(payload) ? [payload] : []

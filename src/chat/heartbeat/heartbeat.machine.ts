@@ -1,5 +1,5 @@
 import { assign, emit, fromPromise, sendTo, setup } from 'xstate'
-import { notProvided } from '../../actors/not-provided.ts'
+import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { Delivery } from '../../contracts/channel.ts'
 import { defaultTokens, type Payload, type Route } from '../../contracts/reply.ts'
 import { type StreamOutput, streamMachine } from '../delivery/delivery.machine.ts'

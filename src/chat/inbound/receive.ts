@@ -2,8 +2,7 @@
  * What a message says besides its words, read before its session takes it in: orders to us, settings for it alone, and when it came. All of that stands
  * in the journal, so that nobody has to guess later what was meant.
  */
-import { vouchFor } from '../../actors/event-validation.ts'
-import { plainCopy } from '../../actors/journal/journal-value.ts'
+import { plainCopy, vouchFor } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { Channel } from '../../contracts/channel.ts'
 import type { Logger } from '../../contracts/environment.ts'

@@ -1,8 +1,8 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 
-import type { Client } from '../../client/client.ts'
+import type { Client } from '../../client/index.ts'
 import { textMax } from '../../contracts/session.ts'
-import type { RunEvent } from '../../runtime/run.ts'
+import type { RunEvent } from '../../runtime/index.ts'
 import { Blocks } from '../blocks.ts'
 import { approvalNeeded, progressText } from '../cards.ts'
 import { onInterrupt } from '../interrupt.ts'

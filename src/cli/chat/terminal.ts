@@ -1,12 +1,10 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 
-import { cleanText } from '../../chat/delivery/visible-text.rules.ts'
-import { abortWord, parseDirectives } from '../../chat/directives/directives.rules.ts'
-import type { Client } from '../../client/client.ts'
+import { abortWord, cleanText, parseDirectives } from '../../chat/index.ts'
+import type { Client } from '../../client/index.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import type { Approval } from '../../contracts/turn.ts'
-import type { RunEvent } from '../../runtime/run.ts'
-import type { SessionView } from '../../runtime/session-view.ts'
+import type { RunEvent, SessionView } from '../../runtime/index.ts'
 import { approvalQuestion, progressText } from '../cards.ts'
 import { Heard } from '../heard.ts'
 import type { ChatOptions } from '../options.ts'

@@ -1,7 +1,7 @@
 /** Who of a data folder could not be woken, and who waits for a person. */
 
-import type { ActorPage, ActorRow } from '../../api/actors.ts'
-import type { Client } from '../../client/client.ts'
+import type { ActorPage, ActorRow } from '../../api/index.ts'
+import type { Client } from '../../client/index.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import { connect } from '../connect.ts'

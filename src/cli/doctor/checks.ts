@@ -1,14 +1,13 @@
 /** What the doctor looks at. Nothing is changed, and no value of a key is read out. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { decodeCommit } from '../../actors/journal/codec.ts'
-import { tokenFile } from '../../api/http/token.ts'
+import { decodeCommit } from '../../actors/index.ts'
+import { tokenFile } from '../../api/http/index.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
-import { systemEnvironment } from '../../runtime/system-environment.ts'
+import { systemEnvironment } from '../../runtime/index.ts'
 import { createRuntime, type Health, type RuntimeOptions } from '../../runtime.ts'
-import { freeBytesMinimum, measureFreeBytes } from '../../transport/embedded/free-space.ts'
-import { readOwner } from '../../transport/embedded/lock.ts'
+import { freeBytesMinimum, measureFreeBytes, readOwner } from '../../transport/embedded/index.ts'
 import { checkAddress } from '../check-address.ts'
 import { addressOf, connect, defaultUrl, folderOf, isNats, nodeOf } from '../connect.ts'
 import { loadApp } from '../load-app.ts'
@@ -128,7 +127,7 @@ async function* nodeHealth(globals: Globals): AsyncGenerator<Finding> {
 
 /** Every head and the last commit of every journal: quick, and finds a file that was cut off or overwritten. */
 async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<Finding> {
-  const { openEmbedded } = await import('../../transport/embedded/open.ts')
+  const { openEmbedded } = await import('../../transport/embedded/index.ts')
   try {
     const transport = await openEmbedded({ folder, environment: systemEnvironment() })
     try {
@@ -165,7 +164,7 @@ async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<
   }
 }
 
-type Journal = Awaited<ReturnType<typeof import('../../transport/embedded/open.ts').openEmbedded>>['journal']
+type Journal = Awaited<ReturnType<typeof import('../../transport/embedded/index.ts').openEmbedded>>['journal']
 
 async function* heads(journal: Journal) {
   const limit = 1000

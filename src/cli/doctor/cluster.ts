@@ -1,7 +1,7 @@
 /** The nodes that answer on a NATS: how many there are, and whether every partition has one. */
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../../client/client.ts'
-import type { NodeRow } from '../../cluster/cluster.ts'
+import type { Client } from '../../client/index.ts'
+import type { NodeRow } from '../../cluster/index.ts'
 import { partitionCount } from '../../contracts/placement.ts'
 import type { Health } from '../../runtime.ts'
 import { hintCommand, type Place } from '../hint.ts'

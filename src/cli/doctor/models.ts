@@ -1,9 +1,8 @@
 /** The models that an app talks to: whether each answers, tried with one tiny request. */
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { Model } from '../../contracts/model.ts'
-import { type CustomModel, createModels } from '../../models/models.ts'
-import { systemEnvironment } from '../../runtime/system-environment.ts'
-import { variables } from '../../runtime/variables.ts'
+import { type CustomModel, createModels } from '../../models/index.ts'
+import { systemEnvironment, variables } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 

@@ -1,10 +1,10 @@
 /** A NATS server: who we are to it, what it can do, and what of ours it holds. Nothing is made or changed. */
 
-import type { Client } from '../../client/client.ts'
+import type { Client } from '../../client/index.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
-import { stderrLogger } from '../../runtime/system-environment.ts'
+import { stderrLogger } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
-import type { Names } from '../../transport/nats/names.ts'
+import type { Names } from '../../transport/nats/index.ts'
 import type { Globals } from '../options.ts'
 import { actors } from './actors.ts'
 import { cluster } from './cluster.ts'
@@ -18,10 +18,7 @@ type App = Pick<RuntimeOptions, 'prefix' | 'nats'>
 
 export async function* nats(globals: Globals, url: string, app: App): AsyncGenerator<Finding> {
   let check = 'nats'
-  const [{ connectBus, requireServer }, { namesOf }] = await Promise.all([
-    import('../../transport/nats/connect.ts'),
-    import('../../transport/nats/names.ts'),
-  ])
+  const { connectBus, requireServer, namesOf } = await import('../../transport/nats/index.ts')
   try {
     const connection = await connectBus(url, stderrLogger(), app.nats)
     try {
@@ -62,15 +59,15 @@ export async function* nats(globals: Globals, url: string, app: App): AsyncGener
 
 /** @returns undefined where none answers, and the error where it may not be asked */
 const nodeAt = async (url: string, app: App): Promise<Client | RuntimeError | undefined> => {
-  const { natsClient } = await import('../../client/nats-client.ts')
+  const { natsClient } = await import('../../client/index.ts')
   return natsClient(url, app).catch((error: unknown) => RuntimeError.from(errorBody(error)))
 }
 
-type Connection = Awaited<ReturnType<typeof import('../../transport/nats/connect.ts').connectBus>>['nc']
+type Connection = Awaited<ReturnType<typeof import('../../transport/nats/index.ts').connectBus>>['nc']
 
 /** @param asks whether this user may ask nodes, and need not do what they do @returns whether it may look at streams */
 async function* permissions(nc: Connection, names: Names, asks: boolean): AsyncGenerator<Finding, boolean> {
-  const { grantedTo, missingTo } = await import('../../transport/nats/permissions.ts')
+  const { grantedTo, missingTo } = await import('../../transport/nats/index.ts')
   const before = Date.now()
   const granted = await grantedTo(nc)
   const after = Date.now()
@@ -102,11 +99,9 @@ const some = (operation: string, subjects: readonly string[]): string[] => {
 
 /** Findings, and before each step the name of the check that it belongs to when it throws. */
 async function* look(nc: Connection, names: Names): AsyncGenerator<Finding | string> {
-  const [{ jetstreamManager }, { examineStreams }, { freeBytesOf }, { fromNats }] = await Promise.all([
+  const [{ jetstreamManager }, { examineStreams, freeBytesOf, fromNats }] = await Promise.all([
     import('@nats-io/jetstream'),
-    import('../../transport/nats/streams.ts'),
-    import('../../transport/nats/health.ts'),
-    import('../../transport/nats/errors.ts'),
+    import('../../transport/nats/index.ts'),
   ])
   yield 'streams'
   const jsm = await jetstreamManager(nc, { timeout: 5_000 }).catch((error: unknown) => {
@@ -131,7 +126,7 @@ async function* look(nc: Connection, names: Names): AsyncGenerator<Finding | str
   if (dead > 0) yield warn('inbox', `${dead} messages could not be delivered`, `nats stream view ${names.streams.dead} shows them with their reasons`)
 }
 
-function* settings(streams: Awaited<ReturnType<typeof import('../../transport/nats/streams.ts').examineStreams>>): Generator<Finding> {
+function* settings(streams: Awaited<ReturnType<typeof import('../../transport/nats/index.ts').examineStreams>>): Generator<Finding> {
   const missing = streams.filter((one) => one.missing)
   for (const { stream, broken, noted } of streams) {
     if (broken) yield bad('streams', `${stream}: ${broken}`, `change it (nats stream edit ${stream}), or give the app another 'prefix'`)

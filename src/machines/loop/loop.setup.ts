@@ -1,7 +1,7 @@
 /** The names that the chart in loop.machine.ts uses: its guards, delays, actions and actors. */
 
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
-import { notProvided } from '../../actors/not-provided.ts'
+import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { StreamOrder } from '../../chat/delivery/delivery.machine.ts'
 import { prefixFor } from '../../chat/delivery/render.rules.ts'
 import { toolStartText } from '../../chat/delivery/tool-message.rules.ts'

@@ -1,13 +1,13 @@
 /** The effect that asks a model, and what is sent to it. What it answers stands in the journal, and is the transcript's text. */
 
-import type { Work } from '../../actors/root/effect.ts'
+import type { Work } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
-import { windowGuard } from '../../models/fallback.rules.ts'
+import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
 import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'

@@ -4,8 +4,7 @@ import type { Clock } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CredentialProfile, Models } from '../../contracts/model.ts'
 import { providerOf } from '../../contracts/model-ref.ts'
-import { failed, order, type ProviderState, restingError, restsUntil, succeeded } from '../../models/cooldown.rules.ts'
-import { failoverReason } from '../../models/fallback.rules.ts'
+import { failed, failoverReason, order, type ProviderState, restingError, restsUntil, succeeded } from '../../models/index.ts'
 
 /** What is known of the credentials of providers, wherever it is kept. */
 export type Cooldowns = {

@@ -1,7 +1,6 @@
 /** The session as a kind of root: its machine with all its effects, its event schema, and what its journal notes. */
 
-import { type Registration, registerMachine } from '../../actors/registration.ts'
-import { fromTask, fromWork } from '../../actors/root/effect.ts'
+import { fromTask, fromWork, type Registration, registerMachine } from '../../actors/index.ts'
 import { SessionEvent } from '../../contracts/session.ts'
 import { streamActor, turnActor } from '../turn/turn.effects.ts'
 import type { TurnPlace, TurnWorks } from '../turn/turn.services.ts'

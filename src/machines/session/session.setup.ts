@@ -1,7 +1,7 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 
 import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
-import { notProvided } from '../../actors/not-provided.ts'
+import { notProvided } from '../../actors/not-provided.setup.ts'
 import { streamMachine } from '../../chat/delivery/delivery.machine.ts'
 import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText, unsetText } from '../../chat/directives/replies.rules.ts'
 import {

@@ -1,6 +1,6 @@
 /** The effect of {@link toolMachine}. */
 
-import type { Work } from '../../actors/root/effect.ts'
+import type { Work } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'

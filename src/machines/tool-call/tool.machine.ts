@@ -1,5 +1,5 @@
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
-import { notProvided } from '../../actors/not-provided.ts'
+import { notProvided } from '../../actors/not-provided.setup.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'

@@ -3,7 +3,7 @@
  * order. No machine is run for it, and nothing is stored twice.
  */
 
-import { decodeCommit } from '../../actors/journal/codec.ts'
+import { decodeCommit } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { AssistantMessage, Message, UserMessage } from '../../contracts/message.ts'

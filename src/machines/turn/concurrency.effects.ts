@@ -3,7 +3,7 @@
  * those that go on take theirs again.
  */
 import { fromCallback } from 'xstate'
-import { effect } from '../../actors/root/effect.ts'
+import { effect } from '../../actors/index.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import type { LaneInput } from './turn.setup.ts'
 

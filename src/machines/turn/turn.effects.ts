@@ -1,11 +1,11 @@
 /** Effects for {@link turnMachine}: the model call and the summary. What they return stands in the journal, and is the transcript's text. */
 
-import { fromWork, type Work } from '../../actors/root/effect.ts'
+import { fromWork, type Work } from '../../actors/index.ts'
 import { deliver } from '../../chat/delivery/delivery.effects.ts'
 import { streamMachine } from '../../chat/delivery/delivery.machine.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
-import { summaryInstructions } from '../../models/summary-prompt.rules.ts'
+import { summaryInstructions } from '../../models/index.ts'
 import { splitForSummary, summaryMessage, tokensOf } from '../loop/compaction.rules.ts'
 import { costOf } from '../loop/cost.rules.ts'
 import { loopMachine } from '../loop/loop.machine.ts'

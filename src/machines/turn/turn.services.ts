@@ -1,6 +1,6 @@
 /** The works of a turn without its statecharts, so that the types of a runtime do not spell those out. */
 
-import type { Work } from '../../actors/root/effect.ts'
+import type { Work } from '../../actors/index.ts'
 import type { DeliverServices } from '../../chat/delivery/delivery.effects.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { Environment } from '../../contracts/environment.ts'

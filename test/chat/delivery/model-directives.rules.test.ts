@@ -5,7 +5,7 @@ import {
   type DirectiveOptions,
   joinDirected,
   modelDirectives,
-  parseDirectives,
+  parseModelDirectives,
 } from '../../../src/chat/delivery/model-directives.rules.ts'
 import { seededRandom } from '../../../src/testing/seeded.ts'
 import { growth, growthMax } from '../../support/growth.ts'
@@ -21,7 +21,7 @@ describe('media lines', () => {
   test.each(['https://example.org/a.png', 'HTTP://example.org/a?b=c#d', './out/chart.png', 'out/my chart.PNG', 'song.mp3', 'a..b/c.png'])(
     '%s is sent',
     (address) => {
-      expect(parseDirectives(`Here:\nMEDIA: ${address}\nGood?`)).toEqual({ text: 'Here:\nGood?', media: [address], refused: [] })
+      expect(parseModelDirectives(`Here:\nMEDIA: ${address}\nGood?`)).toEqual({ text: 'Here:\nGood?', media: [address], refused: [] })
     },
   )
 
@@ -44,50 +44,50 @@ describe('media lines', () => {
     'https://a b.org/x',
     'a\u0000.png',
   ])('%s is refused, reported and not shown', (address) => {
-    expect(parseDirectives(`Here:\nMEDIA: ${address}\nGood?`)).toEqual({ text: 'Here:\nGood?', media: [], refused: [address] })
+    expect(parseModelDirectives(`Here:\nMEDIA: ${address}\nGood?`)).toEqual({ text: 'Here:\nGood?', media: [], refused: [address] })
   })
 
   test('quotes, brackets and white space around an address do not belong to it', () => {
     for (const line of ['"a b.png"', "'a b.png'", '`a b.png`', '<a b.png>', '  a b.png  '])
-      expect(parseDirectives(`  MEDIA:${line}`).media).toEqual(['a b.png'])
-    expect(parseDirectives('MEDIA: "/etc/x.png"').refused).toEqual(['/etc/x.png'])
+      expect(parseModelDirectives(`  MEDIA:${line}`).media).toEqual(['a b.png'])
+    expect(parseModelDirectives('MEDIA: "/etc/x.png"').refused).toEqual(['/etc/x.png'])
   })
 
   test.each(['MEDIA: print and television', 'MEDIA:', 'Media: a.png', 'the MEDIA: a.png', 'MEDIA: it took 3.30', '> MEDIA: a.png', 'MEDIAN: a.png'])(
     '%s is a sentence',
     (text) => {
-      expect(parseDirectives(`${text}\nnext`)).toEqual({ ...nothing, text: `${text}\nnext` })
+      expect(parseModelDirectives(`${text}\nnext`)).toEqual({ ...nothing, text: `${text}\nnext` })
     },
   )
 
   test('an address without end is refused without being shown', () => {
-    const { text, media, refused } = parseDirectives(`a\nMEDIA: data:image/png;base64,${'A'.repeat(5000)}\nb`)
+    const { text, media, refused } = parseModelDirectives(`a\nMEDIA: data:image/png;base64,${'A'.repeat(5000)}\nb`)
     expect([text, media, refused.length]).toEqual(['a\nb', [], 1])
     expect(refused[0]).toMatch(/^data:image\/png;base64,A+…$/)
   })
 
   test('a voice tag on the line counts', () => {
-    expect(parseDirectives('MEDIA: a.ogg [[audio_as_voice]]')).toEqual({ ...nothing, media: ['a.ogg'], voice: true })
-    expect(parseDirectives('[[audio_as_voice]] MEDIA: a.ogg')).toEqual({ ...nothing, media: ['a.ogg'], voice: true })
+    expect(parseModelDirectives('MEDIA: a.ogg [[audio_as_voice]]')).toEqual({ ...nothing, media: ['a.ogg'], voice: true })
+    expect(parseModelDirectives('[[audio_as_voice]] MEDIA: a.ogg')).toEqual({ ...nothing, media: ['a.ogg'], voice: true })
   })
 })
 
 describe('tags', () => {
   test('name the message that is answered', () => {
-    expect(parseDirectives('[[reply_to_current]] Hi', { messageId: 'm1' })).toEqual({ ...nothing, text: 'Hi', replyTo: 'm1', replyTagged: true })
-    expect(parseDirectives('[[ Reply_To : m 7 ]]\nHi')).toEqual({ ...nothing, text: 'Hi', replyTo: 'm 7', replyTagged: true })
-    expect(parseDirectives('[[reply_to: a]][[reply_to: b]]x').replyTo).toBe('b')
+    expect(parseModelDirectives('[[reply_to_current]] Hi', { messageId: 'm1' })).toEqual({ ...nothing, text: 'Hi', replyTo: 'm1', replyTagged: true })
+    expect(parseModelDirectives('[[ Reply_To : m 7 ]]\nHi')).toEqual({ ...nothing, text: 'Hi', replyTo: 'm 7', replyTagged: true })
+    expect(parseModelDirectives('[[reply_to: a]][[reply_to: b]]x').replyTo).toBe('b')
   })
 
   test('that name the current message are removed where there is none', () => {
-    expect(parseDirectives('[[reply_to_current]]Hi')).toEqual({ ...nothing, text: 'Hi' })
+    expect(parseModelDirectives('[[reply_to_current]]Hi')).toEqual({ ...nothing, text: 'Hi' })
   })
 
   test('leave no gap behind', () => {
-    expect(parseDirectives('Say [[audio_as_voice]] it').text).toBe('Say it')
-    expect(parseDirectives('Say[[audio_as_voice]] it').text).toBe('Say it')
-    expect(parseDirectives('One\n[[audio_as_voice]] \nTwo').text).toBe('One\nTwo')
-    expect(parseDirectives('One [[audio_as_voice]]\nTwo').text).toBe('One \nTwo')
+    expect(parseModelDirectives('Say [[audio_as_voice]] it').text).toBe('Say it')
+    expect(parseModelDirectives('Say[[audio_as_voice]] it').text).toBe('Say it')
+    expect(parseModelDirectives('One\n[[audio_as_voice]] \nTwo').text).toBe('One\nTwo')
+    expect(parseModelDirectives('One [[audio_as_voice]]\nTwo').text).toBe('One \nTwo')
   })
 
   test.each([
@@ -102,20 +102,20 @@ describe('tags', () => {
     '[x](y)',
     '[[reply_to: a\nb]]',
   ])('%s is plain text', (text) => {
-    expect(parseDirectives(`${text} .`)).toEqual({ ...nothing, text: `${text} .` })
+    expect(parseModelDirectives(`${text} .`)).toEqual({ ...nothing, text: `${text} .` })
   })
 
   test('in which the text breaks off are not shown', () => {
-    expect(parseDirectives('Hi [[reply_to: m').text).toBe('Hi ')
-    expect(parseDirectives('Hi [[au').text).toBe('Hi ')
-    expect(parseDirectives('Hi [[').text).toBe('Hi [[')
+    expect(parseModelDirectives('Hi [[reply_to: m').text).toBe('Hi ')
+    expect(parseModelDirectives('Hi [[au').text).toBe('Hi ')
+    expect(parseModelDirectives('Hi [[').text).toBe('Hi [[')
   })
 })
 
 test.each(['`[[reply_to_current]]`', '```\nMEDIA: a.png\n[[audio_as_voice]]\n```', '~~~\nMEDIA: /etc/x\n~~~', '`MEDIA: a.png`'])(
   'code is left alone: %s',
   (text) => {
-    expect(parseDirectives(text)).toEqual({ ...nothing, text })
+    expect(parseModelDirectives(text)).toEqual({ ...nothing, text })
   },
 )
 
@@ -163,7 +163,7 @@ describe('delta by delta', () => {
     ]
     for (let round = 0; round < 4000; round++) {
       const text = Array.from({ length: 1 + random.next() * 25 }, () => parts[Math.floor(random.next() * parts.length)]).join('')
-      const whole = parseDirectives(text, { messageId: 'm' })
+      const whole = parseModelDirectives(text, { messageId: 'm' })
       const deltas: string[] = []
       for (let at = 0; at < text.length; ) {
         const end = at + 1 + Math.floor(random.next() ** 3 * 40)

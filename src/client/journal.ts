@@ -1,9 +1,9 @@
 /** The journal of an actor as a command sees it: through whatever node or runtime answers. */
 
-import type { Client } from '../client/client.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
-import type { FramePage } from '../runtime/trace.ts'
+import type { FramePage } from '../runtime/index.ts'
+import type { Client } from './client.ts'
 
 /** @returns what a fold reads of a journal, wherever that is */
 export const journalOf = (client: Pick<Client, 'command'>, { kind, id }: Address): Journal => {

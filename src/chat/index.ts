@@ -1,0 +1,6 @@
+/** Conversations with people on channels. */
+export { channelTable } from './channels/channel-table.ts'
+export { parseModelDirectives } from './delivery/model-directives.rules.ts'
+export { cleanText, visibleText } from './delivery/visible-text.rules.ts'
+export { abortWord, parseDirectives } from './directives/directives.rules.ts'
+export { heartbeatKind, registerHeartbeat, startHeartbeats } from './heartbeat/heartbeat.effects.ts'

@@ -1,0 +1,10 @@
+/** The tool port, and tools in other processes. */
+export { builtInTools } from './built-in/built-in.ts'
+export { inputSchemaOf } from './json-schema.ts'
+export { nearest } from './nearest.ts'
+export { describeIssues } from './plan.ts'
+export { createTools } from './registry.ts'
+export { runTool } from './run.ts'
+export { type ServiceDirectory, serviceDirectory } from './services/directory.ts'
+export { readIntroduction } from './services/info.ts'
+export { checkedTools, type ToolDefinition, tool } from './tool.ts'

@@ -1,0 +1,2 @@
+/** A transport that forgets, for tests. */
+export { createMemoryStore, openMemory } from './open.ts'
