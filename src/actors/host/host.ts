@@ -16,7 +16,7 @@ import type { HostOptions, SendOptions } from './host.options.ts'
 import { Idling } from './idling.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
 import { Resting } from './wake-backoff.ts'
-import { Waking } from './waking.ts'
+import { type Sleepers, Waking } from './waking.ts'
 
 export class Host {
   readonly #options: HostOptions
@@ -42,10 +42,12 @@ export class Host {
       this.#resting.end(formatAddress(address))
       events.forgotten?.(address)
     })
-    const sleepers = {
-      may: (address: Address, now: number) => this.#mayWake(address, now),
-      wake: (address: Address, now: number) => this.#wakeOne(address, now),
-      rested: (now: number) => this.#resting.nextEnd(now),
+    const sleepers: Sleepers = {
+      may: (address, now) => this.#mayWake(address, now),
+      wake: (address, now) => this.#wakeOne(address, now),
+      rested: (now) => this.#resting.nextEnd(now),
+      // What is awake has timers of its own.
+      watch: (wanted) => journal.watchWakes((address, wakeAt) => this.#live.has(formatAddress(address)) || wanted(address, wakeAt)),
     }
     this.#waking = new Waking({ journal, environment, sleepers, shared: options.placement !== undefined })
     this.#idling = new Idling({ environment, limits: this.#limits, live: this.#live, dismiss: (root) => this.#dismiss(root) })
@@ -57,7 +59,8 @@ export class Host {
       others: options.others ?? this,
       committed: (root, ...args) => {
         this.#watchers.committed(root.name)
-        this.#waking.by(this.#resting.storeTook(environment.clock.now()))
+        const rested = this.#resting.storeTook(environment.clock.now())
+        if (rested !== undefined) this.#waking.by(rested)
         events.committed?.(root, ...args)
       },
       sure: () => options.placement?.sure(),
@@ -203,7 +206,7 @@ export class Host {
   #open(name: string, address: Address, input: unknown): Promise<Root> {
     const root = new Root(this.#rootHost, address, this.registration(address.kind))
     this.#live.set(name, root)
-    this.#idling.opened()
+    if (!this.#idling.armed || this.#live.size > this.#limits.liveMax) this.#idling.opened()
     // Here rather than in front of it, so that whoever waits for a removal gets the root in the order in which they came.
     const before = this.#beforeOpening(name, address)
     const opening = before ? before.then(() => root.begin(input)) : root.begin(input)

@@ -18,6 +18,8 @@ export type IdlingParts = {
 export class Idling {
   readonly #parts: IdlingParts
   #timer: unknown
+  /** It looks at all of them no later than one that was opened just now may leave. */
+  armed = false
   #at = Number.POSITIVE_INFINITY
   #started = false
 
@@ -29,7 +31,7 @@ export class Idling {
     this.#started = true
   }
 
-  /** There is one more in memory. */
+  /** There is one more in memory: to be said while it is not {@link armed}, and of each that is one too many. */
   opened(): void {
     const { environment, limits, live } = this.#parts
     this.#by(environment.clock.now() + (live.size > limits.liveMax ? pauseMs : limits.idleMs))
@@ -39,6 +41,7 @@ export class Idling {
     const { clock } = this.#parts.environment
     if (!this.#started || at >= this.#at) return
     this.#at = at
+    this.armed = true
     clock.clearTimeout(this.#timer)
     this.#timer = clock.setTimeout(() => this.#look(), Math.max(pauseMs, at - clock.now()))
   }
@@ -48,6 +51,7 @@ export class Idling {
     const now = environment.clock.now()
     const spare = live.size - limits.liveMax
     this.#at = Number.POSITIVE_INFINITY
+    this.armed = false
     const roots = [...live.values()].map((root) => ({ root, ms: root.idleMs(now) }))
     const idle = roots.filter(({ root, ms }) => ms > 0 && (spare > 0 || ms >= limits.idleMs) && !dueSoon(root, now))
     if (spare > 0) idle.sort((a, b) => b.ms - a.ms)

@@ -45,9 +45,9 @@ export class Resting {
    * The store has taken something: it is there, and has room. One that fails for a reason of its own still has its first pause.
    * @returns when the first of those that it kept may be woken again
    */
-  storeTook(now: number): number {
+  storeTook(now: number): number | undefined {
+    if (this.#ofStore === 0) return undefined
     let first = Number.POSITIVE_INFINITY
-    if (this.#ofStore === 0) return first
     for (const rest of this.#rests.values())
       if (rest.store) {
         rest.until = Math.min(rest.until, Math.max(now, rest.since + pauseMs))

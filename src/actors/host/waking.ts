@@ -24,6 +24,8 @@ export type Sleepers = {
   wake(address: Address, now: number): Promise<void>
   /** When the next of those that rest may be woken. */
   rested(now: number): number
+  /** Tells of wake times that are set for those asleep. Returns the unsubscriber. */
+  watch(wanted: (address: Address, wakeAt: number) => void): () => void
 }
 
 /** @property shared other processes write to the journal too: what they want may go unheard, so it is looked for now and then */
@@ -43,14 +45,14 @@ export class Waking {
 
   /** Resolves when those that are due have been woken. */
   async start(): Promise<void> {
-    this.#unwatch = this.#parts.journal.watchWakes((address, wakeAt) => this.#wanted(address, wakeAt))
+    this.#unwatch = this.#parts.sleepers.watch((address, wakeAt) => this.#wanted(address, wakeAt))
     await this.look()
   }
 
   #wanted(address: Address, wakeAt: number): void {
     const now = this.#parts.environment.clock.now()
     const at = Math.max(now + soonMs, wakeAt - leadMs)
-    if (!this.#looksBy(at) && this.#parts.sleepers.may(address, now)) this.by(at)
+    if (wakeAt !== beingImported && !this.#looksBy(at) && this.#parts.sleepers.may(address, now)) this.by(at)
   }
 
   /** The journal is looked at by then in any case. A timer that is late by a clock that jumped is not waited for. */

@@ -7,7 +7,7 @@ import type { Appended, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'
 import { addressKey } from '../address.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
-import { wakeWatch } from '../wake-watch.ts'
+import { type WakeListeners, watchWakes } from '../wake-watch.ts'
 import type { FreeSpace } from './free-space.ts'
 import type { journalReads } from './journal.reads.ts'
 import { appended } from './requests.ts'
@@ -30,7 +30,10 @@ export type JournalParts = {
 export const embeddedJournal = ({ writer, reads, wakes, space, failPoints, query }: JournalParts): Journal => {
   const sent = () => failPoints.hit('K02')
   const acknowledged = new Acknowledged()
-  const set = wakeWatch()
+  const wakeListeners: WakeListeners = new Set()
+  const tellOfWake = (address: Address, wakeAt: number | null): void => {
+    if (wakeAt !== null) for (const listener of wakeListeners) listener(address, wakeAt)
+  }
   /** What was found of a root, unless it was longer before. @throws RuntimeError corrupt_at */
   const whole = <Found extends { seq: number }>(address: Address, found: Found | undefined): Found | undefined => {
     acknowledged.require(address, found?.seq ?? 0)
@@ -54,14 +57,14 @@ export const embeddedJournal = ({ writer, reads, wakes, space, failPoints, query
         if (result !== appended) return fenced(address)
         acknowledged.reached(address, expected + 1)
         wakes.reached(address, wakeAt)
-        set.tell(address, wakeAt)
+        tellOfWake(address, wakeAt)
         return { outcome: 'ok' }
       } catch (error) {
         // The writer saw one row; the whole of it tells more.
         if (isDamage(error)) query(() => whole(address, reads.head(address)))
         // Of files that nobody will open again it is certain too.
         if (!isRuntimeError(error) || certain.has(error.code) || writer.lost() !== undefined) throw error
-        set.tell(address, wakeAt)
+        tellOfWake(address, wakeAt)
         return { outcome: 'unknown', cause: error }
       }
     },
@@ -88,7 +91,7 @@ export const embeddedJournal = ({ writer, reads, wakes, space, failPoints, query
     async due(until, limit, wanted = () => true) {
       return query(() => wakes.due(until, limit, wanted, reads.head))
     },
-    watchWakes: set.watch,
+    watchWakes: watchWakes(wakeListeners),
     async saveSnapshot(address, seq, bytes) {
       addressKey(address)
       checkBytes(bytes, snapshotBytesMax, 'snapshot')

@@ -6,7 +6,7 @@ import { Acknowledged } from '../acknowledged.ts'
 import { addressKey, compareAddresses } from '../address.ts'
 import { gateOf } from '../fail-gate.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
-import { type WakeWatch, wakeWatch } from '../wake-watch.ts'
+import { type WakeListeners, watchWakes } from '../wake-watch.ts'
 
 /** `frames[0]` has the sequence `first`. */
 type Root = { address: Address; seq: number; first: number; frames: Uint8Array[]; wakeAt: number | null; at: number; snapshot: Frame | undefined }
@@ -15,7 +15,7 @@ export type MemoryRoots = {
   roots: Map<string, Root>
   /** Those that want to be woken. */
   sleepers: Set<Root>
-  wakes: WakeWatch
+  wakeListeners: WakeListeners
   /** In address order; made when asked for. */
   sorted: Root[] | undefined
   /** Of all who use the store: each hears of the removals of the others. */
@@ -26,7 +26,7 @@ export type MemoryRoots = {
 export const memoryRoots = (): MemoryRoots => ({
   roots: new Map(),
   sleepers: new Set(),
-  wakes: wakeWatch(),
+  wakeListeners: new Set(),
   sorted: undefined,
   acknowledged: new Acknowledged(),
   commits: [],
@@ -75,8 +75,10 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     root.wakeAt = wakeAt
     root.at = at
     if (wakeAt === null) sleepers.delete(root)
-    else sleepers.add(root)
-    store.wakes.tell(root.address, wakeAt)
+    else {
+      sleepers.add(root)
+      for (const listener of store.wakeListeners) listener(root.address, wakeAt)
+    }
     return { outcome: 'ok' }
   }
 
@@ -132,7 +134,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       due.sort((left, right) => Number(left.wakeAt) - Number(right.wakeAt) || compareAddresses(left.address, right.address))
       return due.slice(0, limit).map(headOf)
     },
-    watchWakes: store.wakes.watch,
+    watchWakes: watchWakes(store.wakeListeners),
     async saveSnapshot(address, seq, bytes) {
       const kept = new Uint8Array(checkBytes(bytes, snapshotBytesMax, 'snapshot'))
       const stop = failPoints.hit('K16')

@@ -9,7 +9,7 @@ import type { JsMsg } from '@nats-io/jetstream'
 import { type Clock, type Instant, instantOf, isWithin, type Logger } from '../../contracts/environment.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { addressKey } from '../address.ts'
-import { wakeWatch } from '../wake-watch.ts'
+import { type WakeListeners, watchWakes } from '../wake-watch.ts'
 import { fromNats, isWrongSequence } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
@@ -44,7 +44,10 @@ export type Wakes = Awaited<ReturnType<typeof openWakes>>
 
 export const openWakes = async (link: Link, names: Names, { clock, log }: { clock: Clock; log: Logger }) => {
   const entries = new Map<string, Entry>()
-  const { watch: watchWakes, tell } = wakeWatch()
+  const listeners: WakeListeners = new Set()
+  const tell = (address: Address, wakeAt: number | null): void => {
+    if (wakeAt !== null) for (const listener of listeners) listener(address, wakeAt)
+  }
 
   const entryOf = (address: Address): Entry => {
     const key = addressKey(address)
@@ -108,7 +111,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   return {
     ready: watch.ready,
-    watch: watchWakes,
+    watch: watchWakes(listeners),
     /** This process has sent a frame. */
     tell,
     /**
