@@ -1,5 +1,7 @@
 import { availableParallelism } from 'node:os'
+import { fileURLToPath } from 'node:url'
 import { defineConfig } from 'vitest/config'
+import { apart, long, together } from './test/tiers.ts'
 
 /**
  * Vite always adds the condition `development`, and with it XState's development build, which warns and checks more than the one users
@@ -14,15 +16,20 @@ const likeUsers = {
 }
 type Resolve = { conditions?: string[] }
 
+const project = (name: string, include: string[], isolate: boolean) => ({ extends: true as const, test: { name, include, isolate } })
+
 export default defineConfig({
   plugins: [likeUsers],
   test: {
-    include: ['test/**/*.test.ts'],
+    // `npm test` runs the first two, `npm run test:long` the last; which file is in which: test/tiers.ts.
+    projects: [project('together', together, false), project('apart', apart, true), project('long', long, true)],
     environment: 'node',
     // Processes rather than threads: tests kill, chdir, set variables and open databases, and none may touch another's.
     pool: 'forks',
     // Much of the time is waiting for servers and processes; on a machine of two cores the default is one.
     maxWorkers: Math.max(2, availableParallelism() - 1),
+    // The processes that tests start need not compile again what another one has.
+    env: { NODE_COMPILE_CACHE: fileURLToPath(new URL('node_modules/.cache/statecast/compiled', import.meta.url)) },
     // Only there to end what hangs: real processes start, die and recover in some tests, on machines that have other work.
     testTimeout: 180_000,
     hookTimeout: 180_000,

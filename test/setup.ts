@@ -4,4 +4,10 @@ import { vi } from 'vitest'
 const patience = { timeout: 60_000, interval: 50 }
 const { waitFor } = vi
 
-vi.waitFor = (fact, options = {}) => waitFor(fact, typeof options === 'number' ? { ...patience, timeout: options } : { ...patience, ...options })
+/** Files that share a process share `vi` as well. */
+const patient = 'patient'
+if (waitFor.name !== patient) {
+  const patientWaitFor: typeof waitFor = (fact, options = {}) =>
+    waitFor(fact, typeof options === 'number' ? { ...patience, timeout: options } : { ...patience, ...options })
+  vi.waitFor = Object.defineProperty(patientWaitFor, 'name', { value: patient })
+}
