@@ -5,6 +5,7 @@ import { figure, type Goal, type Row, type Table } from './measure.ts'
 import { questions } from './questions.ts'
 import { readmePage } from './readme.ts'
 import { type Answer, newest } from './results.ts'
+import { changedSince, sourcesOf } from './sources.ts'
 
 export const pagePath = 'docs/performance.md'
 
@@ -33,10 +34,11 @@ const tableOf = (one: Table): string => {
 
 const wordsOf = ({ text, value, unit, bound, limit }: Goal): string => `${text}: ${figure(value)} ${unit}, the goal is ${bound} ${figure(limit)}.`
 
-const section = ({ question, command, at, commit, load, tables }: Answer): string => {
+const section = ({ question, command, at, commit, sources, load, tables }: Answer, now: string): string => {
   const rounds = Math.max(...tables.map((one) => one.rounds))
   const how = `\`${command}\`, ${at.slice(0, 16).replace('T', ' ')} UTC, commit ${commit}, load ${load.toFixed(1)}, ${rounds === 1 ? 'one round' : `medians of ${rounds} rounds`}`
-  return `## ${question}\n\n${how}.\n\n${tables.map(tableOf).join('\n')}`
+  const stale = sources === now ? '' : ` **${changedSince}.**`
+  return `## ${question}\n\n${how}.${stale}\n\n${tables.map(tableOf).join('\n')}`
 }
 
 const overview = (answers: [string, Answer][]): string => {
@@ -55,7 +57,7 @@ const overview = (answers: [string, Answer][]): string => {
 }
 
 /** The page as text; undefined when nothing was ever kept. */
-export const performancePage = (kept = newest()): string | undefined => {
+export const performancePage = (kept = newest(), now = sourcesOf()): string | undefined => {
   const answers = Object.keys(questions).flatMap((name) => (kept[name] ? [[name, kept[name]] as [string, Answer]] : []))
   if (answers.length === 0) return undefined
   const places = [...new Set(answers.map(([, { machine, versions }]) => `${machine}; ${versions}`))]
@@ -67,11 +69,11 @@ Each figure was measured by the command above its table, beside its floor in the
 figures belong to the machine; ratios, taken round by round, travel further. The load is that of the machine in the minute before, the question before
 included: of the first question it says whether others were at work. The model answers without latency, so what is left is the runtime, and in the
 question of the first word a provider package with its HTTP. How the contenders are
-measured, and how to add one: [bench/README.md](../bench/README.md).
+measured, and how to add one: [bench/README.md](../bench/README.md). Where the sources have changed since a question was asked, its section says so.
 
 ${places.map((place) => `    ${place}\n`).join('')}
 ${overview(answers)}
-${answers.map(([, answer]) => section(answer)).join('\n')}`
+${answers.map(([, answer]) => section(answer, now)).join('\n')}`
 }
 
 /** @returns the path from the repository */

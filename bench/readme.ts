@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { figure, type Row, type Table } from './measure.ts'
 import { type Answer, newest } from './results.ts'
+import { changedSince, sourcesOf } from './sources.ts'
 import { floors, ours } from './turns/contender.ts'
 
 const [begin, end] = ['<!-- costs: made by `npm run docs` from bench/results/ -->', '<!-- end of costs -->']
@@ -67,11 +68,19 @@ const lines = (kept: Record<string, Answer>): string[] => {
   ]
 }
 
+/** Of which commits these figures are, and whether they are of what is here. */
+const origin = (kept: Record<string, Answer>, now: string): string => {
+  const shown = ['turns', 'deltas', 'memory'].flatMap((name) => kept[name] ?? [])
+  const commits = [...new Set(shown.map(({ commit }) => commit))]
+  const stale = shown.some(({ sources }) => sources !== now)
+  return `Measured at ${commits.length > 1 ? 'commits' : 'commit'} ${commits.join(', ')}.${stale ? ` **${changedSince}.**` : ''}`
+}
+
 /** README.md with the table in it, as text. */
-export const readmePage = (kept = newest()): string => {
+export const readmePage = (kept = newest(), now = sourcesOf()): string => {
   const text = readFileSync(file, 'utf8')
   const [before, rest] = text.split(begin)
   const after = rest?.split(end)[1]
   if (before === undefined || after === undefined) throw new Error(`README.md lacks the marks ${begin} and ${end}`)
-  return `${before}${begin}\n\n| what | measured | better | compared with |\n| --- | ---: | --- | --- |\n${lines(kept).join('\n')}\n\n${end}${after}`
+  return `${before}${begin}\n\n| what | measured | better | compared with |\n| --- | ---: | --- | --- |\n${lines(kept).join('\n')}\n\n${origin(kept, now)}\n\n${end}${after}`
 }

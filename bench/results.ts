@@ -10,6 +10,8 @@ export type Answer = {
   /** ISO 8601, UTC. */
   at: string
   commit: string
+  /** Fingerprint of `src/` as it was measured; answers from before 22 November 2026 have none. */
+  sources?: string
   machine: string
   versions: string
   /** Of the machine, before the question was asked. */

@@ -12,6 +12,7 @@ import { goalLine, quick, type Table } from './measure.ts'
 import { writePage } from './page.ts'
 import { apart, questions } from './questions.ts'
 import { type Answer, keep } from './results.ts'
+import { sourcesOf } from './sources.ts'
 
 const { values } = parseArgs({
   options: {
@@ -43,7 +44,7 @@ const answers: Record<string, Answer> = {}
 let failures = 0
 for (const name of chosen) {
   const withPeers = values.peers && name.endsWith('turns')
-  const about = { at: new Date().toISOString(), commit: commit(), machine: machine(), versions: versions(), load: load() }
+  const about = { at: new Date().toISOString(), commit: commit(), sources: sourcesOf(), machine: machine(), versions: versions(), load: load() }
   const command = `npm run bench -- --only ${name}${withPeers ? ' --peers' : ''}`
   try {
     const program = new URL('question.ts', import.meta.url)

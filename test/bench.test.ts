@@ -1,6 +1,7 @@
 /** The benchmarks run and stand beside their floors. What they measure is not asserted here: time belongs to the machine. */
 import { execFile } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
@@ -9,6 +10,8 @@ import { figure, goal, median, percentile, rowOf, type Table } from '../bench/me
 import { performancePage } from '../bench/page.ts'
 import { peers } from '../bench/peers/install.ts'
 import { apart, questions } from '../bench/questions.ts'
+import { readmePage } from '../bench/readme.ts'
+import { changedSince, sourcesOf } from '../bench/sources.ts'
 
 const root = join(import.meta.dirname, '..')
 /** Machines with few cores run other tests meanwhile. */
@@ -183,4 +186,39 @@ test('the page says what was not met and what could not be measured, each figure
   expect(page).toContain('- **Goal not met**: statecast, against the floor: 7 times, the goal is at most 6.')
   expect(page).toContain('a box; Node 0')
   expect(performancePage({})).toBeUndefined()
+})
+
+test('figures say which commit they are of, and a page that shows those of other sources says so', () => {
+  const command = 'npm run bench -- --only turns'
+  const answer = {
+    question: 'What?',
+    command,
+    at: '2026-01-02T03:04:05.000Z',
+    commit: 'abc',
+    machine: 'a box',
+    versions: 'Node 0',
+    load: 0,
+    tables: [],
+  }
+  const page = (sources?: string) => performancePage({ turns: { ...answer, ...(sources === undefined ? {} : { sources }) } }, 'these')
+
+  expect(page('these')).not.toContain(`**${changedSince}`)
+  expect(page('others')).toContain(` rounds. **${changedSince}.**`)
+  expect(page()).toContain(`**${changedSince}.**`)
+  expect(readmePage({ turns: { ...answer, sources: 'others' } }, 'these')).toContain(`Measured at commit abc. **${changedSince}.**`)
+  expect(readmePage({ turns: { ...answer, sources: 'these' } }, 'these')).not.toContain(changedSince)
+})
+
+test('sources are the same until the name or the text of one of them changes', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-sources-'))
+  writeFileSync(join(folder, 'a.ts'), 'a')
+  const first = sourcesOf(folder)
+
+  expect(sourcesOf(folder)).toBe(first)
+  writeFileSync(join(folder, 'a.ts'), 'b')
+  expect(sourcesOf(folder)).not.toBe(first)
+  writeFileSync(join(folder, 'a.ts'), 'a')
+  renameSync(join(folder, 'a.ts'), join(folder, 'b.ts'))
+  expect(sourcesOf(folder)).not.toBe(first)
+  rmSync(folder, { recursive: true })
 })
