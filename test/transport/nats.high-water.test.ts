@@ -3,7 +3,12 @@ import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
-import type { Transport } from '../../src/contracts/transport.ts'
+import type { Registry, Transport } from '../../src/contracts/transport.ts'
+import { systemEnvironment } from '../../src/runtime/system-environment.ts'
+import { virtualClock } from '../../src/testing/virtual-clock.ts'
+import { natsHighWater } from '../../src/transport/nats/high-water.ts'
+import type { Link } from '../../src/transport/nats/link.ts'
+import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { type Nats, startNats } from '../support/nats.ts'
 import { anEnvironment, aSession, awake, bytesOf } from './harness.ts'
@@ -97,4 +102,21 @@ test('the mark is raised while frames are written, and never lowered by a node t
 
   const next = await open(server)
   expect(Number((await next.registry.get('_backend/journal'))?.value)).toBe(5)
+})
+
+/** The registry knows the stream to have come to message 20; the servers that are asked answer one after the other. */
+const atStart = (answers: number[]) => {
+  const clock = virtualClock()
+  const info = async () => ({ state: { last_seq: answers.length > 1 ? answers.shift() : answers[0] } })
+  const link = { jsm: { streams: { info } } } as unknown as Link
+  const registry = { get: async () => ({ value: '20', revision: 1 }) } as unknown as Registry
+  const { log } = systemEnvironment()
+  return clock.until(natsHighWater(link, namesOf('statecast'), registry, { clock, log }))
+}
+
+test('[INV-20] a leader that was voted out and does not know it yet is no reason to refuse a journal that is whole', async () => {
+  const mark = await atStart([18, 18, 20])
+  await mark.stop()
+
+  await expect(atStart([18])).rejects.toMatchObject({ code: 'corrupt_at', data: { found: 18, known: 20 } })
 })

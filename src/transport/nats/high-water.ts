@@ -9,6 +9,7 @@ import type { Registry } from '../../contracts/transport.ts'
 import { fromNats } from './errors.ts'
 import type { Link } from './link.ts'
 import { type Names, ownKeys } from './names.ts'
+import { doubtMs, stepMs } from './tips.ts'
 
 export const markKey = `${ownKeys}journal`
 
@@ -30,14 +31,22 @@ export const natsHighWater = async (
   { clock, log }: { clock: Clock; log: Logger },
 ): Promise<HighWater> => {
   const stream = names.streams.journal
-  const { state } = await link.jsm.streams.info(stream).catch((error: unknown) => {
-    throw fromNats(error, `looking at the stream ${stream}`)
-  })
   const known = Number((await registry.get(markKey))?.value ?? 0)
-  if (known > state.last_seq)
-    throw new RuntimeError('corrupt_at', `the stream ${stream} has lost its end: it is at message ${state.last_seq}, and was at ${known} before`, {
+  const lastPlace = async (): Promise<number> => {
+    const { state } = await link.jsm.streams.info(stream).catch((error: unknown) => {
+      throw fromNats(error, `looking at the stream ${stream}`)
+    })
+    return state.last_seq
+  }
+  let found = await lastPlace()
+  for (let waited = 0; found < known && waited < doubtMs; waited += stepMs) {
+    await pause(clock, stepMs)
+    found = await lastPlace()
+  }
+  if (found < known)
+    throw new RuntimeError('corrupt_at', `the stream ${stream} has lost its end: it is at message ${found}, and was at ${known} before`, {
       hint: `restore it from a backup; if this older state is what you want, delete the key ${markKey} from the bucket ${names.bucket}`,
-      data: { stream, found: state.last_seq, known },
+      data: { stream, found, known },
     })
 
   let highest = 0

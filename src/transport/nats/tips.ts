@@ -34,8 +34,8 @@ export const removedHours = 24
 const removedToldMs = (removedHours - 1) * 3_600_000
 
 /** A leader that was voted out and does not know it yet may answer for some moments. */
-const doubtMs = 2_000
-const stepMs = 100
+export const doubtMs = 2_000
+export const stepMs = 100
 
 const lossOf = (address: Address, known: Place, found: Place | undefined): RuntimeError =>
   found === undefined || found.seq < known.seq
