@@ -1,12 +1,12 @@
 /**
- * Three real nodes on a real server under load, harmed by a seeded plan; an independent judge reads what is left. Longer:
+ * Three real nodes on a real server under load, harmed by a seeded plan; an independent judge reads what is left. Longer: chaos.long.test.ts, or
  * `node test/chaos/long.ts --kills 500 --lost-acks 200`.
  */
 import { beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { seeded } from '../crash/runs.ts'
 import { natsFetchMs } from '../support/nats.ts'
-import { aPlan, rolling } from './plan.ts'
+import { aPlan } from './plan.ts'
 import { type Played, play } from './play.ts'
 import { report } from './report.ts'
 
@@ -24,12 +24,12 @@ test('[INV-1] [INV-5] [INV-7] nodes are killed, frozen and cut off, and no messa
     seed,
     random: seeded(seed),
     nodes: 3,
-    kills: 4,
-    freezes: 3,
-    longestFreezeMs: 6_000,
-    lostAcks: 4,
-    others: 1,
-    serverRestarts: 1,
+    kills: 2,
+    freezes: 1,
+    longestFreezeMs: 4_000,
+    lostAcks: 2,
+    others: 0,
+    serverRestarts: 0,
     pauseMs: 1_500,
   })
 
@@ -37,15 +37,6 @@ test('[INV-1] [INV-5] [INV-7] nodes are killed, frozen and cut off, and no messa
 
   console.log(report(played).join('\n'))
   expect(findings(played)).toEqual([])
-  expect(played.harms.filter(({ what }) => what === 'SIGKILL')).toHaveLength(4)
+  expect(played.harms.filter(({ what }) => what === 'SIGKILL')).toHaveLength(2)
   expect(played.figures.messages).toBeGreaterThan(load.sessions)
-})
-
-test('all nodes are restarted one after the other: nothing fails, and nobody is asked anything', { timeout }, async () => {
-  const played = await play(rolling(3), load)
-
-  console.log(report(played).join('\n'))
-  expect(findings(played)).toEqual([])
-  expect(played.figures).toMatchObject({ inDoubt: 0, repeated: {} })
-  expect(Object.keys(played.figures.turns)).toEqual(['completed'])
 })

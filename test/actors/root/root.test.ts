@@ -573,7 +573,7 @@ test('effect() outside of a host is a plain first attempt', () => {
   expect(effect({ id: 'x' } as AnyActorRef)).toMatchObject({ key: 'x', attempt: 1, restarted: false })
 })
 
-test('3,000 children are spawned, run, end, and leave nothing behind', async () => {
+test('500 children are spawned, run, end, and leave nothing behind', async () => {
   const world = await aWorld()
   const p = new Puppets()
   const child = setup({ types, actors: { work: p.promise('work') } }).createMachine({
@@ -593,13 +593,13 @@ test('3,000 children are spawned, run, end, and leave nothing behind', async () 
     }),
   )
   const host = await world.host([machine])
-  const all = (type: string) => Promise.all(Array.from({ length: 3000 }, (_, n) => host.send(address, { type, id: `c${n}` })))
+  const all = (type: string) => Promise.all(Array.from({ length: 500 }, (_, n) => host.send(address, { type, id: `c${n}` })))
   await world.clock.until(all('spawn'))
   const root = await host.get(address)
   const spawned = { children: Object.keys(root.replica?.states() ?? {}).length, timers: [...(root.replica?.timers.pending() ?? [])].length }
   await world.clock.until(all('end'))
 
-  expect(spawned).toEqual({ children: 3001, timers: 3000 })
+  expect(spawned).toEqual({ children: 501, timers: 500 })
   expect(Object.keys(root.replica?.states() ?? {})).toEqual(['/'])
   expect([...(root.replica?.timers.pending() ?? [])]).toEqual([])
   for (let n = 0; n < 1100; n++) {

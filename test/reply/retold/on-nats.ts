@@ -6,7 +6,7 @@ import { type TestRuntime, virtualClock } from '../../../src/testing/index.ts'
 import { natsForAll } from '../../support/nats.ts'
 import { natsStore } from '../../support/nats-store.ts'
 import type { Telling } from '../../support/telling.ts'
-import { because, type Exceptions, numberOf, retell } from './retold.ts'
+import { retell } from './retold.ts'
 
 /** ms of virtual time after which a story is told by a lone process: a node says every second that it is there, and each time is a trip to the server. */
 const longMs = 2 * 60_000
@@ -40,28 +40,11 @@ const remember = async (record: Memory, name: string, kit: TestRuntime): Promise
   if (told) record.set(name, [...(record.get(name) ?? []), told])
 }
 
-/** With RETELL_ALL=1 and `--testTimeout 600000` all stories are told; without, every third one, and none of days of virtual time. */
-const all = process.env.RETELL_ALL !== undefined
-const wanted = (test: string): boolean => all || numberOf(test) % 3 === 0
-const exceptions: Exceptions = all
-  ? []
-  : because('takes too long for each day', [
-      'whenever the process dies',
-      '[OC-50] after 402',
-      '[OC-50] a day without',
-      '[OC-106] requests within',
-      '[OC-106] only agents',
-      '[OC-107, OC-31] ',
-      '[OC-107] the same alert',
-      '[OC-107] an alert that did not arrive',
-      '[OC-107] an alert goes nowhere',
-      '[OC-107] where ',
-      '[OC-107] a channel that cannot',
-    ])
 /** What happens on such an afternoon is drawn by lot from what has happened so far. */
 const apart = /random/
 
-export const retellOnNats = (given: readonly string[]): void => {
+/** @param wanted which of the stories are told */
+export const retellOnNats = (given: readonly string[], wanted: (test: string) => boolean = () => true): void => {
   const files = given.filter((file) => !apart.test(file))
   // What a machine loses when its power is cut is another test's matter.
   const server = natsForAll({ jetStreamConfig: 'sync_interval: 2m' })
@@ -69,11 +52,10 @@ export const retellOnNats = (given: readonly string[]): void => {
   const onNats: Memory = new Map()
   let count = 0
 
-  retell({ name: 'embedded', files, exceptions, wanted, how: (name) => ({ end: (kit) => remember(embedded, name, kit) }) })
+  retell({ name: 'embedded', files, wanted, how: (name) => ({ end: (kit) => remember(embedded, name, kit) }) })
   retell({
     name: 'on NATS',
     files,
-    exceptions,
     wanted,
     how: (name): Telling => {
       const alone = (embedded.get(name) ?? []).some(({ ms }) => ms > longMs)

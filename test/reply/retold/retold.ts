@@ -14,6 +14,12 @@ const folder = new URL('../', import.meta.url)
 const apart = /^(?:sweep|same-trace\.nats)\.test\.ts$/
 export const stories = readdirSync(folder).filter((name) => name.endsWith('.test.ts') && !apart.test(name))
 
+/** One story in so many, always the same ones: what `npm test` tells again. `npm run test:long` tells all. */
+export const oneIn =
+  (many: number) =>
+  (test: string): boolean =>
+    numberOf(test) % many === 0
+
 /** Some number that is always the same for the same text. */
 export const numberOf = (text: string): number => createHash('sha256').update(text).digest().readUInt32BE()
 

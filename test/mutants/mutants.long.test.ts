@@ -1,0 +1,15 @@
+/** Bugs that somebody might make are planted, one after the other, and each has to be noticed. */
+import { execFile } from 'node:child_process'
+import { fileURLToPath } from 'node:url'
+import { promisify } from 'node:util'
+import { expect, test } from 'vitest'
+
+const run = fileURLToPath(new URL('./run.ts', import.meta.url))
+
+test('[SHOW-PLANTED] every planted bug is noticed by the simulation or by a test', { timeout: 2_400_000 }, async () => {
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [run]).catch((error: { stdout: string; stderr: string }) => error)
+
+  const survivors = stdout.split('\n').filter((line) => line.startsWith('SURVIVED'))
+  expect({ survivors, stderr }).toEqual({ survivors: [], stderr: '' })
+  expect(stdout).toMatch(/^(\d+) of \1 planted bugs caught$/m)
+})

@@ -1,0 +1,9 @@
+/** Some of the stories on a NATS server; all of them: admission.nats.long.test.ts and answers.nats.long.test.ts. */
+import { retellOnNats } from './on-nats.ts'
+import { oneIn, stories } from './retold.ts'
+
+const sampled = oneIn(12)
+/** Tells a story once for each commit. */
+const isManifold = (test: string): boolean => test.includes('whenever the process dies')
+
+retellOnNats(stories, (test) => sampled(test) && !isManifold(test))
