@@ -45,7 +45,8 @@ export const answer = async (host: Host, name: Question, address: Address, args:
   return (questions[name] as AnyQuestion)(host, address, args)
 }
 
-export const localDirectory = (host: Host): Directory => directoryOf((name, address, ...args) => answer(host, name, address, args))
+export const localDirectory = (host: Host): Directory =>
+  directoryOf((name, address, ...args) => (questions[name] as AnyQuestion)(host, address, args))
 
 type Ask = (name: Question, address: Address, ...args: unknown[]) => Promise<unknown>
 

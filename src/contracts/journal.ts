@@ -55,7 +55,7 @@ export const Commit = z.strictObject({
   owed: z.array(z.number().int()).optional(),
   /** The state value of every machine that changed, by path; a status where it ended. */
   states: z.record(z.string(), z.unknown()),
-  /** CRC-32 of the whole persisted state after this commit; replay must arrive at the same. */
+  /** 32 bits of the whole state after this commit; replay must arrive at the same. */
   digest: z.number().int(),
   /** Facts that the machine asked to have written down beside its inputs. */
   notes: z.array(AnyEvent).optional(),

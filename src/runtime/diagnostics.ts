@@ -27,10 +27,9 @@ export class Diagnostics {
     this.#say = say
   }
 
-  /** Something that a session has said. @param at ms since the epoch of its commit; of live output there is none */
-  hear(address: Address, event: AnyEvent, at?: number): void {
+  /** Something that a session has said. @param name its address as text @param at ms since the epoch of its commit; of live output there is none */
+  hear(address: Address, name: string, event: AnyEvent, at?: number): void {
     if (address.kind !== 'session') return
-    const name = formatAddress(address)
     const said = event as unknown as SessionOutput
     if (at !== undefined) this.#counter.hear(name, said, at)
     const running = this.#running.get(name)

@@ -40,7 +40,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
         const said = { path, event, seq: commit.seq, index, at: commit.at }
         outputs.say(root.name, said)
         if (publish.wanted()) publish.say(root.address, said)
-        diagnostics.hear(root.address, event, commit.at)
+        diagnostics.hear(root.address, root.name, event, commit.at)
         if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
       }
       // What is said again may be older than what others were told since.
@@ -54,7 +54,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
       outputs.say(root.name, said)
       if (publish.wanted()) publish.say(root.address, said)
       if (event.type === 'delta') diagnostics.talking.add(root.name)
-      else diagnostics.hear(root.address, event)
+      else diagnostics.hear(root.address, root.name, event)
     },
     released: (root) => leave(root.address),
     forgotten: leave,

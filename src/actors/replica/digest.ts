@@ -2,6 +2,7 @@
 import type { AnyActorRef, AnyMachineSnapshot, Snapshot } from 'xstate'
 import type { ActorPath } from '../../contracts/journal.ts'
 import { checksum, encode } from '../journal/codec.ts'
+import { fingerprintOf } from './fingerprint.ts'
 import type { PersistedTimer } from './timers.ts'
 
 type Known = { snapshot: Snapshot<unknown>; checksum: number }
@@ -11,20 +12,21 @@ export class Digest {
 
   /** @returns 32 bits; two trees that applied the same inputs have the same */
   of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number {
-    return total(actors, timers, drawn, (path, ref) => this.#checksum(path, ref))
+    return total(actors, timers, drawn, fingerprintOf, (path, ref) => this.#checksum(path, ref))
   }
 
-  /** Whether a tree has a digest that was recorded, by us or by those before us, who minded the order of states in a history. */
+  /** Whether a tree has a digest that was recorded: by us, or by those before us, who made checksums of bytes and at first minded the order in a history. */
   fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean {
-    const before = (path: ActorPath, ref: AnyActorRef) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, (ids) => ids)
-    return this.of(actors(), timers, drawn) === recorded || total(actors(), timers, drawn, before) === recorded
+    const before = (order: Order) =>
+      total(actors(), timers, drawn, ofBytes, (path, ref) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, ofBytes, order))
+    return this.of(actors(), timers, drawn) === recorded || [anyOrder, asItIs].some((order) => before(order) === recorded)
   }
 
   #checksum(path: ActorPath, ref: AnyActorRef): number {
     const snapshot = ref.getSnapshot() as Snapshot<unknown>
     const known = this.#known.get(ref)
     if (known?.snapshot === snapshot) return known.checksum
-    const made = { snapshot, checksum: fingerprint(path, ref, snapshot) }
+    const made = { snapshot, checksum: fingerprint(path, ref, snapshot, fingerprintOf, anyOrder) }
     this.#known.set(ref, made)
     return made.checksum
   }
@@ -35,25 +37,31 @@ const total = (
   actors: Iterable<[ActorPath, AnyActorRef]>,
   timers: PersistedTimer[],
   drawn: number,
+  bits: Bits,
   of: (path: ActorPath, ref: AnyActorRef) => number,
 ): number => {
-  let sum = (timers.length === 0 ? 0 : checksum(encode(timers))) + drawn
+  let sum = (timers.length === 0 ? 0 : bits(timers)) + drawn
   // A sum, since a restored tree has its actors in another order.
   for (const [path, ref] of actors) sum = (sum + of(path, ref)) >>> 0
   return sum
 }
 
+/** How 32 bits are made of a value. */
+type Bits = (value: unknown) => number
+const ofBytes: Bits = (value) => checksum(encode(value))
+
 /** XState enters the states of a history in the order of the machine, however they stand there. */
 type Order = (ids: string[]) => string[]
 const anyOrder: Order = (ids) => ids.sort()
+const asItIs: Order = (ids) => ids
 
-const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>, order = anyOrder): number => {
+const fingerprint = (path: ActorPath, ref: AnyActorRef, snapshot: Snapshot<unknown>, bits: Bits, order: Order): number => {
   const state = 'machine' in snapshot ? stateOf(snapshot as AnyMachineSnapshot, order) : ref.getPersistedSnapshot()
   try {
-    return checksum(encode([path, state]))
+    return bits([path, state])
   } catch {
     // A context may hold what no bytes can: circles, symbols. Then the state has to do.
-    return checksum(encode([path, snapshot.status, (snapshot as AnyMachineSnapshot).value]))
+    return bits([path, snapshot.status, (snapshot as AnyMachineSnapshot).value])
   }
 }
 

@@ -273,7 +273,7 @@ export class Replica {
     }
   }
 
-  /** CRC-32 of the whole state. Two replicas that applied the same inputs have the same. */
+  /** 32 bits of the whole state. Two replicas that applied the same inputs have the same. */
   digest(): number {
     return this.#digest.of(this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
   }

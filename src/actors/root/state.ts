@@ -109,7 +109,9 @@ export class State {
     let trouble: Trouble | undefined
     for (const waiting of batch) {
       if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
-      const again = twinOf(this.#options.registration, this.present(), waiting.input, () => this.#refolded(applied))
+      const { registration } = this.#options
+      // Machines of our own are not looked at.
+      const again = registration.secondLook && twinOf(registration, this.present(), waiting.input, () => this.#refolded(applied))
       const failure = this.#apply(waiting, applied, again && (await again))
       if (!failure) continue
       const error = poisonError(this.#name, failure)

@@ -23,11 +23,13 @@ export const wasSent = (sent: SentTexts, text: string): boolean => {
 
 /** Payloads without text that was sent; one that has media as well keeps these. */
 export const withoutSent = (sent: SentTexts, payloads: Payload[]): Payload[] =>
-  payloads.flatMap((payload) => {
-    if (payload.text === undefined || !wasSent(sent, payload.text)) return [payload]
-    const { text: _, ...rest } = payload
-    return payload.media?.length ? [rest] : []
-  })
+  sent.length === 0
+    ? payloads
+    : payloads.flatMap((payload) => {
+        if (payload.text === undefined || !wasSent(sent, payload.text)) return [payload]
+        const { text: _, ...rest } = payload
+        return payload.media?.length ? [rest] : []
+      })
 
 /** Whether a tool wrote where the answer would go, so that nothing is left to say there; an account that is not named may be any. */
 export const wroteTo = (targets: Route[], origin: Route): boolean =>

@@ -1,5 +1,5 @@
 /** Journals on Maps: the same answers as on disk, with no disk. Appends made in one turn share one commit, as they would there. */
-import type { FailPoints } from '../../contracts/environment.ts'
+import { type FailPoints, noFailPoints } from '../../contracts/environment.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Frame, Head, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'
@@ -100,7 +100,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
               (cause: unknown) => resolve({ outcome: 'unknown', cause }),
             )
         })
-        gate = gateOf(() => failPoints.hit('K02'))
+        if (failPoints !== noFailPoints) gate = gateOf(() => failPoints.hit('K02'))
       }),
     async read(address, from, { limit = Number.POSITIVE_INFINITY } = {}) {
       const root = roots.get(addressKey(address))
