@@ -26,16 +26,19 @@ const kept = new Set(['statecast.db', 'statecast.db-wal', 'statecast.db-journal'
 /** Acknowledgements of one writer: enough for the log to be begun anew some times. */
 const lifeLines = 3_000
 
+/** In turns, whatever the disk of this machine is like: all in the writer thread, all on the main thread, as it comes. */
+const places = ['thread', 'here', ''] as const
+
 /** @param lifeMax images of one writer, before a fresh one begins */
-export const powerCuts = async (images: number, seed: number, lifeMax = 50): Promise<PowerCuts> => {
+export const powerCuts = async (images: number, seed: number, lifeMax = 14): Promise<PowerCuts> => {
   const random = seeded(seed)
   const base = mkdtempSync(join(tmpdir(), 'statecast-power-'))
   const sum: PowerCuts = { images: 0, lossy: 0, torn: 0, syncs: 0, entries: 0, violations: [] }
   try {
     const shim = compileShim(base)
-    while (sum.images < images) {
+    for (let life = 0; sum.images < images; life++) {
       const folder = join(base, String(sum.images))
-      await cutOften(await aLife(folder, shim), folder, Math.min(lifeMax, images - sum.images), random, sum)
+      await cutOften(await aLife(folder, shim, places[life % places.length]), folder, Math.min(lifeMax, images - sum.images), random, sum)
       rmSync(folder, { recursive: true, force: true })
     }
   } finally {
@@ -45,12 +48,12 @@ export const powerCuts = async (images: number, seed: number, lifeMax = 50): Pro
 }
 
 /** What a writer asked of its disk until it was killed in the middle. */
-const aLife = async (base: string, shim: string): Promise<DiskEvent[]> => {
+const aLife = async (base: string, shim: string, place = ''): Promise<DiskEvent[]> => {
   mkdirSync(base)
   const [live, said, trace] = [join(base, 'live'), join(base, 'said'), join(base, 'trace')]
   const output = openSync(said, 'w')
   const env = { ...process.env, LD_PRELOAD: shim, DISK_TRACE: trace, DISK_FILES: join(live, 'statecast.db') }
-  const writer = spawn(node, [appender, live, '6'], { stdio: ['ignore', output, 'inherit'], env })
+  const writer = spawn(node, [appender, live, '6', place], { stdio: ['ignore', output, 'inherit'], env })
   closeSync(output)
   const ended = once(writer, 'exit')
   try {

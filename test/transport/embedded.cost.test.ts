@@ -1,8 +1,10 @@
 /** What a turn costs on disk, counted: the same on every machine. The numbers may only fall. */
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { Worker } from 'node:worker_threads'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import { agent, createRuntime } from '../../src/index.ts'
+import { Pace } from '../../src/transport/embedded/pace.ts'
 import { folders } from './folder.ts'
 
 const aFolder = folders()
@@ -52,6 +54,37 @@ test.each([
   for (let index = 0; index < turns; index += 1) await turn(`s${index % sessions}`)
 
   expect((pagesIn(folder) - before) / turns).toBeLessThanOrEqual(5.6)
+})
+
+/** Messages to a thread and from one: each wakes one that sleeps. */
+const countWakes = () => {
+  const out = vi.spyOn(Worker.prototype, 'postMessage')
+  const back = vi.spyOn(Worker.prototype, 'emit')
+  onTestFinished(() => void vi.restoreAllMocks())
+  return () => out.mock.calls.length + back.mock.calls.filter(([event]) => event === 'message').length
+}
+
+test('a commit of a plain turn wakes no other thread on a quick disk, but for one checkpoint in some hundred', async () => {
+  // However slow this one is.
+  vi.spyOn(Pace.prototype, 'took').mockReturnValue()
+  const { turn } = await aRuntime()
+  await turn('one')
+  const wakes = countWakes()
+
+  for (let index = 0; index < 50; index += 1) await turn('one')
+
+  expect(wakes()).toBeLessThanOrEqual(2)
+})
+
+test('where the writer thread commits, a commit wakes it once, and it answers once', async () => {
+  vi.spyOn(Pace.prototype, 'here').mockReturnValue(false)
+  const { turn } = await aRuntime()
+  await turn('one')
+  const wakes = countWakes()
+
+  for (let index = 0; index < 50; index += 1) await turn('one')
+
+  expect(wakes() / (2 * 50)).toBeLessThanOrEqual(2.1)
 })
 
 test('two hundred turns at once share their pages: at most 2 a turn', async () => {

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import { startWriter } from '../../src/transport/embedded/writer.client.ts'
-import { aChild, folders } from './folder.ts'
+import { aChild, folders, neverHere } from './folder.ts'
 import { anEnvironment, aSession, awake, bytesOf, textOf } from './harness.ts'
 
 const aFolder = folders()
@@ -14,11 +14,16 @@ test('after kill -9 in the middle of many appends everything acknowledged is the
   const folder = aFolder()
   const acknowledged = new Map<string, number>()
 
-  for (const linesBeforeDeath of [50, 400]) {
+  for (const [linesBeforeDeath, place] of [
+    [50, 'thread'],
+    [400, 'thread'],
+    [50, 'here'],
+    [400, 'here'],
+  ] as const) {
     // A root continues from nothing in the child, so each round has a folder of its own below.
-    const round = join(folder, String(linesBeforeDeath))
+    const round = join(folder, `${place} ${linesBeforeDeath}`)
     acknowledged.clear()
-    const child = aChild('appender', round)
+    const child = aChild('appender', round, '8', place)
     expect((await child.lines.next()).value).toBe('ready')
     const read = async () => {
       const { value, done } = await child.lines.next()
@@ -44,7 +49,7 @@ test('after kill -9 in the middle of many appends everything acknowledged is the
 test('a writer thread that dies answers everything that waits, and refuses what comes later', async () => {
   const folder = aFolder()
   mkdirSync(folder)
-  const writer = await startWriter(join(folder, 'statecast.db'), dyingWriter)
+  const writer = await startWriter(join(folder, 'statecast.db'), { program: dyingWriter, pace: neverHere })
 
   const waiting = [writer.write(['remove', 'session', 'a']), writer.write(['remove', 'session', 'b'])]
 
@@ -56,7 +61,7 @@ test('a writer thread that dies answers everything that waits, and refuses what 
 
 test('an append that waits for a writer that dies is unknown, and the next one is refused', async () => {
   const folder = aFolder()
-  const transport = await openEmbedded({ folder, environment: anEnvironment(), writerProgram: dyingWriter })
+  const transport = await openEmbedded({ folder, environment: anEnvironment(), writer: { program: dyingWriter, pace: neverHere } })
 
   const waiting = await transport.journal.append(aSession(), 0, bytesOf('a'), awake)
 
@@ -70,7 +75,7 @@ test('an append that waits for a writer that dies is unknown, and the next one i
 test('a writer thread that cannot start is an error, not a wait', async () => {
   const missing = new URL('./fixtures/no-such-writer.ts', import.meta.url)
 
-  await expect(startWriter(fileURLToPath(missing), missing)).rejects.toMatchObject({ code: 'log_unavailable' })
+  await expect(startWriter(fileURLToPath(missing), { program: missing })).rejects.toMatchObject({ code: 'log_unavailable' })
 })
 
 test('a write that SQLite itself refuses does not take along those that shared its transaction', async () => {

@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
+import type { WriterOptions } from '../../src/transport/embedded/writer.client.ts'
 
 /** Makes fresh folders that are gone after the test file. */
 export const folders = (): (() => string) => {
@@ -15,6 +16,9 @@ export const folders = (): (() => string) => {
   let count = 0
   return () => join(base, `${(count += 1)}`)
 }
+
+/** Leaves every commit to the writer thread. */
+export const neverHere: NonNullable<WriterOptions['pace']> = { here: () => false, took: () => undefined }
 
 export type Child = { process: ChildProcess; lines: AsyncIterator<string>; kill(): Promise<void>; ended: Promise<number | null> }
 

@@ -53,6 +53,29 @@ export const openForWriting = (file: string): DatabaseSync => {
   }
 }
 
+/** Of a connection that writes. The log is emptied when the writer is told to, and not by the commit that makes it long. */
+const settings = 'PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16000; PRAGMA wal_autocheckpoint = 0'
+
+/** A second one that writes, when the first has found everything in order: it waits for nobody. */
+export const openBeside = (file: string): DatabaseSync => {
+  try {
+    const database = new DatabaseSync(file, { timeout: 0 })
+    database.exec(settings)
+    return database
+  } catch (error) {
+    throw fromSqlite(error, file)
+  }
+}
+
+/**
+ * Moves pages from the write-ahead log into the database, and keeps nobody from writing meanwhile.
+ * @returns whether nothing was left: unless somebody is writing at this moment, the next commit begins the log anew
+ */
+export const checkpoint = (database: DatabaseSync): boolean => {
+  const moved = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()
+  return moved?.busy === 0 && moved.log === moved.checkpointed
+}
+
 /** For queries beside the writer: with a write-ahead log readers neither wait nor make anybody wait. */
 export const openForReading = (file: string): DatabaseSync => {
   try {
@@ -91,6 +114,6 @@ const migrate = (database: DatabaseSync, file: string): void => {
       hint: 'give another folder; what is needed of this one goes with it: statecast export with the version that wrote it, then statecast import',
       data: { found, known: schemaVersion },
     })
-  database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL; PRAGMA secure_delete = ON; PRAGMA cache_size = -16000')
+  database.exec(`PRAGMA journal_mode = WAL; ${settings}`)
   if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
 }

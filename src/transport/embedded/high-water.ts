@@ -16,6 +16,12 @@ export type HighWater = {
   count(): void
   /** To be called after its commit. */
   committed(): void
+  /** How far the count has come. */
+  groups(): number
+  /** Another connection has come as far as this. */
+  follow(groups: number): void
+  /** Notes the count for good. From here on the newest frame may be deleted with its root by hand, and that is not a store that went back. */
+  settle(): void
   close(): void
 }
 
@@ -34,11 +40,12 @@ export const highWater = (database: DatabaseSync, file: string): HighWater => {
       groups++
       mark?.write(groups)
     },
-    close() {
-      // From here on the newest frame may be deleted with its root by hand, and that is not a store that went back.
-      note.run(groups, groups)
-      mark?.close()
+    groups: () => groups,
+    follow(others) {
+      groups = Math.max(groups, others)
     },
+    settle: () => void note.run(groups, groups),
+    close: () => mark?.close(),
   }
 }
 

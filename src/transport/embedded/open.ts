@@ -20,7 +20,7 @@ import { filesOfStore, openFiles } from './open-files.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 import { sqliteInbox, sqliteRegistry } from './stores.ts'
 import { Wakes } from './wakes.ts'
-import { startWriter, type Writer } from './writer.client.ts'
+import { startWriter, type Writer, type WriterOptions } from './writer.client.ts'
 
 export { type Owner, readOwner, writeOwner } from './lock.ts'
 
@@ -38,8 +38,8 @@ export type EmbeddedOptions = {
   owner?: Record<string, string>
   /** For tests. */
   measureFreeBytes?: MeasureFreeBytes
-  /** For tests: another program for the writer thread. */
-  writerProgram?: URL
+  /** For tests: another program for the writer thread, or everything in it. */
+  writer?: WriterOptions
 }
 
 const durability = 'SQLite, write-ahead log with synchronous=FULL: an acknowledged append survives a power cut'
@@ -53,7 +53,7 @@ export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport>
   const file = join(folder, 'statecast.db')
 
   const lock = lockFolder(folder, owner)
-  const { writer, database } = await openFile(file, options.writerProgram).catch((error: unknown) => {
+  const { writer, database } = await openFile(file, options.writer).catch((error: unknown) => {
     lock.release()
     throw error
   })
@@ -124,8 +124,8 @@ const assemble = (options: EmbeddedOptions, file: string, { writer, database, qu
   })
 }
 
-const openFile = async (file: string, program?: URL): Promise<{ writer: Writer; database: DatabaseSync }> => {
-  const writer = await startWriter(file, program)
+const openFile = async (file: string, writerOptions?: WriterOptions): Promise<{ writer: Writer; database: DatabaseSync }> => {
+  const writer = await startWriter(file, writerOptions)
   try {
     return { writer, database: openForReading(file) }
   } catch (error) {

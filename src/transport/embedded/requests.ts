@@ -23,21 +23,25 @@ export const appended = -1
 /** The answer to a put or a delete that changed nothing: a duplicate, or somebody else was first. */
 export const unchanged = 0
 
-/** Main thread to writer. */
-export type WriteBatch = { requests: unknown[][]; bytes: ArrayBuffer }
+/** Main thread to writer: `groups` is how far the count of group commits has come. */
+export type WriteBatch = { requests: unknown[][]; bytes: ArrayBuffer; groups: number }
+export type WriterOrder = WriteBatch | 'checkpoint' | { close: number }
+/** What became of one group commit. */
+export type WriterAnswer = { results: WriteResult[]; groups: number; tookMs: number }
 /** Writer to main thread. `results` answer the oldest batch not answered yet, in its order; `lost` and `broken` come before those that failed of it. */
 export type WriterMessage =
   | { ready: true }
   | { failed: ErrorBody }
   | { lost: ErrorBody }
   | { broken: ErrorBody }
-  | { results: WriteResult[] }
+  | WriterAnswer
+  | { checkpointed: true }
   | { closed: true }
 
 const carriers: ReadonlySet<unknown> = new Set<WriteRequest[0]>(['append', 'saveSnapshot', 'inboxPut'])
 
 /** Takes the requests over: their byte fields become lengths. The buffer is its own, so that it can be transferred. */
-export const packRequests = (requests: WriteRequest[]): WriteBatch => {
+export const packRequests = (requests: WriteRequest[], groups: number): WriteBatch => {
   let sizeBytes = 0
   for (const request of requests) if (carriers.has(request[0])) sizeBytes += (request.at(-1) as Uint8Array).length
   const packed = Buffer.allocUnsafeSlow(sizeBytes)
@@ -49,7 +53,7 @@ export const packRequests = (requests: WriteRequest[]): WriteBatch => {
     offset += bytes.length
     request[request.length - 1] = bytes.length
   }
-  return { requests, bytes: packed.buffer }
+  return { requests, bytes: packed.buffer, groups }
 }
 
 /** The inverse of {@link packRequests}; the bytes are views into the batch. */

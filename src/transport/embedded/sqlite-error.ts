@@ -1,5 +1,5 @@
 /** SQLite's result codes in the runtime's words. Numbers are primary codes of https://sqlite.org/rescode.html */
-import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { whatToDo } from './file-error.ts'
 
 const primary = { error: 1, busy: 5, locked: 6, full: 13, corrupt: 11, tooBig: 18, notADatabase: 26 } as const
@@ -34,6 +34,12 @@ export const fromSqlite = (thrown: unknown, file: string): RuntimeError => {
 export const tellsOfBrokenFile = (thrown: unknown): boolean => {
   const code = typeof thrown === 'object' && thrown !== null && 'errcode' in thrown ? Number(thrown.errcode) : 0
   return (code & 0xff) === primary.corrupt || (code & 0xff) === primary.notADatabase
+}
+
+/** Whether it was refused only since somebody else has the file. */
+export const tellsOfBusyFile = ({ data }: ErrorBody): boolean => {
+  const code = typeof data === 'object' && data !== null && 'sqlite' in data ? Number(data.sqlite) : 0
+  return (code & 0xff) === primary.busy
 }
 
 /** Our statements fit our schema, and our numbers fit a JavaScript number, unless a byte of them has changed. */

@@ -1,18 +1,29 @@
-/** The main thread's side of the writer: everything asked within one turn of the event loop travels as one message. */
-import { Worker } from 'node:worker_threads'
+/**
+ * What the main thread asks of the store: everything asked within one turn of the event loop is one batch. It is committed here, or by the writer
+ * thread, and never by both at a time: the thread's batches are answered before the next one is committed here.
+ */
 import { RuntimeError } from '../../contracts/errors.ts'
 import { closedError } from '../closable.ts'
 import { gateOf } from '../fail-gate.ts'
-import { packRequests, type WriteRequest, type WriteResult, type WriterMessage } from './requests.ts'
+import { Pace } from './pace.ts'
+import type { WriteRequest, WriteResult, WriterAnswer } from './requests.ts'
+import { type WriterHere, writerHere } from './writer.here.ts'
+import { startThread, unanswered, type WriterThread, writerProgram } from './writer.thread.ts'
 
 /** What may wait for the writer; beyond it the disk is too slow for what is asked. */
 const waitingRequestsMax = 200_000
 const waitingBytesMax = 512 * 1024 * 1024
 
+/** Pages in the write-ahead log, by a rough count, after which they are moved into the database. */
+const checkpointPages = 1_000
+/** With so many, commits go to the thread until the log could be begun anew: there they cannot add to it while it is emptied. */
+const logPagesMax = 4 * checkpointPages
+const pageBytes = 4096
+
 export type Writer = {
   /**
    * Resolves when the request is committed. Bytes belong to the writer until then.
-   * @param sent called right after the request left for the thread; what it returns delays the answer
+   * @param sent called when the request was handed over, before its answer; what it returns delays the answer
    * @throws RuntimeError closed, overloaded, log_full, corrupt_at, log_unavailable (it may have been written)
    */
   write(request: WriteRequest, sent?: () => void | Promise<void>): Promise<number>
@@ -26,6 +37,13 @@ export type Writer = {
   close(): Promise<void>
 }
 
+export type WriterOptions = {
+  /** Another program for the thread, in tests. */
+  program?: URL
+  /** Says which batches are committed on the main thread; another one in tests. */
+  pace?: Pick<Pace, 'here' | 'took'>
+}
+
 type Waiting = {
   request: WriteRequest
   sizeBytes: number
@@ -35,24 +53,17 @@ type Waiting = {
   reject: (error: unknown) => void
 }
 
-/** From source under type stripping, or compiled. */
-const writerProgram = new URL(import.meta.url.endsWith('.ts') ? './writer.ts' : './writer.js', import.meta.url)
-
-/** @param program another one only in tests. @throws RuntimeError whatever the database refuses to open with */
-export const startWriter = async (file: string, program = writerProgram): Promise<Writer> => {
-  const worker = new Worker(program, {
-    workerData: { file },
-    name: 'statecast-writer',
-    execArgv: [],
-  })
-  const opened = Promise.withResolvers<void>()
-  const ended = Promise.withResolvers<void>()
+/** @throws RuntimeError whatever the database refuses to open with */
+export const startWriter = async (file: string, { program = writerProgram, pace = new Pace() }: WriterOptions = {}): Promise<Writer> => {
   let queued: Waiting[] = []
   const sentOff: Waiting[][] = []
   let waitingRequests = 0
   let waitingBytes = 0
+  let logPages = 0
+  let nextCheckpoint = checkpointPages
+  let checkpointing = false
   let closing: Promise<void> | undefined
-  /** Why the thread is dead. */
+  /** Why nothing can be written any more. */
   let failure: RuntimeError | undefined
   let lost: RuntimeError | undefined
   /** What SQLite said when it found the file broken, here or in the thread; what can be read may still be worth something. */
@@ -61,8 +72,6 @@ export const startWriter = async (file: string, program = writerProgram): Promis
   const settle = (waiting: Waiting, result: WriteResult): void => {
     waitingRequests -= 1
     waitingBytes -= waiting.sizeBytes
-    // A script that has nothing else to do may end; one that waits for an answer, or for the end, may not.
-    if (waitingRequests === 0 && closing === undefined) worker.unref()
     if (typeof result === 'number') waiting.resolve(result)
     else waiting.reject(RuntimeError.from(result.error))
   }
@@ -75,6 +84,75 @@ export const startWriter = async (file: string, program = writerProgram): Promis
         (error: unknown) => settle(waiting, { error: unanswered(error).toJSON() }),
       )
   }
+  const answerAll = (batch: Waiting[], error: RuntimeError): void => {
+    for (const waiting of batch) answer(waiting, { error: error.toJSON() })
+  }
+
+  const fail = (error: RuntimeError): void => {
+    failure ??= error
+    for (const batch of [...sentOff.splice(0), queued.splice(0)]) answerAll(batch, failure)
+  }
+
+  const thread = await startThread(file, program, {
+    answered({ results, groups, tookMs }) {
+      here.follow(groups)
+      pace.took(tookMs, results.length)
+      // One message may answer several batches that shared a commit.
+      let at = 0
+      while (at < results.length) for (const waiting of sentOff.shift() ?? []) answer(waiting, results[at++] as WriteResult)
+      // A script that has nothing else to do may end; one that waits for an answer, or for the end, may not.
+      if (sentOff.length === 0 && closing === undefined) thread.hold(false)
+    },
+    checkpointed() {
+      checkpointing = false
+      // What was committed here meanwhile is little, and moved before anything else can be: so the next commit begins the log anew.
+      if (failure === undefined && closing === undefined && here.checkpoint()) logPages = 0
+      nextCheckpoint = logPages + checkpointPages
+    },
+    lost(error) {
+      lost ??= error
+    },
+    broken(error) {
+      broken ??= error
+    },
+    died: fail,
+  })
+  const here = await openHere(file, thread)
+
+  /** @returns whether it was done, well or not */
+  const commitHere = (batch: Waiting[]): boolean => {
+    let done: WriterAnswer | undefined
+    try {
+      done = here.commit(batch.map(({ request }) => request))
+    } catch (error) {
+      fail(unanswered(error))
+      answerAll(batch, unanswered(error))
+      return true
+    }
+    if (done === undefined) return false
+    pace.took(done.tookMs, batch.length)
+    lost ??= here.lost()
+    broken ??= here.broken()
+    for (const [index, waiting] of batch.entries()) {
+      if (waiting.sent !== undefined) waiting.gate = gateOf(waiting.sent)
+      answer(waiting, done.results[index] as WriteResult)
+    }
+    return true
+  }
+
+  const send = (batch: Waiting[]): void => {
+    try {
+      thread.send(
+        batch.map(({ request }) => request),
+        here.groups(),
+      )
+    } catch (error) {
+      answerAll(batch, unanswered(error))
+      return
+    }
+    if (sentOff.push(batch) === 1) thread.hold(true)
+    for (const waiting of batch) if (waiting.sent !== undefined) waiting.gate = gateOf(waiting.sent)
+  }
 
   const flush = (): void => {
     const batch = queued
@@ -82,47 +160,19 @@ export const startWriter = async (file: string, program = writerProgram): Promis
     if (batch.length === 0) return
     const refusal = failure ?? lost ?? broken
     if (refusal !== undefined) {
-      for (const waiting of batch) settle(waiting, { error: refusal.toJSON() })
+      answerAll(batch, refusal)
       return
     }
-    try {
-      const packed = packRequests(batch.map(({ request }) => request))
-      worker.postMessage(packed, [packed.bytes])
-    } catch (error) {
-      for (const waiting of batch) settle(waiting, { error: unanswered(error).toJSON() })
-      return
-    }
-    sentOff.push(batch)
-    for (const waiting of batch) if (waiting.sent !== undefined) waiting.gate = gateOf(waiting.sent)
+    let sizeBytes = 0
+    for (const waiting of batch) sizeBytes += waiting.sizeBytes
+    const light = sentOff.length === 0 && logPages < logPagesMax && pace.here(batch.length, sizeBytes)
+    if (!light || !commitHere(batch)) send(batch)
+    // In the thread, or one commit of some hundred would hold its turn up for as long as that takes.
+    logPages += 2 + batch.length + Math.ceil(sizeBytes / pageBytes)
+    if (logPages < nextCheckpoint || checkpointing || failure !== undefined) return
+    checkpointing = true
+    thread.checkpoint()
   }
-
-  const die = (error: unknown): void => {
-    failure ??= unanswered(error)
-    opened.reject(failure)
-    for (const batch of [...sentOff.splice(0), queued]) for (const waiting of batch) answer(waiting, { error: failure.toJSON() })
-    queued = []
-    ended.resolve()
-  }
-
-  worker.on('message', (message: WriterMessage) => {
-    if ('results' in message) {
-      // One message may answer several batches that shared a commit.
-      let at = 0
-      while (at < message.results.length) for (const waiting of sentOff.shift() ?? []) answer(waiting, message.results[at++] as WriteResult)
-    } else if ('lost' in message) lost ??= RuntimeError.from(message.lost)
-    else if ('broken' in message) broken ??= RuntimeError.from(message.broken)
-    else if ('ready' in message) opened.resolve()
-    else if ('failed' in message) opened.reject(RuntimeError.from(message.failed))
-    else ended.resolve()
-  })
-  worker.on('error', die)
-  worker.on('exit', (code) => (closing === undefined || sentOff.length > 0 ? die(new Error(`it ended with code ${code}`)) : ended.resolve()))
-
-  await opened.promise.catch(async (error: unknown) => {
-    await worker.terminate()
-    throw error
-  })
-  worker.unref()
 
   return {
     write: (request, sent) =>
@@ -131,11 +181,10 @@ export const startWriter = async (file: string, program = writerProgram): Promis
         const sizeBytes = last instanceof Uint8Array ? last.length : 0
         const refusal = closing === undefined ? (failure ?? lost ?? broken ?? overload(waitingRequests, waitingBytes + sizeBytes)) : closedError()
         if (refusal !== undefined) return reject(refusal)
-        if (waitingRequests === 0) worker.ref()
         waitingRequests += 1
         waitingBytes += sizeBytes
-        // The next-tick queue runs after all microtasks: whoever is woken by the last answer joins this batch.
-        if (queued.push({ request, sizeBytes, sent, gate: undefined, resolve, reject }) === 1) process.nextTick(flush)
+        // When all that is ready has run: what it asks joins this batch, and one who writes again and again keeps nobody from being heard.
+        if (queued.push({ request, sizeBytes, sent, gate: undefined, resolve, reject }) === 1) setImmediate(flush)
       }),
     failure: () => failure ?? lost ?? broken,
     lost: () => lost,
@@ -145,23 +194,23 @@ export const startWriter = async (file: string, program = writerProgram): Promis
     close: () => {
       closing ??= (async () => {
         flush()
-        if (failure === undefined) {
-          worker.ref()
-          worker.postMessage('close')
-        }
-        await ended.promise
-        await worker.terminate()
+        // Before the thread's connection, which as the last one tidies up.
+        here.close()
+        await thread.close(here.groups())
       })()
       return closing
     },
   }
 }
 
-const unanswered = (cause: unknown): RuntimeError =>
-  new RuntimeError('log_unavailable', `the journal's writer gave no answer: ${cause instanceof Error ? cause.message : String(cause)}`, {
-    cause,
-    hint: 'restart the process; what was acknowledged is safe',
-  })
+const openHere = async (file: string, thread: WriterThread): Promise<WriterHere> => {
+  try {
+    return writerHere(file)
+  } catch (error) {
+    await thread.close(0)
+    throw error
+  }
+}
 
 const overload = (requests: number, bytes: number): RuntimeError | undefined =>
   requests < waitingRequestsMax && bytes <= waitingBytesMax

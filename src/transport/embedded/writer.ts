@@ -1,16 +1,17 @@
 /** The writer thread: the only code that changes the database. Its event loop is one wait for work, one commit, one answer. */
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads'
-import { openForWriting } from './database.ts'
+import { checkpoint, openForWriting } from './database.ts'
 import { groupCommit } from './group-commit.ts'
 import { checkHighWater, highWater } from './high-water.ts'
 import { lockFileBeside } from './lock.ts'
 import { filesOfStore, openFiles } from './open-files.ts'
-import { unpackRequests, type WriteBatch, type WriterMessage } from './requests.ts'
+import { unpackRequests, type WriteBatch, type WriterMessage, type WriterOrder } from './requests.ts'
 import { fromSqlite } from './sqlite-error.ts'
 
 const port = parentPort
 if (port === null) throw new TypeError('this file is started as a worker')
 const { file } = workerData as { file: string }
+const isBatch = (order: WriterOrder): order is WriteBatch => typeof order === 'object' && 'requests' in order
 const say = (message: WriterMessage): void => port.postMessage(message)
 
 try {
@@ -20,7 +21,9 @@ try {
   const files = openFiles(filesOfStore(file, lockFileBeside(file)))
   const commit = groupCommit(database, file, mark, files)
 
-  const finish = (): void => {
+  const finish = (groups: number): void => {
+    mark.follow(groups)
+    mark.settle()
     mark.close()
     // An empty log is one file less to copy for whoever takes a backup, and a faster start.
     database.exec('PRAGMA wal_checkpoint(TRUNCATE)')
@@ -29,23 +32,33 @@ try {
     port.close()
   }
 
-  port.on('message', (first: WriteBatch | 'close') => {
+  const write = (batches: WriteBatch[]): void => {
+    const began = performance.now()
+    for (const { groups } of batches) mark.follow(groups)
+    const results = commit.run(batches.flatMap(unpackRequests))
+    const tookMs = performance.now() - began
+    const lost = files.known()
+    if (lost !== undefined) say({ lost: lost.toJSON() })
+    const broken = commit.broken()
+    if (broken !== undefined) say({ broken: broken.toJSON() })
+    say({ results, groups: mark.groups(), tookMs })
+  }
+
+  /** Twice, since the main thread may go on committing: what is left for it to move then is little. */
+  const moveAll = (): void => {
+    for (let again = 0; again < 2; again += 1) checkpoint(database)
+    say({ checkpointed: true })
+  }
+
+  port.on('message', (first: WriterOrder) => {
     // Batches that came in during the last commit join the next one.
     const batches: WriteBatch[] = []
-    let next: { message: WriteBatch | 'close' } | undefined = { message: first }
-    while (next !== undefined && next.message !== 'close') {
-      batches.push(next.message)
-      next = receiveMessageOnPort(port)
-    }
-    if (batches.length > 0) {
-      const results = commit.run(batches.flatMap(unpackRequests))
-      const lost = files.known()
-      if (lost !== undefined) say({ lost: lost.toJSON() })
-      const broken = commit.broken()
-      if (broken !== undefined) say({ broken: broken.toJSON() })
-      say({ results })
-    }
-    if (next !== undefined) finish()
+    let next: { message: WriterOrder } | undefined = { message: first }
+    for (; next !== undefined && isBatch(next.message); next = receiveMessageOnPort(port)) batches.push(next.message)
+    if (batches.length > 0) write(batches)
+    if (next === undefined || isBatch(next.message)) return
+    if (next.message === 'checkpoint') moveAll()
+    else finish(next.message.close)
   })
   say({ ready: true })
 } catch (error) {
