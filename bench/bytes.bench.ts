@@ -1,7 +1,9 @@
 /** How many bytes does a turn leave on disk, beside what was said in it? */
+
 import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
+import { partsOf } from '../src/runtime/index.ts'
 import { amount, type Goal, goal, plainTable, show, type Table } from './measure.ts'
 import { benchRuntime, instantModel, script, turn, withFolder } from './workload.ts'
 
@@ -39,7 +41,7 @@ const stored = (message: 'plain' | 'tool', answer: number): Promise<Stored> =>
     const runtime = await open()
     for (let session = 0; session < sessions; session++)
       for (let index = 0; index < turnsEach; index++) await turn(runtime, `session-${session}`, message, answer)
-    const { journal } = runtime.services.transport
+    const { journal } = partsOf(runtime).transport
     let frames = 0
     for (let session = 0; session < sessions; session++)
       for (const { bytes } of await journal.read({ kind: 'session', id: `session-${session}` }, 1)) frames += bytes.length

@@ -2,12 +2,13 @@
 
 import { decodeCommit } from '../src/actors/journal/codec.ts'
 import type { Runtime } from '../src/index.ts'
+import { partsOf } from '../src/runtime/index.ts'
 import { goal, plainTable, show, type Table } from './measure.ts'
 import { benchRuntime, delta, instantModel, turn, withFolder } from './workload.ts'
 
 const address = (id: string) => ({ kind: 'session', id })
 
-const seqOf = async ({ services }: Runtime, id: string): Promise<number> => (await services.transport.journal.head(address(id)))?.seq ?? 0
+const seqOf = async (runtime: Runtime, id: string): Promise<number> => (await partsOf(runtime).transport.journal.head(address(id)))?.seq ?? 0
 
 /** What the second turn of a session adds to its journal: the first one also creates the session. */
 const counted = async (message: string, answerDeltas: number): Promise<{ commits: number; deltas: number }> =>
@@ -17,7 +18,7 @@ const counted = async (message: string, answerDeltas: number): Promise<{ commits
     const before = await seqOf(runtime, 'one')
     await turn(runtime, 'one', message, answerDeltas * delta.length)
     const commits = (await seqOf(runtime, 'one')) - before
-    const frames = await runtime.services.transport.journal.read(address('one'), 1)
+    const frames = await partsOf(runtime).transport.journal.read(address('one'), 1)
     const inputs = frames.flatMap(({ seq, bytes }) => decodeCommit(bytes, { address: 'session/one', seq }).inputs)
     await runtime.close()
     return { commits, deltas: inputs.filter((input) => 'event' in input && input.event.type === 'delta').length }

@@ -1,10 +1,12 @@
 /** How long does a session of 10,000 turns take to come back from disk, with the snapshots that it has? */
+
 import { cpSync, existsSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { decode, decodeCommit } from '../src/actors/journal/codec.ts'
 import type { Runtime } from '../src/index.ts'
+import { partsOf } from '../src/runtime/index.ts'
 import { amount, ask, type Table } from './measure.ts'
 import { benchRuntime, delta, instantModel, turn, withFolder } from './workload.ts'
 
@@ -28,7 +30,7 @@ const afterOpening = (folder: string, work: (runtime: Runtime) => Promise<unknow
   await work(runtime)
   const took = performance.now() - start
   // As a kill would: closing would save a snapshot.
-  runtime.services.host.abandon()
+  partsOf(runtime).host.abandon()
   await runtime.close()
   return took
 }
@@ -63,7 +65,7 @@ export const run = (): Promise<Table[]> =>
     // Two commits a turn and a snapshot every hundred: killed when the most commits lie behind the last one.
     const again = await open(killed)
     await talk(again, 49)
-    again.services.host.abandon()
+    partsOf(again).host.abandon()
     await again.close()
     const rows = {
       closed: 'back from the snapshot of a clean end',

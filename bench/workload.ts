@@ -1,4 +1,5 @@
 /** Machines, models and sessions that several benchmarks share. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -8,6 +9,7 @@ import type { Registration } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
 import { agent, createRuntime, type Model, type Runtime, type RuntimeOptions, tool } from '../src/index.ts'
+import { partsOf } from '../src/runtime/index.ts'
 import { systemEnvironment } from '../src/runtime/system-environment.ts'
 import { openMemory } from '../src/transport/memory/open.ts'
 
@@ -118,8 +120,8 @@ export const sessionOfTurns = async (
   for (let index = 0; index < turns; index++) await turn(runtime, 'main', 'tool')
   const address = { kind: 'session', id: 'main' }
   const { inputs } = await runtime.replay(address)
-  const registration = runtime.services.host.registration('session')
-  runtime.services.host.abandon()
+  const registration = partsOf(runtime).host.registration('session')
+  partsOf(runtime).host.abandon()
   return { transport, address, registration, inputs }
 }
 

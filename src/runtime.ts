@@ -1,5 +1,5 @@
 import { Host, replay, traceEntries } from './actors/index.ts'
-import { checkAgentProtocol, openAgentProtocol, openFrontDoor } from './api/index.ts'
+import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
 import { channelTable, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
 import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
@@ -9,7 +9,7 @@ import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
 import { registerSession, Transcripts, turnWorks } from './machines/index.ts'
 import { createModels } from './models/index.ts'
-import type { Machines, Runtime, RuntimeOptions, Services } from './runtime/index.ts'
+import type { Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
   agentNamed,
@@ -38,6 +38,7 @@ import {
   turnPlace,
   variables,
   version,
+  withParts,
 } from './runtime/index.ts'
 import { serviceDirectory } from './tools/index.ts'
 import { openTransport } from './transport/index.ts'
@@ -99,9 +100,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const admit = () => {
       if (draining) throw draining
     }
-    const services = {
+    const present = (): Host => begun.host as Host
+    const directory = cluster?.directory(present) ?? localDirectory(present)
+    const shared: SharedParts = {
       environment,
       transport,
+      subjects: names,
+      directory,
       outputs,
       transcripts,
       models,
@@ -111,12 +116,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       intake: new Map(),
       admit,
       ...(cluster && { lacking: cluster.lacking }),
-    } as Services
+    }
     const agentOf = (name: string) => agentNamed(agents, name)
-    const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(services) })
-    const place = turnPlace(services, options.lanes)
+    const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const place = turnPlace(shared, options.lanes)
     const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place)
-    const heartbeat = registerHeartbeat({ services, workspace, place, session: (key, agent) => session(key, { agent }) })
+    const heartbeat = registerHeartbeat({ shared, workspace, place, session: (key, agent) => session(key, { agent }) })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
@@ -126,28 +131,23 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       registrations,
       ...(options.limits ? { limits: options.limits } : {}),
       ...(cluster ? { placement: cluster.placement } : {}),
-      others: {
-        create: (address, input) => services.directory.create(address, input),
-        send: (address, event, how) => services.directory.send(address, event, how),
-        read: (address) => services.directory.read(address),
-        nextCommit: (address, timeoutMs) => services.directory.nextCommit(address, timeoutMs),
-      },
+      others: directory,
       events: {
         ...events,
         ...(environment.failPoints === noFailPoints ? {} : { moment: (_, moment, commit) => hitAll(environment, moment, commit) }),
       },
     })
-    services.host = begun.host = host
-    services.directory = cluster?.directory(host) ?? localDirectory(host)
+    begun.host = host
+    const parts: Parts = { ...shared, host }
     const session = (key: string, which: { agent?: string } = {}) =>
-      new Session(services, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
+      new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     if (resumes) await host.start()
-    if (resumes) await startHeartbeats(services)
-    const consume = (partition?: number) => consumeInbox({ services, names, session, partition })
+    if (resumes) await startHeartbeats(shared)
+    const consume = (partition?: number) => consumeInbox({ parts, session, partition })
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
     cluster?.join({ host, works, agents, consume, drained: () => void drain() })
 
-    const stopRetention = resumes && retention ? keepRetention({ services }, retention) : () => undefined
+    const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
     let closed: Promise<void> | undefined
     const ended = Promise.withResolvers<void>()
@@ -188,15 +188,19 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     let drained: Promise<void> | undefined
     const drain = (timeoutMs = 30_000): Promise<void> => (drained ??= closed ?? leave(timeoutMs))
     const runtime: Runtime = {
-      services,
       subjects: names,
+      models: { defaultRef: models.defaultRef, list: () => models.list(), get: (ref) => models.get(ref) },
+      log,
       session,
-      actor: (kind, id, input) => new Actor(services, kind, id, input),
+      actor: (kind, id, input) => new Actor(parts, kind, id, input),
       publish: (subject, data, id) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
+      command: async <Result>(name: string, input: unknown = {}) => (await execute(whole, name, input)) as Result,
+      events: (address, after) => listen(parts, address, after === undefined ? undefined : parsePlace(after)),
       async *trace(address, from = 1) {
-        for await (const commit of readCommits({ services }, address, from)) yield* traceEntries(commit)
+        for await (const commit of readCommits(parts, address, from)) yield* traceEntries(commit)
       },
       replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
+      registration: (kind) => host.registration(kind),
       async health() {
         const health = await transport.health()
         return {
@@ -208,6 +212,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         }
       },
       metrics: () => diagnostics.metrics,
+      settled: (timeoutMs) => host.settled(timeoutMs),
       ended: ended.promise,
       nodes: () => cluster?.nodes() ?? [],
       async drainNode(id) {
@@ -221,14 +226,15 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       close,
       [Symbol.asyncDispose]: close,
     }
+    const whole: RuntimeParts = { ...parts, runtime }
     // Whoever shares the bus asks there; a store of one process has its own doors.
-    const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(runtime, names) : undefined
-    const agentHost = resumes && agentProtocol ? openAgentProtocol(runtime, agentProtocol) : undefined
+    const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(whole) : undefined
+    const agentHost = resumes && agentProtocol ? openAgentProtocol(whole, agentProtocol) : undefined
     log.info(
       { version, transport: transport.name, agents: [...agents.keys()], actors: machines.map(({ kind }) => kind), resumes },
       'the runtime started',
     )
-    return runtime
+    return withParts(runtime, whole)
   } catch (error) {
     serviceTools.stop()
     await begun.cluster?.stop()

@@ -1,6 +1,8 @@
 /** Memory of sessions, in a process that has done nothing else. Started by `bench/memory.bench.ts` with `--expose-gc`. */
+
 import { createActor } from 'xstate'
 import type { Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { serve, settledBytes } from '../child.ts'
 import { quick } from '../measure.ts'
 import { benchRuntime, delta, deltas, light, turn } from '../workload.ts'
@@ -51,14 +53,14 @@ const awake = async ({ folder, sessions }: Input): Promise<Awake> => {
   const before = await settledBytes()
   await touch(runtime, lanes, lanes + sessions)
   const bytes = ((await settledBytes()) - before) / sessions
-  if (runtime.services.host.liveCount !== lanes + sessions) throw new Error(`${runtime.services.host.liveCount} sessions are live`)
+  if (partsOf(runtime).host.liveCount !== lanes + sessions) throw new Error(`${partsOf(runtime).host.liveCount} sessions are live`)
   await runtime.close()
   return { bytes, floor }
 }
 
 const asleep = async ({ folder, sessions }: Input): Promise<Asleep> => {
   const runtime = await benchRuntime({ transport: `embedded:${folder}`, limits: { idleMs: 200 } })
-  const { host } = runtime.services
+  const { host } = partsOf(runtime)
   const sleep = () => until(() => host.liveCount === 0)
   const timed = async (work: (key: string) => Promise<unknown>): Promise<number[]> => {
     const took: number[] = []
@@ -91,7 +93,7 @@ const touched = async ({ folder, sessions, samples }: Input & { samples: number 
     await touch(runtime, (sample * sessions) / samples, ((sample + 1) * sessions) / samples)
     busyMs += performance.now() - start
     // Like with like: nobody is live at any of the samples.
-    await until(() => runtime.services.host.liveCount === 0)
+    await until(() => partsOf(runtime).host.liveCount === 0)
     heaps.push(await settledBytes())
   }
   const { rss } = process.memoryUsage()

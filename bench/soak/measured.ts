@@ -1,4 +1,5 @@
 /** The work of the soak, in a process with nothing else in it. Started by `bench/soak.ts` with `--expose-gc`. */
+import { partsOf } from '../../src/runtime/index.ts'
 import { serve, settledBytes } from '../child.ts'
 import { benchRuntime, turn } from '../workload.ts'
 
@@ -51,10 +52,10 @@ serve(async ({ folder, minutes }: { folder: string; minutes: number }): Promise<
     await Promise.all(Array.from({ length: lanes }, () => lane(next)))
     const heap = await settledBytes()
     const { rss } = process.memoryUsage()
-    samples.push({ minute: elapsed(), rss, heap, turns, live: runtime.services.host.liveCount })
+    samples.push({ minute: elapsed(), rss, heap, turns, live: partsOf(runtime).host.liveCount })
     const mib = (bytes: number) => `${Math.round(bytes / 2 ** 20)} MiB`
     console.log(
-      `${elapsed().toFixed(1)} min: ${turns} turns, ${sessions} sessions, ${runtime.services.host.liveCount} live, RSS ${mib(rss)}, heap ${mib(heap)}`,
+      `${elapsed().toFixed(1)} min: ${turns} turns, ${sessions} sessions, ${partsOf(runtime).host.liveCount} live, RSS ${mib(rss)}, heap ${mib(heap)}`,
     )
   }
   await runtime.close()

@@ -7,9 +7,9 @@ import { type Address, formatAddress, parseAddress } from '../contracts/subjects
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Approval } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { Parts } from '../runtime/index.ts'
 
-type Services = Pick<Runtime, 'services'>
+type JournalParts = Pick<Parts, 'transport' | 'host'>
 
 export type ActorRow = {
   kind: string
@@ -34,7 +34,7 @@ export type ActorRow = {
 /** `next` is the `after` of the next page, null at the end. */
 export type ActorPage = { actors: ActorRow[]; next: string | null }
 
-const peek = async ({ services: { host, transport } }: Services, address: Address) => {
+const peek = async ({ host, transport }: JournalParts, address: Address) => {
   const { replica, ledger } = await readPast(transport.journal, address, host.registration(address.kind))
   const snapshot = replica?.actor.getSnapshot()
   const approvals = address.kind === 'session' ? ((snapshot?.context as SessionContext | undefined)?.approvals ?? []) : []
@@ -43,25 +43,25 @@ const peek = async ({ services: { host, transport } }: Services, address: Addres
 
 /** In address order. One that cannot be read is a row with its error: it must not hide the others. */
 export const listActors = async (
-  runtime: Services,
+  parts: JournalParts,
   { kind, after, limit = 100 }: { kind?: string | undefined; after?: string | undefined; limit?: number | undefined },
 ): Promise<ActorPage> => {
-  const heads = await runtime.services.transport.journal.list({
+  const heads = await parts.transport.journal.list({
     limit,
     ...(kind === undefined ? {} : { kind }),
     ...(after === undefined ? {} : { after: parseAddress(after) }),
   })
   const actors: ActorRow[] = []
-  for (const head of heads) actors.push(await actorRow(runtime, head))
+  for (const head of heads) actors.push(await actorRow(parts, head))
   const last = heads.at(-1)
   return { actors, next: heads.length < limit || !last ? null : formatAddress(last.address) }
 }
 
-const actorRow = async (runtime: Services, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
+const actorRow = async (parts: JournalParts, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
   const row = { ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 }
   if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
   try {
-    const { replica, status, approvals, quarantine } = await peek(runtime, address)
+    const { replica, status, approvals, quarantine } = await peek(parts, address)
     return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...(quarantine ? { quarantine } : {}) }
   } catch (error) {
     if (isRuntimeError(error) && error.retryable) throw error
@@ -70,25 +70,25 @@ const actorRow = async (runtime: Services, { address, seq, at, wakeAt }: Head): 
 }
 
 /** How many tool calls of a session wait for a person; undefined for one that cannot be read. */
-const waitingOrUnreadable = async (runtime: Services, head: Head): Promise<number | undefined> => {
+const waitingOrUnreadable = async (parts: JournalParts, head: Head): Promise<number | undefined> => {
   // A turn has a deadline, so a session that nothing will wake has none.
   if (head.wakeAt === null) return 0
-  const { error, waiting } = await actorRow(runtime, head)
+  const { error, waiting } = await actorRow(parts, head)
   return error ? undefined : waiting
 }
 
 /** The same for lists in which one that cannot be read shows so in its state. */
-export const waitingIn = async (runtime: Services, head: Head): Promise<number> => (await waitingOrUnreadable(runtime, head)) ?? 0
+export const waitingIn = async (parts: JournalParts, head: Head): Promise<number> => (await waitingOrUnreadable(parts, head)) ?? 0
 
 /** `at` is when the person was asked, in ms since the epoch. */
 export type WaitingApproval = Approval & { sessionKey: string; at: number | null }
 
 /** @throws RuntimeError drift, corrupt_at, quarantined … */
-export const approvalsOf = async (runtime: Services, sessionKey: string): Promise<WaitingApproval[]> => {
+export const approvalsOf = async (parts: JournalParts, sessionKey: string): Promise<WaitingApproval[]> => {
   const address = { kind: 'session', id: sessionKey }
-  const { approvals } = await peek(runtime, address)
+  const { approvals } = await peek(parts, address)
   if (approvals.length === 0) return []
-  const { host, transport } = runtime.services
+  const { host, transport } = parts
   const asked = (await saidAfter(transport.journal, address, host.registration('session'), 0)).filter(({ event }) => event.type === 'approval')
   return approvals.map((approval) => ({
     sessionKey,
@@ -100,16 +100,16 @@ export const approvalsOf = async (runtime: Services, sessionKey: string): Promis
 const pageSize = 1000
 
 /** Those of all sessions, the oldest first, and the sessions with unfinished work that cannot be read. */
-export const allApprovals = async (runtime: Services): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
-  const { journal } = runtime.services.transport
+export const allApprovals = async (parts: JournalParts): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
+  const { journal } = parts.transport
   const approvals: WaitingApproval[] = []
   const unreadable: string[] = []
   for (let after: Address | undefined; ; ) {
     const heads = await journal.list({ kind: 'session', limit: pageSize, ...(after ? { after } : {}) })
     for (const head of heads) {
-      const waiting = await waitingOrUnreadable(runtime, head)
+      const waiting = await waitingOrUnreadable(parts, head)
       if (waiting === undefined) unreadable.push(head.address.id)
-      else if (waiting > 0) approvals.push(...(await approvalsOf(runtime, head.address.id)))
+      else if (waiting > 0) approvals.push(...(await approvalsOf(parts, head.address.id)))
     }
     after = heads.at(-1)?.address
     if (heads.length < pageSize || !after) return { approvals: approvals.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)), unreadable }

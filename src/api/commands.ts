@@ -10,7 +10,7 @@ import type { SessionOutput } from '../contracts/session.ts'
 import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
-import type { Outcome, Runtime, Services, Session } from '../runtime/index.ts'
+import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
@@ -19,35 +19,35 @@ import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 
-type Handlers = { [Name in CommandName]: (runtime: Runtime, input: CommandInput<Name>) => unknown }
+type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
 
 /** Asking after a session must not bring one into being. @throws RuntimeError not_found, conflict while it is being imported */
-const existing = async (runtime: Runtime, key: string): Promise<Session> => {
-  const session = runtime.session(key)
-  whole(session.address, await headOf(runtime, session.address, noSession(key)))
+const existing = async (parts: RuntimeParts, key: string): Promise<Session> => {
+  const session = parts.runtime.session(key)
+  whole(session.address, await headOf(parts, session.address, noSession(key)))
   return session
 }
 
 const noSession = (key: string): string => `there is no session '${key.slice(0, 80)}'`
 
-const existingActor = async (runtime: Runtime, address: Address): Promise<void> =>
-  whole(address, await headOf(runtime, address, `there is no ${formatAddress(address)}`))
+const existingActor = async (parts: RuntimeParts, address: Address): Promise<void> =>
+  whole(address, await headOf(parts, address, `there is no ${formatAddress(address)}`))
 
 const whole = (address: Address, { wakeAt }: Head): void => {
   if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
 }
 
-const headOf = async (runtime: Runtime, address: Address, message: string): Promise<Head> => {
-  const head = await runtime.services.transport.journal.head(address)
+const headOf = async (parts: RuntimeParts, address: Address, message: string): Promise<Head> => {
+  const head = await parts.transport.journal.head(address)
   if (head) return head
-  throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(runtime, address.kind)}` })
+  throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(parts, address.kind)}` })
 }
 
 const handlers: Handlers = {
-  'chat.send': async (runtime, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
-    const session = runtime.session(sessionKey, agent === undefined ? {} : { agent })
+  'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
+    const session = parts.runtime.session(sessionKey, agent === undefined ? {} : { agent })
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
-    if (model !== undefined) await runtime.services.models.get(model)
+    if (model !== undefined) await parts.models.get(model)
     const id = idempotencyKey ?? `m-${randomUUID()}`
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
@@ -60,33 +60,33 @@ const handlers: Handlers = {
     const receipt = { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
     return duplicate ? { ...receipt, duplicate } : receipt
   },
-  'chat.abort': async (runtime, { sessionKey, runId }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).cancel(runId)
+  'chat.abort': async (parts, { sessionKey, runId }) => {
+    const { seq } = await (await existing(parts, sessionKey)).cancel(runId)
     return { seq }
   },
-  'chat.history': async (runtime, { sessionKey, limit }) => {
-    const messages = await (await existing(runtime, sessionKey)).history()
+  'chat.history': async (parts, { sessionKey, limit }) => {
+    const messages = await (await existing(parts, sessionKey)).history()
     return { messages: limit === undefined ? messages : messages.slice(-limit) }
   },
-  'sessions.list': async (runtime, { limit }) => ({ sessions: await listSessions(runtime, limit) }),
-  'sessions.get': async (runtime, { sessionKey }) => (await existing(runtime, sessionKey)).view(),
-  'sessions.reset': async (runtime, { sessionKey, reason }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).reset(reason)
+  'sessions.list': async (parts, { limit }) => ({ sessions: await listSessions(parts, limit) }),
+  'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
+  'sessions.reset': async (parts, { sessionKey, reason }) => {
+    const { seq } = await (await existing(parts, sessionKey)).reset(reason)
     return { seq }
   },
-  'sessions.compact': async (runtime, { sessionKey }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).compact()
+  'sessions.compact': async (parts, { sessionKey }) => {
+    const { seq } = await (await existing(parts, sessionKey)).compact()
     return { seq }
   },
-  'sessions.configure': async (runtime, { sessionKey, toggles }) => {
-    if (toggles.model) await runtime.services.models.get(toggles.model)
-    const { seq } = await (await existing(runtime, sessionKey)).configure(toggles)
+  'sessions.configure': async (parts, { sessionKey, toggles }) => {
+    if (toggles.model) await parts.models.get(toggles.model)
+    const { seq } = await (await existing(parts, sessionKey)).configure(toggles)
     return { seq }
   },
-  'sessions.clear': async (runtime, { sessionKeys }) => {
+  'sessions.clear': async (parts, { sessionKeys }) => {
     const cleared = { followups: 0, dropped: 0, lane: 0 }
     for (const key of new Set(sessionKeys)) {
-      const session = await existing(runtime, key).catch(noneOf)
+      const session = await existing(parts, key).catch(noneOf)
       if (session === undefined) continue
       const { emitted } = await session.command({ type: 'clear' })
       const said = emitted.find(({ type }) => type === 'cleared') as Extract<SessionOutput, { type: 'cleared' }> | undefined
@@ -94,16 +94,16 @@ const handlers: Handlers = {
     }
     return cleared
   },
-  'sessions.delete': async (runtime, { sessionKey }) => {
-    const { address } = runtime.session(sessionKey)
+  'sessions.delete': async (parts, { sessionKey }) => {
+    const { address } = parts.runtime.session(sessionKey)
     // Also one of which only half was imported, or that is damaged: where its journal is gone, its snapshot is what says that it was there.
-    const damaged = await journalIsDamaged(runtime, address)
-    if (!damaged) await headOf(runtime, address, noSession(sessionKey))
-    await deleteSession(runtime, address)
+    const damaged = await journalIsDamaged(parts, address)
+    if (!damaged) await headOf(parts, address, noSession(sessionKey))
+    await deleteSession(parts, address)
     return { deleted: sessionKey }
   },
-  'agent.wait': async (runtime, { sessionKey, runId, timeoutMs }) => {
-    const session = await existing(runtime, sessionKey)
+  'agent.wait': async (parts, { sessionKey, runId, timeoutMs }) => {
+    const session = await existing(parts, sessionKey)
     try {
       return withoutType(await session.wait(runId, timeoutMs))
     } catch (error) {
@@ -111,71 +111,72 @@ const handlers: Handlers = {
       return await failedOutcome(session, runId, error)
     }
   },
-  'approvals.list': async (runtime, { sessionKey }) => {
-    if (sessionKey === undefined) return allApprovals(runtime)
-    return { approvals: await approvalsOf(runtime, (await existing(runtime, sessionKey)).key), unreadable: [] }
+  'approvals.list': async (parts, { sessionKey }) => {
+    if (sessionKey === undefined) return allApprovals(parts)
+    return { approvals: await approvalsOf(parts, (await existing(parts, sessionKey)).key), unreadable: [] }
   },
-  'approvals.resolve': async (runtime, { sessionKey, ...decision }) => {
-    const { seq } = await (await existing(runtime, sessionKey)).command({ type: 'approve', ...decision })
+  'approvals.resolve': async (parts, { sessionKey, ...decision }) => {
+    const { seq } = await (await existing(parts, sessionKey)).command({ type: 'approve', ...decision })
     return { seq }
   },
-  'events.read': (runtime, { kind = 'session', id, after, limit }) => {
-    registered(runtime, kind)
-    return readEvents(runtime, { kind, id }, { after: after === undefined ? undefined : parsePlace(after, 'after'), limit })
+  'events.read': (parts, { kind = 'session', id, after, limit }) => {
+    registered(parts, kind)
+    return readEvents(parts, { kind, id }, { after: after === undefined ? undefined : parsePlace(after, 'after'), limit })
   },
-  'trace.read': (runtime, { kind = 'session', id, from, limit }) => readTrace(runtime, { kind, id }, from, limit),
-  'trace.frames': (runtime, { kind = 'session', id, from, limit }) => readFrames(runtime, { kind, id }, from, limit),
-  'trace.import': (runtime, { kind = 'session', id, frames, wakeAt }) => {
-    registered(runtime, kind)
-    return importFrames(runtime, { kind, id }, frames, wakeAt)
+  'trace.read': (parts, { kind = 'session', id, from, limit }) => readTrace(parts, { kind, id }, from, limit),
+  'trace.frames': (parts, { kind = 'session', id, from, limit }) => readFrames(parts, { kind, id }, from, limit),
+  'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
+    registered(parts, kind)
+    return importFrames(parts.transport, { kind, id }, frames, wakeAt)
   },
-  'trace.replay': async (runtime, { kind = 'session', id, to }) => {
-    registered(runtime, kind)
+  'trace.replay': async (parts, { kind = 'session', id, to }) => {
+    registered(parts, kind)
     // What stands before a damaged commit can be folded.
-    await existingActor(runtime, { kind, id }).catch((error: unknown) => {
+    await existingActor(parts, { kind, id }).catch((error: unknown) => {
       if (!isDamage(error)) throw error
     })
-    return runtime.replay({ kind, id }, to)
+    return parts.runtime.replay({ kind, id }, to)
   },
-  'actors.send': async (runtime, { kind, id, event, input, messageId }) => {
+  'actors.send': async (parts, { kind, id, event, input, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.
     if (kind === 'session')
-      return receiptOf(await runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
-    registered(runtime, kind)
-    return receiptOf(await runtime.actor(kind, id, input).send(event, messageId === undefined ? {} : { id: messageId }))
+      return receiptOf(await parts.runtime.session(id).command(event.type === 'message' && messageId ? { id: messageId, ...event } : event))
+    registered(parts, kind)
+    return receiptOf(await parts.runtime.actor(kind, id, input).send(event, messageId === undefined ? {} : { id: messageId }))
   },
-  'actors.get': async (runtime, { kind, id }) => {
-    registered(runtime, kind)
-    const actor = runtime.actor(kind, id)
-    await existingActor(runtime, actor.address)
+  'actors.get': async (parts, { kind, id }) => {
+    registered(parts, kind)
+    const actor = parts.runtime.actor(kind, id)
+    await existingActor(parts, actor.address)
     return actor.snapshot()
   },
-  'actors.revive': async (runtime, { kind, id }) => {
-    registered(runtime, kind)
-    const actor = runtime.actor(kind, id)
-    await existingActor(runtime, actor.address)
+  'actors.revive': async (parts, { kind, id }) => {
+    registered(parts, kind)
+    const actor = parts.runtime.actor(kind, id)
+    await existingActor(parts, actor.address)
     return { revived: await actor.revive() }
   },
-  'actors.list': (runtime, input) => listActors(runtime, input),
-  'models.list': (runtime) => ({ default: runtime.services.models.defaultRef, models: runtime.services.models.list() }),
-  'tools.list': ({ services }) => listTools(services),
-  'agents.list': (runtime) => ({
-    agents: [...runtime.services.agents.values()].map(({ agent, tools }, index) => ({
+  'actors.list': (parts, input) => listActors(parts, input),
+  'models.list': (parts) => ({ default: parts.models.defaultRef, models: parts.models.list() }),
+  'tools.list': (parts) => listTools(parts),
+  'agents.list': (parts) => ({
+    agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,
-      model: agent.model ?? runtime.services.models.defaultRef,
+      model: agent.model ?? parts.models.defaultRef,
       tools: tools.names,
       default: index === 0,
     })),
   }),
-  'nodes.list': (runtime) => ({ nodes: runtime.nodes() }),
-  'nodes.drain': async (runtime, { node }) => {
-    await runtime.drainNode(node)
+  'nodes.list': (parts) => ({ nodes: parts.runtime.nodes() }),
+  'nodes.drain': async (parts, { node }) => {
+    await parts.runtime.drainNode(node)
     return { draining: node }
   },
-  health: (runtime) => runtime.health(),
+  health: (parts) => parts.runtime.health(),
 }
 
-const listTools = async ({ agents, lacking }: Services) => {
+/** The tools of agents, and which of them other nodes lack. */
+export const listTools = async ({ agents, lacking }: Pick<Parts, 'agents' | 'lacking'>) => {
   const listed = [...agents.values()].map(({ agent, tools }) => ({ agent: agent.name, tools, described: tools.describe() }))
   const missing = await lacking?.(Object.fromEntries(listed.map(({ agent, described }) => [agent, described.map(({ name }) => name)])))
   const missingOn = (agent: string, name: string) => [...(missing ?? [])].flatMap(([node, of]) => (of[agent]?.includes(name) ? [node] : []))
@@ -222,10 +223,10 @@ const failedOutcome = async (session: Session, runId: string, error: unknown): P
  * Carries out one command; what it answers is plain JSON.
  * @throws RuntimeError not_found for a command that does not exist, bad_request or too_large naming the field, and whatever the command throws
  */
-export const execute = async (runtime: Runtime, name: string, input: unknown): Promise<unknown> => {
+export const execute = async (parts: RuntimeParts, name: string, input: unknown): Promise<unknown> => {
   if (!isCommand(name)) throw unknownCommand(name)
-  const handler = handlers[name] as (runtime: Runtime, input: unknown) => unknown
-  return await handler(runtime, parseInput(commands[name], input))
+  const handler = handlers[name] as (parts: RuntimeParts, input: unknown) => unknown
+  return await handler(parts, parseInput(commands[name], input))
 }
 
 const unknownCommand = (name: string): RuntimeError => {

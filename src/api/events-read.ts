@@ -2,9 +2,9 @@
 import { saidAfter } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { OutEvent, Parts } from '../runtime/index.ts'
 import { whereToLook, withoutContent } from '../runtime/index.ts'
-import { formatPlace, isAfter, type OutEvent, type Place, resumeAt } from './place.ts'
+import { formatPlace, isAfter, type Place, resumeAt } from './place.ts'
 
 /** `next` is what to ask for afterwards, now or when something may have been missed again; `more` whether there is something there already. */
 export type EventPage = { events: OutEvent[]; next: string; more: boolean }
@@ -15,15 +15,14 @@ const sharedCharactersMax = 256 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at, drift */
 export const readEvents = async (
-  { services }: Pick<Runtime, 'services'>,
+  { transport, host }: Pick<Parts, 'transport' | 'host'>,
   address: Address,
   { after, limit = 1000 }: { after?: Place | undefined; limit?: number | undefined } = {},
 ): Promise<EventPage> => {
-  const { transport, host } = services
   const { journal, capabilities } = transport
   const registration = host.registration(address.kind)
   if ((await journal.head(address)) === undefined)
-    throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook({ services }, address.kind) })
+    throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook({ host }, address.kind) })
   const charactersMax = capabilities.sharedByNodes ? sharedCharactersMax : answerCharactersMax
   const { place: start, restart } = await resumeAt(journal, address, after)
   const { birth } = start

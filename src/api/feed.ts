@@ -1,21 +1,12 @@
 /** What an actor says, for readers outside of this process: plain JSON, numbered where it is durable. */
 import { saidAfter } from '../actors/index.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Runtime, Said } from '../runtime/index.ts'
+import type { Feed, OutEvent, Parts, Said } from '../runtime/index.ts'
 import { EventQueue } from '../runtime/index.ts'
-import { beginning, birthOf, inOrder, type OutEvent, type Place, resumeAt } from './place.ts'
+import { beginning, birthOf, inOrder, type Place, resumeAt } from './place.ts'
 
 /** Events kept for a reader who is slower than the actor. */
 const backlogMax = 20_000
-
-export type Listening = {
-  /** Throws `overloaded` at a gap, where the reader was too slow. */
-  events: AsyncIterable<OutEvent>
-  /** No more is taken in; what waits can still be read. Safe twice. */
-  end(): void
-  /** Ends at once: what waits is dropped. Safe twice. */
-  stop(): void
-}
 
 const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
 
@@ -24,8 +15,7 @@ const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, p
  * journal, and then those of now: each once, in order, none left out, also where a host that took over says its last words again. A place that this
  * journal does not have is of another life of the actor: then `restart` comes first, and everything from the beginning.
  */
-export const listen = (runtime: Runtime, address: Address, after?: Place): Listening => {
-  const { outputs, transport, host } = runtime.services
+export const listen = ({ outputs, transport, host }: Pick<Parts, 'outputs' | 'transport' | 'host'>, address: Address, after?: Place): Feed => {
   // As all listeners share it: a hundred readers who stand still keep each event once.
   const queue = new EventQueue<Said>(backlogMax)
   let stopped = false

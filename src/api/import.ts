@@ -5,9 +5,9 @@ import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { type AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { TranscriptContent, TranscriptNote } from '../contracts/transcript.ts'
-import { beingImported, type Frame } from '../contracts/transport.ts'
+import { beingImported, type Frame, type Journal } from '../contracts/transport.ts'
 import { transcriptCheck } from '../machines/index.ts'
-import type { Runtime, StoredFrame } from '../runtime/index.ts'
+import type { Parts, StoredFrame } from '../runtime/index.ts'
 
 export type Imported = {
   /** The last commit that is there now; beyond those that were given where it has gone on since an earlier import. */
@@ -22,19 +22,18 @@ export type Imported = {
  * @throws RuntimeError bad_request (not commits of this actor, or not in order), conflict (another journal stands there), log_full …
  */
 export const importFrames = async (
-  runtime: Pick<Runtime, 'services'>,
+  { journal }: Parts['transport'],
   address: Address,
   given: readonly StoredFrame[],
   wakeAt: number | null | undefined,
 ): Promise<Imported> => {
-  const { journal } = runtime.services.transport
   const frames = given.map(({ seq, bytes }) => ({ seq, bytes: new Uint8Array(Buffer.from(bytes, 'base64')) }))
   const commits = frames.map((frame) => commitOf(frame, address))
   const first = frames[0]?.seq ?? 1
   let before = first === 1 ? undefined : (await journal.read(address, first - 1, { limit: 1 }))[0]
   let known = 0
   // With the last of them it can be said whether they make a conversation together; until then nobody can use it.
-  if (wakeAt !== undefined && address.kind === 'session') await checkTranscript(runtime, address, first, commits)
+  if (wakeAt !== undefined && address.kind === 'session') await checkTranscript(journal, address, first, commits)
   for (const [index, frame] of frames.entries()) {
     const commit = commits[index] as Commit
     if (first > 1 && before === undefined) throw refused(address, `commit ${first - 1} is not there yet`, 'send the commits in order, from the first')
@@ -109,15 +108,10 @@ const issueIn = ({ issues: [issue] }: ZodError, at: PropertyKey[] = []): string 
   `${[...at, ...(issue?.path ?? [])].map(String).join('.')}: ${issue?.message}`
 
 /** @throws RuntimeError bad_request naming the commit that does not fit to those before it */
-const checkTranscript = async (
-  { services: { transport } }: Pick<Runtime, 'services'>,
-  address: Address,
-  first: number,
-  commits: readonly Commit[],
-): Promise<void> => {
+const checkTranscript = async (journal: Journal, address: Address, first: number, commits: readonly Commit[]): Promise<void> => {
   const take = transcriptCheck()
   for (let next = 1; next < first; ) {
-    const frames = await transport.journal.read(address, next, { limit: Math.min(pageSize, first - next) })
+    const frames = await journal.read(address, next, { limit: Math.min(pageSize, first - next) })
     if (frames.length === 0) return
     for (const { seq, bytes } of frames) takeOne(take, decodeCommit(bytes, { address: formatAddress(address), seq }), address)
     next += frames.length

@@ -4,12 +4,9 @@
  */
 import { checksum } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
-
-/** `seq` and `part` number durable events, `birth` names the life of the actor; live ones, such as deltas, have none of them and may be lost. */
-export type OutEvent = AnyEvent & { path: ActorPath; seq?: number; part?: number; birth?: string }
+import type { OutEvent } from '../runtime/index.ts'
 
 /** The place of a durable event; the reader has seen everything up to it. */
 export type Place = { seq: number; part: number; birth?: string | undefined }

@@ -5,8 +5,10 @@ import type { AnyEvent } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { Parts } from '../runtime/index.ts'
 import { waitingIn } from './actors.ts'
+
+type JournalParts = Pick<Parts, 'transport' | 'host'>
 
 export type SessionRow = {
   key: string
@@ -24,20 +26,20 @@ export type SessionRow = {
 /** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
 const lookBack = 20
 
-export const listSessions = async (runtime: Pick<Runtime, 'services'>, limit = 1000): Promise<SessionRow[]> => {
-  const heads = await runtime.services.transport.journal.list({ kind: 'session', limit })
+export const listSessions = async (parts: JournalParts, limit = 1000): Promise<SessionRow[]> => {
+  const heads = await parts.transport.journal.list({ kind: 'session', limit })
   const rows: SessionRow[] = []
-  for (const head of heads) rows.push(await row(runtime, head))
+  for (const head of heads) rows.push(await row(parts, head))
   return rows
 }
 
-const row = async (runtime: Pick<Runtime, 'services'>, head: Head): Promise<SessionRow> => ({
+const row = async (parts: JournalParts, head: Head): Promise<SessionRow> => ({
   key: head.address.id,
-  state: head.wakeAt === beingImported ? 'importing' : await lastState(runtime.services.transport.journal, head.address, head.seq),
+  state: head.wakeAt === beingImported ? 'importing' : await lastState(parts.transport.journal, head.address, head.seq),
   seq: head.seq,
   at: head.at,
   busy: head.wakeAt === 0,
-  waiting: await waitingIn(runtime, head),
+  waiting: await waitingIn(parts, head),
 })
 
 const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {
@@ -54,7 +56,7 @@ const lastState = async (journal: Journal, address: Address, seq: number): Promi
 }
 
 /** Whether a journal has lost its end, as far as its store knows, or is gone while there is a snapshot of it. */
-export const journalIsDamaged = async ({ services: { transport } }: Pick<Runtime, 'services'>, address: Address): Promise<boolean> => {
+export const journalIsDamaged = async ({ transport }: Pick<Parts, 'transport'>, address: Address): Promise<boolean> => {
   try {
     return (await transport.journal.head(address)) === undefined && (await transport.journal.snapshot(address)) !== undefined
   } catch (error) {
@@ -64,7 +66,7 @@ export const journalIsDamaged = async ({ services: { transport } }: Pick<Runtime
 }
 
 /** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
-export const deleteSession = async ({ services: { directory } }: Pick<Runtime, 'services'>, address: Address): Promise<void> => {
+export const deleteSession = async ({ directory }: Pick<Parts, 'directory'>, address: Address): Promise<void> => {
   const root = await directory.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted, and what is only half here.
     if (isRuntimeError(error) && ['corrupt_at', 'drift', 'conflict'].includes(error.code)) return undefined

@@ -4,7 +4,7 @@ import type { Client } from '../client/index.ts'
 import { journalOf } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { createRuntime } from '../runtime.ts'
+import { createRuntime, type Runtime } from '../runtime.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
 
@@ -34,9 +34,9 @@ export const replayAgainst = async (client: Client, address: Address, file: stri
   }
 }
 
-const registrationOf = ({ services: { host } }: Awaited<ReturnType<typeof createRuntime>>, { kind }: Address, file: string) => {
+const registrationOf = (runtime: Runtime, { kind }: Address, file: string) => {
   try {
-    return host.registration(kind)
+    return runtime.registration(kind)
   } catch (cause) {
     if (!isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', `${file} has no machine '${kind}'`, { field: 'against', hint: cause.hint ?? '', cause })

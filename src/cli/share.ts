@@ -13,7 +13,7 @@ const delayMs = 150
 
 /** @param folder which said at its opening that it is `starting`: who wants it waits until this says where, or that nobody serves */
 export const shareFolder = (runtime: Runtime, folder: string): Share => {
-  const { log } = runtime.services.environment
+  const { log } = runtime
   const serve = async () => {
     try {
       const { ensureToken, serveGateway } = await import('../api/http/index.ts')

@@ -1,9 +1,9 @@
 /** The tools on a NATS: what its nodes have, or would have, and who offers them there. */
 
-import { execute } from '../api/index.ts'
+import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
 import { agentTable, stderrLogger, systemEnvironment } from '../runtime/index.ts'
-import type { Runtime, RuntimeOptions } from '../runtime.ts'
+import type { RuntimeOptions } from '../runtime.ts'
 import { readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
 
@@ -53,7 +53,7 @@ const wouldBe = async ({ bus }: Connection, { agents = [], workspace = process.c
   try {
     directory.start(bus)
     for (const { tools } of table.values()) await tools.discover?.()
-    return (await execute({ services: { agents: table } } as Runtime, 'tools.list', {})) as { agents: AgentTools[] }
+    return (await listTools({ agents: table })) as { agents: AgentTools[] }
   } finally {
     directory.stop()
   }

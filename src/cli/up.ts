@@ -121,12 +121,10 @@ const shutdownAsked = (): Promise<void> =>
   })
 
 /** A tool that fails behind our back, in a callback of its own, must not take all conversations with it: their state is in the journal anyway. */
-const keepGoing = ({ services }: Runtime): void => {
+const keepGoing = ({ log }: Runtime): void => {
   for (const kind of ['uncaughtException', 'unhandledRejection'] as const) {
     process.removeAllListeners(kind)
-    process.on(kind, (error: unknown) =>
-      services.environment.log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'),
-    )
+    process.on(kind, (error: unknown) => log.error({ error: errorBody(error), stack: (error as Error)?.stack }, 'an error that nobody caught'))
   }
 }
 

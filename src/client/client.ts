@@ -1,10 +1,8 @@
 /** How commands reach a runtime, be it in this process or in a node that runs already. */
 
-import type { OutEvent } from '../api/index.ts'
-import { execute, listen } from '../api/index.ts'
 import { type CommandInput, type CommandName, commands } from '../contracts/commands.ts'
 import { parseInput } from '../contracts/parse.ts'
-import type { Runtime } from '../runtime/index.ts'
+import type { OutEvent, Runtime } from '../runtime/index.ts'
 
 export type Subscription = { events: AsyncIterable<OutEvent>; stop(): void }
 
@@ -37,17 +35,17 @@ export type Share = {
 /** @param share what else has to end with it */
 export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
   url: undefined,
-  command: async <Result>(name: CommandName, input: unknown) => (await execute(runtime, name, input)) as Result,
-  events: async (id) => listen(runtime, { kind: 'session', id }),
+  command: <Result>(name: CommandName, input: unknown) => runtime.command<Result>(name, input),
+  events: async (id) => runtime.events({ kind: 'session', id }),
   store: async (input) => {
     const { sessionKey, message: text, idempotencyKey: id, agent, model, queueMode } = parseInput(commands['chat.send'], input)
     // What is wrong shall be known now, not when nobody waits for it.
     const { address } = runtime.session(sessionKey, agent === undefined ? {} : { agent })
-    if (model !== undefined) await runtime.services.models.get(model)
+    if (model !== undefined) await runtime.models.get(model)
     const message = { type: 'message', text, id, agent, model, queueMode }
     await runtime.publish(runtime.subjects.in(address), new TextEncoder().encode(JSON.stringify(message)), id)
   },
-  settled: (timeoutMs) => runtime.services.host.settled(timeoutMs),
+  settled: (timeoutMs) => runtime.settled(timeoutMs),
   close: async () => {
     // Also keeps the process alive until the store has closed: its own thread does not.
     const patience = setTimeout(() => process.exit(), closeMs)

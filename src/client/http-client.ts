@@ -1,8 +1,8 @@
 /** A node's commands over HTTP. `node:http` rather than fetch: no limits of its own on how long an answer may take. */
 import { Agent, type IncomingMessage, request } from 'node:http'
-import type { OutEvent } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
+import type { OutEvent } from '../runtime/index.ts'
 import type { Client, Subscription } from './client.ts'
 
 export const httpClient = ({ url, token }: { url: string; token: string | undefined }): Client => {

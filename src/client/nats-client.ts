@@ -1,11 +1,11 @@
 /** Commands of a node over NATS, through its front door. */
 
-import { beginning, birthOf, inOrder, type OutEvent } from '../api/index.ts'
+import { beginning, birthOf, inOrder } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
 import type { BusMessage } from '../contracts/transport.ts'
-import type { RuntimeOptions } from '../runtime/index.ts'
+import type { OutEvent, RuntimeOptions } from '../runtime/index.ts'
 import { EventQueue, stderrLogger } from '../runtime/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
 import type { Client, Subscription } from './client.ts'

@@ -40,7 +40,8 @@ export type Cluster = {
   /** Whether a node is there, by its name. */
   isAlive(node: string): boolean
   placement: Placement
-  directory(host: Host): Directory
+  /** @param host called when something is asked */
+  directory(host: () => Host): Directory
   /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
   place(works: TurnWorks, distributed: boolean): TurnWorks
   join(parts: JoinParts): void

@@ -45,8 +45,9 @@ export const answer = async (host: Host, name: Question, address: Address, args:
   return (questions[name] as AnyQuestion)(host, address, args)
 }
 
-export const localDirectory = (host: Host): Directory =>
-  directoryOf((name, address, ...args) => (questions[name] as AnyQuestion)(host, address, args))
+/** @param host called when something is asked: a host and its directory know each other */
+export const localDirectory = (host: () => Host): Directory =>
+  directoryOf((name, address, ...args) => (questions[name] as AnyQuestion)(host(), address, args))
 
 type Ask = (name: Question, address: Address, ...args: unknown[]) => Promise<unknown>
 
@@ -62,7 +63,7 @@ const directoryOf = (ask: Ask): Directory => ({
 
 export type DirectoryParts = {
   membership: Membership
-  host: Host
+  host: () => Host
   bus: Bus
   names: Subjects
   environment: Pick<Environment, 'clock' | 'ids'>
@@ -85,7 +86,7 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
 
   /** Where an actor is worked on now: here if it is in memory here, whoever holds its partition. */
   const placeOf = (address: Address): string | undefined => {
-    if (host.holds(address)) return me ?? here
+    if (host().holds(address)) return me ?? here
     const holder = membership.holder(partitionOf(address))
     // Without any node, whoever asks does it.
     return holder ?? (me === undefined && membership.members.nodes.length === 0 ? here : undefined)
@@ -98,10 +99,10 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
     let place = placeOf(address)
     for (let hops = 1; ; hops++) {
       try {
-        if (place !== undefined && (place === me || place === here)) return await answer(host, name, address, args)
+        if (place !== undefined && (place === me || place === here)) return await answer(host(), name, address, args)
         if (place !== undefined) return await askNode(parts, place, name, address, args)
       } catch (error) {
-        if (!isElsewhere(error) || host.closed || clock.now() >= until) throw error
+        if (!isElsewhere(error) || host().closed || clock.now() >= until) throw error
         place = (error as RuntimeError).data?.node as string | undefined
         if (place !== undefined && place !== me && hops < hopsMax) continue
       }

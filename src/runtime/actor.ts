@@ -5,8 +5,8 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { type ActorSnapshot, snapshotOf } from './actor-snapshot.ts'
+import type { Parts } from './parts.ts'
 import type { Said } from './said.ts'
-import type { Services } from './services.ts'
 
 /** How long one wait for the next commit is, in ms; a word that was lost on the way costs that much. */
 const lookMs = 1_000
@@ -20,22 +20,22 @@ type Observer<Value> = { next?(value: Value): void; error?(error: unknown): void
 export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   readonly address: Address
   readonly #name: string
-  readonly #services: Services
+  readonly #parts: Parts
   readonly #input: unknown
   #seen: ActorSnapshot<Machine> | undefined
 
-  constructor(services: Services, kind: string, id: string, input?: unknown) {
-    services.host.registration(kind)
+  constructor(parts: Parts, kind: string, id: string, input?: unknown) {
+    parts.host.registration(kind)
     this.address = { kind, id }
     this.#name = formatAddress(this.address)
-    this.#services = services
+    this.#parts = parts
     this.#input = input
   }
 
   /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
   async send(event: EventFrom<Machine>, options: { id?: string } = {}): Promise<Receipt> {
-    this.#services.admit()
-    return this.#services.directory.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
+    this.#parts.admit()
+    return this.#parts.directory.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
   }
 
   /** Its state now, with `matches`, `hasTag`, `can` and the rest of what XState has there. @throws RuntimeError not_found, quarantined, drift, corrupt_at */
@@ -46,7 +46,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
 
   /** @param whole with tags and children: both are empty otherwise, and the answer of another node much smaller */
   async #read(whole: boolean): Promise<ActorSnapshot<Machine>> {
-    const { quarantine, snapshot, seq, epoch } = await this.#services.directory.read(this.address, whole)
+    const { quarantine, snapshot, seq, epoch } = await this.#parts.directory.read(this.address, whole)
     const name = this.#name
     if (quarantine)
       throw new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${quarantine.message}`, {
@@ -54,7 +54,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
         hint: `see 'statecast trace ${name}', mend the cause, then revive() it`,
       })
     if (!snapshot) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'send it an event and it is there' })
-    const { machine } = this.#services.host.registration(this.address.kind)
+    const { machine } = this.#parts.host.registration(this.address.kind)
     return snapshotOf(snapshot, machine, { seq, epoch }) as ActorSnapshot<Machine>
   }
 
@@ -85,7 +85,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     follow().catch((thrown: unknown) => {
       if (leave.signal.aborted) return
       if (error) error.call(observer, thrown)
-      else this.#services.environment.log.error({ actor: this.#name, error: String(thrown) }, 'an actor cannot be followed any more')
+      else this.#parts.environment.log.error({ actor: this.#name, error: String(thrown) }, 'an actor cannot be followed any more')
     })
     return { unsubscribe: () => leave.abort() }
   }
@@ -114,7 +114,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     { timeout = Number.POSITIVE_INFINITY, signal }: WaitOptions,
     read: () => Promise<ActorSnapshot<Machine>>,
   ): Promise<ActorSnapshot<Machine>> {
-    const { clock } = this.#services.environment
+    const { clock } = this.#parts.environment
     const late = new AbortController()
     const timer = timeout === Number.POSITIVE_INFINITY ? undefined : clock.setTimeout(() => late.abort(), timeout)
     try {
@@ -131,7 +131,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
 
   /** Its states as they are noticed, the present one first, until it has ended or nobody wants more. */
   async *#states(signal: AbortSignal, read: () => Promise<ActorSnapshot<Machine>>): AsyncGenerator<ActorSnapshot<Machine>> {
-    const { directory, host, transport } = this.#services
+    const { directory, host, transport } = this.#parts
     const left = Promise.withResolvers<void>()
     signal.addEventListener('abort', () => left.resolve(), { once: true })
     let last: ActorSnapshot<Machine> | undefined
@@ -153,7 +153,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
       } catch (error) {
         // It moves, or the store is away: whoever waits for days waits for that as well.
         if (last === undefined || !isRuntimeError(error) || !error.retryable || host.closed) throw error
-        await Promise.race([pause(this.#services.environment.clock, lookMs), left.promise])
+        await Promise.race([pause(this.#parts.environment.clock, lookMs), left.promise])
       }
     }
   }
@@ -163,8 +163,8 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
    * @returns whether it was quarantined @throws RuntimeError drift, corrupt_at …
    */
   async revive(): Promise<boolean> {
-    this.#services.admit()
-    return this.#services.directory.revive(this.address)
+    this.#parts.admit()
+    return this.#parts.directory.revive(this.address)
   }
 
   /** Hears what the machine emits from now on: events of one type, or all with `*`. As in XState, not what its children emit. */
@@ -172,7 +172,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
     type: Type,
     listener: (event: Type extends '*' ? EmittedFrom<Machine> : Extract<EmittedFrom<Machine>, { type: Type }>) => void,
   ): { unsubscribe(): void } {
-    const unsubscribe = this.#services.outputs.listen(this.#name, ({ path, event }) => {
+    const unsubscribe = this.#parts.outputs.listen(this.#name, ({ path, event }) => {
       if (path === '/' && (type === '*' || event.type === type)) listener(event as never)
     })
     return { unsubscribe }
@@ -180,6 +180,6 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
 
   /** What it and all below it emit, from now on. */
   events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
-    return this.#services.outputs.follow(this.#name, options, (said) => said)
+    return this.#parts.outputs.follow(this.#name, options, (said) => said)
   }
 }

@@ -1,12 +1,11 @@
 /** The agents of an app by name, each with its tools. */
-import type { Agent } from '../contracts/agent.ts'
+import type { Agent, AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { fallbacksFor } from '../models/index.ts'
 import type { ServiceDirectory } from '../tools/index.ts'
 import { builtInTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
-import type { Services } from './services.ts'
 
 type AgentParts = { workspace: string; environment: Environment; directory: ServiceDirectory; fallbacks: readonly string[] | undefined }
 
@@ -14,10 +13,10 @@ type AgentParts = { workspace: string; environment: Environment; directory: Serv
  * @param given the first one is the default; without any, an agent `main` with the built-in tools
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): Services['agents'] => {
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): AgentTable => {
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
-  const table: Services['agents'] = new Map()
+  const table: AgentTable = new Map()
   for (const one of list) {
     const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one
     if (table.has(agent.name))
@@ -34,7 +33,7 @@ const withFallbacks = (agent: Agent, fallbacks: readonly string[]): Agent => ({
 })
 
 /** @throws RuntimeError not_found: a name that somebody mistyped, or a session that another app has begun */
-export const agentNamed = (agents: Services['agents'], name: string) => {
+export const agentNamed = (agents: AgentTable, name: string) => {
   const found = agents.get(name)
   if (found) return found
   throw new RuntimeError('not_found', `no agent is named '${String(name).slice(0, 80)}' on this node`, {

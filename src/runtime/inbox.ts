@@ -2,10 +2,9 @@
 import { isRuntimeError } from '../contracts/errors.ts'
 import { parseJson } from '../contracts/parse.ts'
 import { shownBody } from '../contracts/redact.ts'
-import type { Subjects } from '../contracts/subjects.ts'
 import type { Delivery } from '../contracts/transport.ts'
 import { nameCharactersMax } from '../transport/index.ts'
-import type { Services } from './services.ts'
+import type { Parts } from './parts.ts'
 import type { Session } from './session.ts'
 
 const retryMs = 1000
@@ -16,17 +15,15 @@ const mayPass = (error: unknown): boolean =>
 
 /** @param partition only messages for actors of this one @returns the stopper */
 export const consumeInbox = ({
-  services,
-  names,
+  parts,
   session,
   partition,
 }: {
-  services: Services
-  names: Subjects
+  parts: Parts
   session: (key: string, which?: { agent?: string }) => Session
   partition: number | undefined
 }): (() => Promise<void>) => {
-  const { transport, directory, environment } = services
+  const { transport, directory, environment, subjects: names } = parts
   /** @returns whether it has been delivered; if not, what becomes of it is settled */
   const deliver = async (delivery: Delivery): Promise<boolean> => {
     let body: unknown

@@ -1,12 +1,14 @@
 /** What `createRuntime` gives, with what it knows of the machines that were registered. */
 import type { AnyStateMachine, InputFrom } from 'xstate'
-import type { MachineOptions, Replayed, TraceEntry } from '../actors/index.ts'
+import type { MachineOptions, Registration, Replayed, TraceEntry } from '../actors/index.ts'
 import type { NodeRow } from '../cluster/index.ts'
+import type { Logger } from '../contracts/environment.ts'
+import type { Models } from '../contracts/model.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
 import type { Actor } from './actor.ts'
 import type { Metrics } from './metrics.rules.ts'
-import type { Services } from './services.ts'
+import type { Feed } from './said.ts'
 import type { Session } from './session.ts'
 
 /** Machines by the kind of their actors; with options as `{ machine, … }`. */
@@ -23,8 +25,6 @@ export type Health = TransportHealth & { ready: boolean; liveActors: number; tra
 
 /** Alone it stands for a runtime of any machines; `Runtime<{ order: typeof order }>` knows what its actors take and give. */
 export interface Runtime<Registered extends Machines = Machines> {
-  /** Its parts, as its own doors use them: no part of the public interface. */
-  readonly services: Services
   readonly subjects: Subjects
   /** A conversation, by key; it begins with its first message. */
   session(key: string, which?: { agent?: string }): Session
@@ -36,11 +36,25 @@ export interface Runtime<Registered extends Machines = Machines> {
   ): Actor<MachineOf<Registered[Kind]>>
   /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
   publish(subject: string, data: Uint8Array, id?: string): Promise<{ duplicate: boolean }>
+  /** Carries out a command by its name, as every door does; what it answers is plain JSON. @throws RuntimeError as the command does; bad_request naming the field */
+  command<Result = unknown>(name: string, input?: unknown): Promise<Result>
+  /**
+   * What an actor says, from the moment of this call on, numbered where it is durable.
+   * @param after the place of the event that was seen last, such as `12.3.1k9x2`: what came since comes first
+   */
+  events(address: Address, after?: string): Feed
   trace(address: Address, from?: number): AsyncGenerator<TraceEntry>
   replay(address: Address, to?: number): Promise<Replayed>
+  /** How actors of a kind are made: its machine, with its signature. @throws RuntimeError not_found */
+  registration(kind: string): Registration
+  /** The models that there are. */
+  readonly models: Pick<Models, 'defaultRef' | 'list' | 'get'>
+  readonly log: Logger
   health(): Promise<Health>
   /** What the sessions of this node have done since it started, counted from their events. */
   metrics(): Metrics
+  /** Resolves when no actor of this process has anything to do any more, or after `timeoutMs`. @returns whether that is so */
+  settled(timeoutMs: number): Promise<boolean>
   /** Resolves when this runtime has closed, for whatever reason. */
   readonly ended: Promise<void>
   /** The nodes that share this transport; none where it is of one process. */

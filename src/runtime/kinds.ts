@@ -1,11 +1,11 @@
 /** Kinds of actors that somebody named, and what to tell who named one that is not here. */
 import { RuntimeError } from '../contracts/errors.ts'
-import type { Runtime } from './interface.ts'
+import type { Parts } from './parts.ts'
 
-type Services = Pick<Runtime, 'services'>
+type Kinds = Pick<Parts, 'host'>
 
 /** Why nothing goes by this kind here; undefined when something does. */
-const unknownKind = ({ services: { host } }: Services, kind: string): RuntimeError | undefined =>
+const unknownKind = ({ host }: Kinds, kind: string): RuntimeError | undefined =>
   host.kinds.includes(kind)
     ? undefined
     : new RuntimeError('not_found', `no machine is registered as '${kind}'`, {
@@ -14,14 +14,14 @@ const unknownKind = ({ services: { host } }: Services, kind: string): RuntimeErr
       })
 
 /** @throws RuntimeError not_found, with where a machine is registered */
-export const registered = (services: Services, kind: string): void => {
-  const unknown = unknownKind(services, kind)
+export const registered = (parts: Kinds, kind: string): void => {
+  const unknown = unknownKind(parts, kind)
   if (unknown) throw unknown
 }
 
 /** Where those are listed that there are. */
-export const whereToLook = (services: Services, kind: string): string => {
+export const whereToLook = (parts: Kinds, kind: string): string => {
   if (kind === 'session') return 'see `statecast sessions`'
-  const unknown = unknownKind(services, kind)
+  const unknown = unknownKind(parts, kind)
   return unknown ? `${unknown.message}: ${unknown.hint}` : `see \`statecast actors --kind ${kind} --all\``
 }

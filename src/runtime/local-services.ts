@@ -3,9 +3,9 @@
 import { formatAddress } from '../contracts/subjects.ts'
 import type { TurnPlace } from '../machines/index.ts'
 import { Lanes } from '../machines/index.ts'
-import type { Services } from './services.ts'
+import type { SharedParts } from './parts.ts'
 
-export const turnPlace = ({ channels, outputs, environment, transcripts }: Services, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
+export const turnPlace = ({ channels, outputs, environment, transcripts }: SharedParts, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
   lanes: new Lanes(lanes),
   history: (session) => transcripts.read({ kind: 'session', id: session }),
   deliver: {

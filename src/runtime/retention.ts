@@ -2,12 +2,14 @@
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Head } from '../contracts/transport.ts'
-import type { Runtime } from './interface.ts'
+import type { Parts } from './parts.ts'
 
 export type Retention = {
   /** Days without any commit after which an actor is forgotten with its journal, unless it has something still to do or waits for a person. */
   idleDays: number
 }
+
+type SweptParts = Pick<Parts, 'environment' | 'host' | 'transport'>
 
 const dayMs = 24 * 3_600_000
 const sweepMs = 3_600_000
@@ -23,14 +25,13 @@ export const checkRetention = (retention: Retention): Retention => {
 }
 
 /** Looks through all actors now and every hour. @returns the stopper */
-export const keepRetention = (runtime: Pick<Runtime, 'services'>, { idleDays }: Retention): (() => void) => {
-  const { environment } = runtime.services
-  const { clock, log } = environment
+export const keepRetention = (parts: SweptParts, { idleDays }: Retention): (() => void) => {
+  const { clock, log } = parts.environment
   let timer: unknown
   let stopped = false
   const sweep = async (): Promise<void> => {
     try {
-      const forgotten = await forgetIdle(runtime, clock.now() - idleDays * dayMs, () => stopped)
+      const forgotten = await forgetIdle(parts, clock.now() - idleDays * dayMs, () => stopped)
       if (forgotten > 0) log.info({ forgotten, idleDays }, 'actors that nobody needed any more were forgotten')
     } catch (error) {
       // The store may have been closed meanwhile.
@@ -46,8 +47,7 @@ export const keepRetention = (runtime: Pick<Runtime, 'services'>, { idleDays }: 
   }
 }
 
-const forgetIdle = async (runtime: Pick<Runtime, 'services'>, before: number, stopped: () => boolean): Promise<number> => {
-  const { host, transport } = runtime.services
+const forgetIdle = async ({ host, transport }: SweptParts, before: number, stopped: () => boolean): Promise<number> => {
   const { journal } = transport
   let forgotten = 0
   let after: Address | undefined

@@ -7,3 +7,15 @@ import type { ActorPath, AnyEvent } from '../contracts/journal.ts'
  */
 export type Said = { path: ActorPath; event: AnyEvent; seq?: number; index?: number; at?: number; elsewhere?: true }
 export type SaidListener = (said: Said) => void
+
+/** `seq` and `part` number durable events, `birth` names the life of the actor; live ones, such as deltas, have none of them and may be lost. */
+export type OutEvent = AnyEvent & { path: ActorPath; seq?: number; part?: number; birth?: string }
+
+export type Feed = {
+  /** Throws `overloaded` at a gap, where the reader was too slow. */
+  events: AsyncIterable<OutEvent>
+  /** No more is taken in; what waits can still be read. Safe twice. */
+  end(): void
+  /** Ends at once: what waits is dropped. Safe twice. */
+  stop(): void
+}

@@ -16,8 +16,8 @@ import type { Tools } from '../contracts/tool.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { lookNowAndThen } from './outcome-poller.ts'
+import type { Parts } from './parts.ts'
 import { Run, type RunEvent } from './run.ts'
-import type { Services } from './services.ts'
 import { type SessionView, viewOf } from './session-view.ts'
 
 export type SendOptions = {
@@ -41,14 +41,14 @@ export type SendOptions = {
 export class Session {
   readonly key: string
   readonly address: Address
-  readonly #services: Services
+  readonly #parts: Parts
   readonly #agent: Agent
 
-  constructor(services: Services, key: string, agent: Agent) {
+  constructor(parts: Parts, key: string, agent: Agent) {
     this.key = key
     this.address = { kind: 'session', id: key }
     formatAddress(this.address)
-    this.#services = services
+    this.#parts = parts
     this.#agent = agent
   }
 
@@ -57,7 +57,7 @@ export class Session {
    * @throws RuntimeError bad_request, overloaded, quarantined, log_full …; nothing was accepted then
    */
   async send(text: string, options: SendOptions = {}): Promise<Run> {
-    const { environment, admit } = this.#services
+    const { environment, admit } = this.#parts
     admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
     const { idempotencyKey: _, heartbeat, ...wishes } = options
@@ -78,7 +78,7 @@ export class Session {
 
   /** A run that hears what is said about its message until it has an outcome. */
   #follow(id: string): Run {
-    const { outputs, environment, transport } = this.#services
+    const { outputs, environment, transport } = this.#parts
     const run = new Run(id)
     const stop = outputs.listen(formatAddress(this.address), run.hear, (reason) => run.fail(reason))
     // What another node says may be lost on the way, its last word too.
@@ -111,8 +111,8 @@ export class Session {
   async command(input: unknown): Promise<Receipt> {
     const command = parseInput(SessionCommand, input)
     // Stopping and deciding help a turn to its end, also while draining.
-    if (command.type !== 'cancel' && command.type !== 'approve') this.#services.admit()
-    const id = command.type === 'message' && command.id === undefined ? { id: this.#services.environment.ids.next('m') } : {}
+    if (command.type !== 'cancel' && command.type !== 'approve') this.#parts.admit()
+    const id = command.type === 'message' && command.id === undefined ? { id: this.#parts.environment.ids.next('m') } : {}
     const receipt = await this.#deliver({ ...command, ...id })
     throwRefusal(receipt)
     return receipt
@@ -120,7 +120,7 @@ export class Session {
 
   /** Hands an event over; one whose orders have to be looked into first is not overtaken by those behind it. */
   async #send(event: SessionEvent | Promise<SessionEvent>, how: { id?: string; renews?: string; mustExist?: boolean }): Promise<Receipt> {
-    const { intake, directory } = this.#services
+    const { intake, directory } = this.#parts
     const before = intake.get(this.key)
     if (before === undefined && !(event instanceof Promise)) return directory.send(this.address, event, how)
     const sent = Promise.allSettled([before, event]).then(async () => ({ receipt: directory.send(this.address, await event, how) }))
@@ -134,9 +134,9 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents } = this.#services
+    const { environment, transcripts, agents } = this.#parts
     const event = filled(command, {
-      ...this.#services,
+      ...this.#parts,
       agent: this.#agent,
       tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
       key: this.key,
@@ -159,7 +159,7 @@ export class Session {
   async #knows(id: string, seq: number): Promise<boolean> {
     const context = await this.#context()
     if (!context) return false
-    return isUnanswered(context, id) || (await this.#services.transcripts.recall(this.address, id, seq)) !== undefined
+    return isUnanswered(context, id) || (await this.#parts.transcripts.recall(this.address, id, seq)) !== undefined
   }
 
   /** A repeated message joins the turn that answers it, or gets the answer that was given. */
@@ -180,7 +180,7 @@ export class Session {
   }
 
   async #outcome(id: string, context: SessionContext | undefined): Promise<{ output: TurnOutput; seq: number }> {
-    const { transcripts, directory } = this.#services
+    const { transcripts, directory } = this.#parts
     const known = await transcripts.recall(this.address, id, await directory.seqOf(this.address, id))
     if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
     return { output: { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }, seq: known.seq }
@@ -188,7 +188,7 @@ export class Session {
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
   async wait(id: string, timeoutMs = 600_000): Promise<Outcome> {
-    const { environment } = this.#services
+    const { environment } = this.#parts
     const run = this.#follow(id)
     const timer = environment.clock.setTimeout(
       () =>
@@ -230,29 +230,29 @@ export class Session {
 
   /** Begins the conversation anew, also one that was quarantined. */
   async reset(reason?: string): Promise<Receipt> {
-    await this.#services.directory.revive(this.address)
+    await this.#parts.directory.revive(this.address)
     return this.command({ type: 'reset', ...(reason ? { reason } : {}) })
   }
 
   /** The conversation as the model reads it: since the last reset, with a summary in place of what was compacted. */
   async history(): Promise<Message[]> {
-    return detached(await this.#services.transcripts.read(this.address))
+    return detached(await this.#parts.transcripts.read(this.address))
   }
 
   /** Live and durable output of the session from now on; end the loop to unsubscribe. */
   events(options: { signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
-    return this.#services.outputs.follow(formatAddress(this.address), options, ({ event, seq }) =>
+    return this.#parts.outputs.follow(formatAddress(this.address), options, ({ event, seq }) =>
       event.type === 'transcript' ? undefined : { ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) },
     )
   }
 
   async #context(): Promise<SessionContext | undefined> {
-    return (await this.#services.directory.read(this.address)).snapshot?.context as SessionContext | undefined
+    return (await this.#parts.directory.read(this.address)).snapshot?.context as SessionContext | undefined
   }
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    return viewOf(this.key, await this.#services.directory.read(this.address))
+    return viewOf(this.key, await this.#parts.directory.read(this.address))
   }
 }
 

@@ -5,10 +5,10 @@ import type { Commit } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/shorter.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Frame, type Head } from '../contracts/transport.ts'
-import type { Runtime } from './interface.ts'
 import { whereToLook } from './kinds.ts'
+import type { Parts } from './parts.ts'
 
-type Services = Pick<Runtime, 'services'>
+type JournalParts = Pick<Parts, 'transport' | 'host'>
 
 /**
  * `next` is where to read on; null at the present end of the journal, and where it is damaged. `seq` is its last commit, `damage` the first one behind these
@@ -19,13 +19,13 @@ export type TracePage = { entries: TraceEntry[]; next: number | null; seq: numbe
 const commitsPerRead = 200
 
 /** Whole commits until there are `limit` entries, or one that is damaged. @throws RuntimeError not_found */
-export const readTrace = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
+export const readTrace = async (parts: JournalParts, address: Address, from = 1, limit = 1000): Promise<TracePage> => {
   // A journal that has lost its end is read as far as it goes.
-  const head = await headOf(runtime, address).catch(unlessDamaged)
+  const head = await headOf(parts, address).catch(unlessDamaged)
   const entries: TraceEntry[] = []
   let next = from
   try {
-    for await (const frame of framesOf(runtime, address, from)) {
+    for await (const frame of framesOf(parts, address, from)) {
       entries.push(...traceEntries(commitIn(frame, address)))
       next = frame.seq + 1
       if ((head && next > head.seq) || entries.length >= limit) break
@@ -51,14 +51,14 @@ const answerBytesMax = 8 * 1024 * 1024
 const sharedBytesMax = 256 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at, conflict where it is not whole: what is taken from it would seem to be */
-export const readFrames = async (runtime: Services, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
-  const { seq: last, at, wakeAt } = await headOf(runtime, address)
+export const readFrames = async (parts: JournalParts, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
+  const { seq: last, at, wakeAt } = await headOf(parts, address)
   if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
-  const bytesMax = runtime.services.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
+  const bytesMax = parts.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
   const frames: FramePage['frames'] = []
   let next = from
   let size = 0
-  for await (const { seq, bytes } of framesOf(runtime, address, from, Math.min(commitsPerRead, limit))) {
+  for await (const { seq, bytes } of framesOf(parts, address, from, Math.min(commitsPerRead, limit))) {
     frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
     next = seq + 1
     size += bytes.length
@@ -68,22 +68,22 @@ export const readFrames = async (runtime: Services, address: Address, from = 1, 
 }
 
 /** All commits to the present end. @throws RuntimeError not_found; corrupt_at behind the last one that is whole */
-export async function* readCommits(runtime: Services, address: Address, from: number): AsyncGenerator<Commit> {
-  await headOf(runtime, address)
-  for await (const frame of framesOf(runtime, address, from)) yield commitIn(frame, address)
+export async function* readCommits(parts: JournalParts, address: Address, from: number): AsyncGenerator<Commit> {
+  await headOf(parts, address)
+  for await (const frame of framesOf(parts, address, from)) yield commitIn(frame, address)
 }
 
-const headOf = async (runtime: Services, address: Address): Promise<Head> => {
-  const head = await runtime.services.transport.journal.head(address)
+const headOf = async (parts: JournalParts, address: Address): Promise<Head> => {
+  const head = await parts.transport.journal.head(address)
   if (head) return head
-  throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook(runtime, address.kind) })
+  throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: whereToLook(parts, address.kind) })
 }
 
 /** In pages, so that a long journal never stands in memory as a whole. */
-async function* framesOf({ services }: Services, address: Address, from: number, pageSize = commitsPerRead): AsyncGenerator<Frame> {
+async function* framesOf({ transport }: JournalParts, address: Address, from: number, pageSize = commitsPerRead): AsyncGenerator<Frame> {
   let limit = pageSize
   for (let next = from; ; ) {
-    const frames = await services.transport.journal.read(address, next, { limit }).catch((error: unknown) => {
+    const frames = await transport.journal.read(address, next, { limit }).catch((error: unknown) => {
       if (!isDamage(error) || limit === 1) throw error
       return undefined
     })

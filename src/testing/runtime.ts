@@ -3,7 +3,7 @@ import type { Clock, Environment, Logger, LogLevel } from '../contracts/environm
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { TraceEntry } from '../index.ts'
-import type { RunEvent, Session } from '../runtime/index.ts'
+import { partsOf, type RunEvent, type Session } from '../runtime/index.ts'
 import { createRuntime, type Machines, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { createMemoryStore, openMemory } from '../transport/memory/index.ts'
 import { type TestChannel, testChannel } from './channel.ts'
@@ -163,12 +163,12 @@ export const testRuntime = async <Registered extends Machines = Machines>({
     session: (key, which) => present().session(key, which),
     events: (key, kind) => said.get(`${options.prefix ?? 'statecast'}.out.${formatAddress(addressOf(key, kind)).replace('/', '.')}`) ?? [],
     trace: (key) => entriesOf(present(), addressOf(key)),
-    commits: async (key) => (await present().services.transport.journal.head(addressOf(key)))?.seq ?? 0,
+    commits: async (key) => (await partsOf(present()).transport.journal.head(addressOf(key)))?.seq ?? 0,
     async crash() {
       const { runtime, end } = life ?? {}
       life = undefined
       end?.()
-      runtime?.services.host.abandon()
+      if (runtime) partsOf(runtime).host.abandon()
       await store.crash()
     },
     async restart(changes = {}) {

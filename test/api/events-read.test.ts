@@ -1,7 +1,6 @@
 /** Whoever listens on the bus with nothing but a connection catches up with one request. */
 import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterEach, expect, test, vi } from 'vitest'
-import { execute } from '../../src/api/commands.ts'
 import type { EventPage } from '../../src/api/events-read.ts'
 import { createRuntime, type Runtime } from '../../src/index.ts'
 import { closedAfterEach } from '../support/kept.ts'
@@ -77,11 +76,11 @@ test('a place of another life of the conversation begins with restart, then come
   const runtime = await open('memory:')
   await turn(runtime, '1+1')
   await turn(runtime, '2+2')
-  const { next } = (await execute(runtime, 'events.read', { id: 'main' })) as EventPage
-  await execute(runtime, 'sessions.delete', { sessionKey: 'main' })
+  const { next } = await runtime.command<EventPage>('events.read', { id: 'main' })
+  await runtime.command('sessions.delete', { sessionKey: 'main' })
   await turn(runtime, '3+3')
 
-  const { events } = (await execute(runtime, 'events.read', { id: 'main', after: next })) as EventPage
+  const { events } = await runtime.command<EventPage>('events.read', { id: 'main', after: next })
 
   const types = events.map(({ type }) => type)
   expect([types.slice(0, 3), types.at(-1), finals(events)]).toEqual([['restart', 'accepted', 'started'], 'final', 1])
@@ -91,14 +90,14 @@ test('what is no place, no conversation or no kind is refused by name', async ()
   const runtime = await open('memory:')
   await turn(runtime, '1+1')
 
-  await expect(execute(runtime, 'events.read', { id: 'main', after: 'yesterday' })).rejects.toMatchObject({ code: 'bad_request', field: 'after' })
-  await expect(execute(runtime, 'events.read', { id: 'nobody' })).rejects.toMatchObject({ code: 'not_found', hint: expect.any(String) })
-  await expect(execute(runtime, 'events.read', { id: 'main', kind: 'nothing' })).rejects.toMatchObject({ code: 'not_found' })
+  await expect(runtime.command('events.read', { id: 'main', after: 'yesterday' })).rejects.toMatchObject({ code: 'bad_request', field: 'after' })
+  await expect(runtime.command('events.read', { id: 'nobody' })).rejects.toMatchObject({ code: 'not_found', hint: expect.any(String) })
+  await expect(runtime.command('events.read', { id: 'main', kind: 'nothing' })).rejects.toMatchObject({ code: 'not_found' })
 })
 
 test('a message whose id was used before is answered with the place of the first, marked as a duplicate', async () => {
   const runtime = await open('memory:')
-  const send = () => execute(runtime, 'chat.send', { sessionKey: 'main', message: '1+1', idempotencyKey: 'k' })
+  const send = () => runtime.command('chat.send', { sessionKey: 'main', message: '1+1', idempotencyKey: 'k' })
 
   const first = (await send()) as { seq: number }
   await runtime.session('main').wait('k')

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { listen } from '../../src/api/feed.ts'
 import type { Place } from '../../src/api/place.ts'
 import { agent, createRuntime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 const address = { kind: 'session', id: 's' }
@@ -15,7 +16,7 @@ type World = Awaited<ReturnType<typeof world>>
 
 /** All durable events after a place, up to the end of the turn that answers `last`. */
 const heard = async (kit: World, after: Place, last: string): Promise<string[]> => {
-  const listening = listen(kit.runtime, address, after)
+  const listening = listen(partsOf(kit.runtime), address, after)
   const names: string[] = []
   for await (const { type, seq, part, ids } of listening.events) {
     if (seq !== undefined) names.push(`${type}@${seq}.${part}`)

@@ -1,9 +1,10 @@
 /** Journals that come from elsewhere, some of them only in part, some of them made up. */
+
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { checksum, decode, encode } from '../../src/actors/journal/codec.ts'
-import { execute } from '../../src/api/commands.ts'
 import type { Commit } from '../../src/contracts/journal.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import type { FramePage, StoredFrame } from '../../src/runtime/trace.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
@@ -25,7 +26,7 @@ beforeEach(async () => {
   store = createMemoryStore()
   const there = await open('from there')
   for (const text of ['one', 'two', 'three']) await (await there.session('s').send(text)).result()
-  frames = ((await execute(there, 'trace.frames', { id: 's' })) as FramePage).frames
+  frames = (await there.command<FramePage>('trace.frames', { id: 's' })).frames
   await there.close()
   store = createMemoryStore()
   here = await open('from here')
@@ -33,13 +34,13 @@ beforeEach(async () => {
 })
 afterEach(() => here.close())
 
-const imports = (some: StoredFrame[], end: { wakeAt?: unknown } = {}) => execute(here, 'trace.import', { id: 's', frames: some, ...end })
+const imports = (some: StoredFrame[], end: { wakeAt?: unknown } = {}) => here.command('trace.import', { id: 's', frames: some, ...end })
 const half = () => frames.slice(0, 3)
 
 test.each(['in this life', 'after a kill'])('what is only half imported is nobody’s to use: nothing of it runs (%s)', async (when) => {
   await imports(half())
   if (when === 'after a kill') {
-    here.services.host.abandon()
+    partsOf(here).host.abandon()
     here = await open('from here')
   }
   const conflict = { code: 'conflict', hint: expect.stringContaining('import it again') }
@@ -51,10 +52,10 @@ test.each(['in this life', 'after a kill'])('what is only half imported is nobod
     ['trace.frames', { id: 's' }],
     ['trace.replay', { id: 's' }],
   ] as const)
-    await expect(execute(here, command, input)).rejects.toMatchObject(conflict)
+    await expect(here.command(command, input)).rejects.toMatchObject(conflict)
   await expect(here.session('s').view()).rejects.toMatchObject(conflict)
-  expect(await execute(here, 'sessions.list', {})).toMatchObject({ sessions: [{ key: 's', state: 'importing', busy: false }] })
-  expect(await execute(here, 'actors.list', {})).toMatchObject({ actors: [{ id: 's', wakeAt: null, error: { code: 'conflict' } }] })
+  expect(await here.command('sessions.list', {})).toMatchObject({ sessions: [{ key: 's', state: 'importing', busy: false }] })
+  expect(await here.command('actors.list', {})).toMatchObject({ actors: [{ id: 's', wakeAt: null, error: { code: 'conflict' } }] })
   expect(asked).toBe(0)
 })
 
@@ -80,7 +81,7 @@ test('an import that is sent again goes on where it was cut off, and then is who
 test('one that has gone on since says how far it is now', async () => {
   await imports(frames, { wakeAt: null })
   await (await here.session('s').send('four')).result()
-  const { seq } = (await here.services.transport.journal.head({ kind: 'session', id: 's' }))!
+  const { seq } = (await partsOf(here).transport.journal.head({ kind: 'session', id: 's' }))!
 
   expect(await imports(frames, { wakeAt: null })).toEqual({ seq, known: frames.length })
 
@@ -99,7 +100,7 @@ test('one that comes to its end goes on by itself at the time that was given', a
 test('half an import can be deleted, and its name is free again', async () => {
   await imports(half())
 
-  expect(await execute(here, 'sessions.delete', { sessionKey: 's' })).toEqual({ deleted: 's' })
+  expect(await here.command('sessions.delete', { sessionKey: 's' })).toEqual({ deleted: 's' })
 
   expect(await (await here.session('s').send('hello')).result()).toMatchObject({ text: 'from here' })
 })
@@ -112,7 +113,7 @@ test('where the last commit came without a wake time, whoever gives one later is
 
 test.each([Number.NaN, -1, '5', 1e300, Number.POSITIVE_INFINITY])('a wake time of %s is refused', async (wakeAt) => {
   await expect(imports(frames, { wakeAt })).rejects.toMatchObject({ code: 'bad_request', field: 'wakeAt' })
-  expect(await here.services.transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
+  expect(await partsOf(here).transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
 })
 
 test.each([{ at: Number.NaN }, { at: -1 }, { at: '5' }, { at: 1e300 }, { inputs: [{ to: '/' }] }, { epoch: 'first' }, { extra: true }])(
@@ -124,7 +125,7 @@ test.each([{ at: Number.NaN }, { at: -1 }, { at: '5' }, { at: 1e300 }, { inputs:
     const importing = imports([{ seq: 1, bytes: Buffer.from(bytes).toString('base64') }], { wakeAt: null })
 
     await expect(importing).rejects.toMatchObject({ code: 'bad_request', field: 'frames' })
-    expect(await here.services.transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
+    expect(await partsOf(here).transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
   },
 )
 
@@ -167,7 +168,7 @@ test.each<[string, (commit: Commit) => object, string]>([
 
   await expect(importing).rejects.toMatchObject({ code: 'bad_request', field: 'frames', message: expect.stringContaining('commit 4') })
   await expect(importing).rejects.toThrow(place)
-  expect(await here.services.transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
+  expect(await partsOf(here).transport.journal.head({ kind: 'session', id: 's' })).toBeUndefined()
 })
 
 test('what does not fit is found also where it came in an earlier part', async () => {
@@ -176,5 +177,5 @@ test('what does not fit is found also where it came in an earlier part', async (
 
   await expect(imports(changed.slice(4), { wakeAt: null })).rejects.toMatchObject({ message: expect.stringContaining('commit 4') })
 
-  await expect(execute(here, 'chat.history', { sessionKey: 's' })).rejects.toMatchObject({ code: 'conflict' })
+  await expect(here.command('chat.history', { sessionKey: 's' })).rejects.toMatchObject({ code: 'conflict' })
 })

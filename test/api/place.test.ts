@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { beginning, inOrder, type OutEvent } from '../../src/api/place.ts'
+import { beginning, inOrder } from '../../src/api/place.ts'
+import type { OutEvent } from '../../src/runtime/index.ts'
 
 const at = (seq: number, part = 0): OutEvent => ({ type: `${seq}.${part}`, path: '/', seq, part })
 const delta: OutEvent = { type: 'delta', path: '/' }

@@ -1,10 +1,12 @@
 /** Several nodes that share their actors on one NATS server. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import type { Clock } from '../../src/contracts/environment.ts'
 import { partitionCount, partitionOf, rendezvous } from '../../src/contracts/placement.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
@@ -137,14 +139,14 @@ test('the sessions of a node that dies go on at the other one', async () => {
   const second = await node({ name: 'B' })
   await settled(first, 2)
   await settled(second, 2)
-  const there = keys.filter((key) => !second.services.host.mayHave({ kind: 'session', id: key }))
+  const there = keys.filter((key) => !partsOf(second).host.mayHave({ kind: 'session', id: key }))
   expect(there.length).toBeGreaterThan(0)
   const runs = await Promise.all(there.map((key) => second.session(key).send('hi')))
   await Promise.all(runs.map((run) => run.result()))
 
   // As a kill would: nothing is written, and nobody is told.
-  first.services.host.abandon()
-  await first.services.transport.close()
+  partsOf(first).host.abandon()
+  await partsOf(first).transport.close()
 
   const late = await Promise.all(there.map(async (key) => (await (await second.session(key).send('hi')).result()).text))
   expect(new Set(late)).toEqual(new Set(['B: hello']))
@@ -160,9 +162,9 @@ test('a message that is published reaches whoever has its session, and a bystand
 
   for (const key of keys) {
     const { text } = await vi.waitFor(() => bystander.session(key).wait(key, 60_000))
-    expect(text).toBe(`${second.services.host.mayHave({ kind: 'session', id: key }) ? 'B' : 'A'}: hello`)
+    expect(text).toBe(`${partsOf(second).host.mayHave({ kind: 'session', id: key }) ? 'B' : 'A'}: hello`)
   }
-  expect(bystander.services.host.liveCount).toBe(0)
+  expect(partsOf(bystander).host.liveCount).toBe(0)
   expect(bystander.nodes()).toHaveLength(2)
 })
 

@@ -1,7 +1,9 @@
 /** What other nodes may ask, and what somebody else asks who has found the subject. */
+
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
@@ -17,7 +19,7 @@ beforeAll(async () => {
 afterAll(() => runtime.close())
 
 const ask = async (question: string, data: Uint8Array) => {
-  const { bus } = runtime.services.transport
+  const { bus } = partsOf(runtime).transport
   return decode((await bus.request(runtime.subjects.node(runtime.nodes()[0]!.id, question), data, { timeoutMs: 5_000 })).data)
 }
 const about = (args: unknown, address: unknown = 'session/s') => encode({ address, args })
@@ -46,7 +48,7 @@ test('what no node is asked is unsupported', async () => {
 })
 
 test('nobody is made to wait for a commit for ever', async () => {
-  const nextCommit = vi.spyOn(runtime.services.host, 'nextCommit').mockResolvedValue()
+  const nextCommit = vi.spyOn(partsOf(runtime).host, 'nextCommit').mockResolvedValue()
 
   await ask('nextCommit', about([1e300]))
 

@@ -1,8 +1,10 @@
 /** Sessions on one node, the calls of models and tools on others. */
+
 import { setTimeout as pause } from 'node:timers/promises'
 import { afterEach, expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
@@ -107,8 +109,8 @@ test('the node that does the work dies: another one does it', async () => {
   await vi.waitFor(() => expect(story.tools).toEqual(['there']))
   await node('spare', story, hands)
 
-  there.services.host.abandon()
-  await there.services.transport.close()
+  partsOf(there).host.abandon()
+  await partsOf(there).transport.close()
   await vi.waitFor(() => expect(story.tools).toEqual(['there', 'spare']))
   gate.resolve()
 

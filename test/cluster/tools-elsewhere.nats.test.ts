@@ -1,9 +1,10 @@
 /** What `tools.list` says where several nodes share the conversations: each finds services in its own time. */
+
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
-import { execute } from '../../src/api/commands.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
 import { serveTools } from '../../src/nats.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { closedAfterEach } from '../support/kept.ts'
 import { natsForAll } from '../support/nats.ts'
 import { obedientModel } from '../support/obedient-model.ts'
@@ -28,7 +29,7 @@ const two = async (others: true | string[] = true): Promise<[Runtime, Runtime]> 
   for (const one of nodes) await vi.waitFor(() => expect(one.nodes()).toHaveLength(2))
   return nodes
 }
-const toolsOf = (runtime: Runtime) => runtime.services.agents.get('main')!.tools
+const toolsOf = (runtime: Runtime) => partsOf(runtime).agents.get('main')!.tools
 /** A service begins, and this node is the first to look. */
 const begin = async (name: string, finder: Runtime): Promise<void> => {
   const made = tool({ name, description: 'does', input: z.object({}), onCrash: 'retry', execute: () => 'done' })
@@ -37,7 +38,7 @@ const begin = async (name: string, finder: Runtime): Promise<void> => {
   expect(toolsOf(finder).names).toContain(name)
 }
 type Listed = { agents: { tools: { name: string; missingOn?: string[] }[] }[] }
-const list = async (runtime: Runtime) => ((await execute(runtime, 'tools.list', {})) as Listed).agents[0]!.tools
+const list = async (runtime: Runtime) => (await runtime.command<Listed>('tools.list', {})).agents[0]!.tools
 
 test('what one node lists all nodes have, however lately it has begun', async () => {
   const [first, second] = await two()

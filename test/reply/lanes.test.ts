@@ -1,9 +1,11 @@
 /** Many runs at once on one node, and what it keeps account of: who waits, who is stuck, what was used, what it cost. */
+
 import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import { noUsage, type Usage } from '../../src/contracts/message.ts'
 import type { Model, ModelRequest } from '../../src/contracts/model.ts'
 import { tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import type { ScriptedResponse } from '../../src/testing/index.ts'
 import { type Story, work, worker } from '../runtime/harness.ts'
 import { arrived, asked, by, ended, eventsOf, expectReplay, lives, logged, reborn, type Staged, staged, words } from './stage.ts'
@@ -411,7 +413,7 @@ describe('accounts', () => {
 
   test('[OC-91] a listener that throws disturbs nobody', async () => {
     await using told = await staged([{ text: 'hello', usage: usage(1, 1) }])
-    told.runtime.services.outputs.listen('session/main', () => {
+    partsOf(told.runtime).outputs.listen('session/main', () => {
       throw new Error('no')
     })
 

@@ -1,6 +1,8 @@
 /** How a conversation begins anew when somebody asks for it, and what is left of the old one. */
+
 import { expect, test } from 'vitest'
 import { RuntimeError } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { expectEndedOnce, expectNothingAlive, outcomes, story } from '../runtime/harness.ts'
 import { ann, ask, before, eventsOf, expectReplay, listener, newest, notices, restarted, texts, turns } from './support.ts'
 
@@ -192,7 +194,7 @@ test('[OC-33] a reset that the store does not take has not happened: the convers
   await using told = await story(listener().script)
   await ask(told, 'one', ann('1'))
   const { sessionId } = (await told.main.view()).record
-  const { journal } = told.runtime.services.transport
+  const { journal } = partsOf(told.runtime).transport
   const append = journal.append.bind(journal)
   journal.append = () => {
     journal.append = append

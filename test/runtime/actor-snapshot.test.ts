@@ -1,9 +1,11 @@
 /** What XState users ask of an actor and of its snapshot, asked of a durable one. */
+
 import { expect, test } from 'vitest'
 import { assign, createActor, emit, fromPromise, sendTo, setup, toPromise, waitFor } from 'xstate'
 import { decode, encode } from '../../src/actors/journal/codec.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import { snapshotOf } from '../../src/runtime/actor-snapshot.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 type OrderEvent = { type: 'pay'; amount: number } | { type: 'ship' } | { type: 'nop' } | { type: 'grow' } | { type: 'fail' }
@@ -70,7 +72,7 @@ test('a snapshot answers as the one of XState does, at every step, and as well w
   for (const event of path) {
     plain.send(event)
     await kit.clock.until(actor.send(event))
-    const { snapshot, seq, epoch } = decode(encode(await kit.clock.until(kit.runtime.services.directory.read(actor.address, true)))) as any
+    const { snapshot, seq, epoch } = decode(encode(await kit.clock.until(partsOf(kit.runtime).directory.read(actor.address, true)))) as any
     told.push([asked(await kit.clock.until(actor.snapshot())), asked(snapshotOf(snapshot, order, { seq, epoch })), asked(plain.getSnapshot())])
   }
 
@@ -194,8 +196,8 @@ test('whoever waits keeps no actor awake, and waits through an outage of the sto
   const { seq } = await kit.clock.until(actor.snapshot())
   const waited = actor.waitFor((snapshot) => snapshot.seq > seq)
   await kit.clock.advance(20_000)
-  const awake = runtime.services.host.liveCount
-  const { journal } = runtime.services.transport
+  const awake = partsOf(runtime).host.liveCount
+  const { journal } = partsOf(runtime).transport
   const head = journal.head.bind(journal)
   let away = 0
   journal.head = async () => {

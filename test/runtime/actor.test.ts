@@ -1,4 +1,5 @@
 /** Machines of an author under the public runtime. */
+
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -7,6 +8,7 @@ import { expect, test } from 'vitest'
 import { assign, emit, fromPromise, setup } from 'xstate'
 import { decodeCommit } from '../../src/actors/journal/codec.ts'
 import { createRuntime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 test.each(['crash', 'close'] as const)(
@@ -129,7 +131,7 @@ test('[INV-1] what is read is what its sequence number says, however many write 
   await Promise.all(reading)
 
   const inputsAt = [0]
-  for (const { seq, bytes } of await runtime.services.transport.journal.read(counter.address, 1))
+  for (const { seq, bytes } of await partsOf(runtime).transport.journal.read(counter.address, 1))
     inputsAt[seq] = (inputsAt[seq - 1] ?? 0) + decodeCommit(bytes, { address: 'counter/x', seq }).inputs.length
   await runtime.close()
   rmSync(folder, { recursive: true })

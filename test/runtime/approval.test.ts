@@ -1,6 +1,8 @@
 /** A person decides, once, about exactly these arguments. */
+
 import { expect, test } from 'vitest'
 import type { Approval } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { expectNothingAlive, outcomes, type Story, story, work, worker } from './harness.ts'
 
 const asking = (...calls: ReturnType<typeof work>[]) =>
@@ -144,7 +146,7 @@ test('the session is asleep while it waits: a decision wakes it', async () => {
   const run = await told.say('do x', { idempotencyKey: 'a' })
   const [approval] = await approvals(told)
   await told.clock.advance(600_000)
-  expect(told.runtime.services.host.liveCount).toBe(0)
+  expect(partsOf(told.runtime).host.liveCount).toBe(0)
 
   await told.main.decide(approval!, 'approve')
 

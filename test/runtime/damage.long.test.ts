@@ -1,11 +1,12 @@
 /** Journals that were damaged behind the runtime's back: what is whole can be read, nothing is made up, and deleting is the way out. */
+
 import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { jetstream, jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { execute } from '../../src/api/commands.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import type { TracePage } from '../../src/runtime/trace.ts'
 import { natsForAll } from '../support/nats.ts'
 import { folders } from '../transport/folder.ts'
@@ -29,7 +30,7 @@ const say = async (runtime: Runtime, text: string, key = 'main') => (await (awai
 const talk = async (runtime: Runtime, key = 'main') => {
   for (const text of ['one', 'two', 'three']) await say(runtime, text, key)
 }
-const lengthOf = async (runtime: Runtime) => (await runtime.services.transport.journal.head(address))?.seq ?? 0
+const lengthOf = async (runtime: Runtime) => (await partsOf(runtime).transport.journal.head(address))?.seq ?? 0
 
 let count = 0
 /** `accept` where the store as a whole is refused after some cuts. */
@@ -73,7 +74,7 @@ describe.each(places)('on %s', (name, make) => {
         data: { found: to, known },
       })
     expect(await say(runtime, 'four', 'other')).toBe('answer 4')
-    await execute(runtime, 'sessions.delete', { sessionKey: 'main' })
+    await runtime.command('sessions.delete', { sessionKey: 'main' })
     expect(await say(runtime, 'anew')).toBe('answer 1')
   })
 
@@ -94,7 +95,7 @@ describe.each(places)('on %s', (name, make) => {
 
       for (let again = 0; again < 2; again++) await expect(say(runtime, 'four')).rejects.toMatchObject({ code: 'corrupt_at', data: { found: to } })
       expect(await lengthOf(runtime)).toBe(to)
-      await execute(runtime, 'sessions.delete', { sessionKey: 'main' })
+      await runtime.command('sessions.delete', { sessionKey: 'main' })
       expect(await say(runtime, 'anew')).toBe('answer 1')
     },
   )
@@ -103,13 +104,13 @@ describe.each(places)('on %s', (name, make) => {
     const place = make()
     const before = await place.open()
     await talk(before)
-    await execute(before, 'sessions.delete', { sessionKey: 'main' })
+    await before.command('sessions.delete', { sessionKey: 'main' })
     await before.close()
 
     const runtime = await place.open()
 
     expect(await say(runtime, 'anew')).toBe('answer 1')
-    await execute(runtime, 'sessions.delete', { sessionKey: 'main' })
+    await runtime.command('sessions.delete', { sessionKey: 'main' })
     expect(await say(runtime, 'and again')).toBe('answer 1')
   })
 
@@ -119,12 +120,12 @@ describe.each(places)('on %s', (name, make) => {
     await talk(runtime)
     await place.cut(3)
 
-    const page = (await execute(runtime, 'trace.read', { id: 'main' })) as TracePage
+    const page = await runtime.command<TracePage>('trace.read', { id: 'main' })
 
     expect(page).toMatchObject({ next: null, seq: 3, damage: { seq: 4, error: { code: 'corrupt_at' } } })
     expect(page.entries.at(-1)?.seq).toBe(3)
-    expect(await execute(runtime, 'trace.replay', { id: 'main', to: 3 })).toMatchObject({ verdict: 'identical', commits: 3 })
-    await expect(execute(runtime, 'trace.replay', { id: 'main' })).rejects.toMatchObject({ code: 'corrupt_at' })
+    expect(await runtime.command('trace.replay', { id: 'main', to: 3 })).toMatchObject({ verdict: 'identical', commits: 3 })
+    await expect(runtime.command('trace.replay', { id: 'main' })).rejects.toMatchObject({ code: 'corrupt_at' })
   })
 })
 
@@ -138,7 +139,7 @@ test('commits before a damaged one are read and replayed; the trace says where t
   database.close()
 
   const runtime = await open(`embedded:${folder}`)
-  const page = (await execute(runtime, 'trace.read', { id: 'main' })) as TracePage
+  const page = await runtime.command<TracePage>('trace.read', { id: 'main' })
   const told: number[] = []
   const telling = (async () => {
     for await (const { seq } of runtime.trace(address)) told.push(seq)
@@ -148,9 +149,9 @@ test('commits before a damaged one are read and replayed; the trace says where t
   expect(new Set(told)).toEqual(new Set([1, 2, 3, 4, 5]))
   expect(page).toMatchObject({ next: null, damage: { seq: 6, error: { code: 'corrupt_at' } } })
   expect(page.entries.at(-1)?.seq).toBe(5)
-  expect(await execute(runtime, 'trace.replay', { id: 'main', to: 4 })).toMatchObject({ verdict: 'identical', commits: 4 })
-  expect(await execute(runtime, 'trace.replay', { id: 'main', to: 5 })).toMatchObject({ verdict: 'identical', commits: 5 })
-  await expect(execute(runtime, 'trace.replay', { id: 'main', to: 6 })).rejects.toMatchObject({ code: 'corrupt_at' })
+  expect(await runtime.command('trace.replay', { id: 'main', to: 4 })).toMatchObject({ verdict: 'identical', commits: 4 })
+  expect(await runtime.command('trace.replay', { id: 'main', to: 5 })).toMatchObject({ verdict: 'identical', commits: 5 })
+  await expect(runtime.command('trace.replay', { id: 'main', to: 6 })).rejects.toMatchObject({ code: 'corrupt_at' })
 })
 
 test('a snapshot message copied onto the subject of another session changes nothing there [INV-13]', async () => {

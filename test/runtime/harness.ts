@@ -1,4 +1,5 @@
 /** Builders for stories about sessions: one agent, one scripted model, tools that write down what they did, and time that passes when told. */
+
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { decodeCommit } from '../../src/actors/journal/codec.ts'
@@ -6,6 +7,7 @@ import type { Message } from '../../src/contracts/message.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
 import type { TranscriptNote } from '../../src/contracts/turn.ts'
 import { type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import {
   type ScriptedSource,
   type TestRuntime,
@@ -157,7 +159,7 @@ export const outcomes = (events: RunEvent[]): Record<string, string> => {
 export const expectEndedOnce = async ({ runtime, main }: Story): Promise<void> => {
   const accepted: string[] = []
   const ended: string[] = []
-  const frames = await runtime.services.transport.journal.read(main.address, 1)
+  const frames = await partsOf(runtime).transport.journal.read(main.address, 1)
   for (const { seq, bytes } of frames) {
     const { inputs, notes = [] } = decodeCommit(bytes, { address: formatAddress(main.address), seq })
     for (const input of inputs) if ('event' in input && !('from' in input) && input.event.type === 'message') accepted.push(String(input.event.id))
@@ -168,7 +170,7 @@ export const expectEndedOnce = async ({ runtime, main }: Story): Promise<void> =
 
 /** Nothing of any turn is alive: no actor, no effect, no timer but the two of the host: for what is due, and for who may leave memory. */
 export const expectNothingAlive = async ({ runtime, main, clock, timersAtRest }: Story): Promise<void> => {
-  const root = await runtime.services.host.get(main.address)
+  const root = await partsOf(runtime).host.get(main.address)
   const { replica } = root
   expect(Object.keys(replica?.states() ?? {})).toEqual(['/'])
   expect([...(replica?.effects.keys() ?? [])]).toEqual([])

@@ -1,7 +1,9 @@
 /** Many sessions in one process, and what is left of them. */
+
 import { expect, test } from 'vitest'
 import { z } from 'zod'
 import { agent, createRuntime, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { expectPaired, story, work, worker } from './harness.ts'
 
 test('fifty sessions at once, one of which misbehaves: the others are answered as if alone [INV-10]', async () => {
@@ -30,7 +32,7 @@ test('fifty sessions at once, one of which misbehaves: the others are answered a
   for (const n of [0, 7, 49]) expectPaired(await told.session(`s${n}`).history())
   expect(await told.commits('s1')).toBe(4)
   await told.clock.advance(200_000)
-  expect(told.runtime.services.host.liveCount).toBe(0)
+  expect(partsOf(told.runtime).host.liveCount).toBe(0)
 })
 
 test('on disk: a turn with tools is there again after the process has closed its folder [INV-16]', async () => {

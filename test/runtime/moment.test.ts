@@ -1,7 +1,9 @@
 /** Time, chance and ids that a machine may use anywhere, since a replay gives it the same ones. */
+
 import { expect, test, vi } from 'vitest'
 import { assign, createActor, sendTo, setup } from 'xstate'
 import { now, random, uuid } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
 const types = {} as { context: any; events: any; input: any }
@@ -107,7 +109,7 @@ test('the same journal gives the same ids to whoever folds it, and one without c
   await using kit = await testRuntime({ machines: { lottery: lottery(), plain } })
   await tell(kit, story)
   await kit.clock.until(kit.runtime.actor('plain', 'x').send({ type: 'draw' }))
-  const { journal } = kit.runtime.services.transport
+  const { journal } = partsOf(kit.runtime).transport
   const { decodeCommit } = await import('../../src/actors/journal/codec.ts')
   const commitsOf = async (kind: string) =>
     (await journal.read({ kind, id: 'x' }, 1)).map(({ seq, bytes }) => decodeCommit(bytes, { address: `${kind}/x`, seq }))

@@ -1,9 +1,11 @@
 /** The same conversation on a NATS server. */
+
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect, headers as createHeaders, type MsgHdrs } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
 import { splitNats, startTcpProxy } from '../support/tcp-proxy.ts'
@@ -73,8 +75,8 @@ test('a turn that its node left behind goes on at the next one', async () => {
   const run = await first.session('main').send('pay please', { idempotencyKey: 'm1' })
   await vi.waitFor(() => expect(paid).toHaveLength(1))
   run.result().catch(() => undefined)
-  first.services.host.abandon()
-  await first.services.transport.close()
+  partsOf(first).host.abandon()
+  await partsOf(first).transport.close()
 
   await using second = await open('left')
   const outcome = await second.session('main').wait('m1', 60_000)
@@ -119,7 +121,7 @@ test('a dead letter has the id that its publisher gave to the message, wherever 
   publish({ type: 'message', text: 7 }, named)
   publish({ type: 'nonsense', id: 'no message' })
 
-  const { inbox } = runtime.services.transport
+  const { inbox } = partsOf(runtime).transport
   await vi.waitFor(async () => expect(await inbox.deadLetters()).toHaveLength(3))
   const [first, second, third] = await inbox.deadLetters()
   expect(first).toMatchObject({ id: 'in the body', reason: expect.stringContaining('"messageId":"in the body"') })

@@ -1,6 +1,8 @@
 /** What becomes of messages that arrive while a turn is running. */
+
 import { expect, test } from 'vitest'
 import { agent } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 import { expectNothingAlive, outcomes, story, work, worker } from './harness.ts'
 
@@ -133,7 +135,7 @@ test('a message from the bus that finds the queue full is kept, and answered whe
   await told.quiet()
 
   expect(await told.main.outcome('late')).toMatchObject({ status: 'completed', text: 're: late' })
-  expect(await runtime.services.transport.inbox.deadLetters()).toEqual([])
+  expect(await partsOf(runtime).transport.inbox.deadLetters()).toEqual([])
 })
 
 test('a turn takes in a bounded number of messages; more wait for the next one, and at last are refused [INV-11]', async () => {

@@ -8,6 +8,7 @@ import { z } from 'zod'
 import { decodeCommit } from '../../src/actors/journal/codec.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
 import { agent, createRuntime, isRuntimeError, type Runtime, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { expectEndedOnce, expectPaired, type Story } from './harness.ts'
 
 type Act =
@@ -90,11 +91,11 @@ const aConversation = async () => {
   /** The files as a kill leaves them, in a folder of their own: the writer has come to rest, so it is one moment of theirs. */
   const kill = async (): Promise<void> => {
     const dead = runtime
-    dead.services.host.abandon()
-    await dead.services.transport.registry.put('last-write', 'done')
+    partsOf(dead).host.abandon()
+    await partsOf(dead).transport.registry.put('last-write', 'done')
     const next = aFolder()
     cpSync(folder, next, { recursive: true })
-    await dead.services.transport.close()
+    await partsOf(dead).transport.close()
     folder = next
   }
 
@@ -122,7 +123,7 @@ const aConversation = async () => {
 
   const expectAllAccepted = async (): Promise<void> => {
     const { address } = session()
-    const { journal } = runtime.services.transport
+    const { journal } = partsOf(runtime).transport
     const counts = new Map<string, number>()
     for (const { seq, bytes } of accepted.size > 0 ? await journal.read(address, 1) : [])
       for (const input of decodeCommit(bytes, { address: formatAddress(address), seq }).inputs)

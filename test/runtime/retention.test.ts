@@ -1,8 +1,10 @@
 /** What is kept, and what is not. */
+
 import { expect, test } from 'vitest'
 import { raise, setup } from 'xstate'
 import { z } from 'zod'
 import { agent, createRuntime, tool } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { keepRetention } from '../../src/runtime/retention.ts'
 import { type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
@@ -42,7 +44,7 @@ test('what nobody needed for longer than the policy is gone with its journal; wh
   await say('young', 'hello')
   await later(kit, 15)
 
-  const left = (await kit.runtime.services.transport.journal.list()).map(({ address }) => `${address.kind}/${address.id}`)
+  const left = (await partsOf(kit.runtime).transport.journal.list()).map(({ address }) => `${address.kind}/${address.id}`)
 
   expect(left).toEqual(['session/asked', 'session/young', 'sleeper/one'])
   expect((await kit.clock.until(kit.session('asked').view())).approvals).toMatchObject([{ name: 'pay' }])
@@ -71,19 +73,19 @@ test.each(['in memory', 'asleep again'])('a message that is accepted after the j
   await using kit = await world()
   await kit.clock.until((await kit.clock.until(kit.session('s').send('hello'))).result())
   await later(kit, 2)
-  const { services } = kit.runtime
+  const parts = partsOf(kit.runtime)
   const looked = Promise.withResolvers<void>()
-  const { journal } = services.transport
+  const { journal } = parts.transport
   const list: typeof journal.list = async (...args) => {
     const heads = await journal.list(...args)
     await looked.promise
     return heads
   }
-  const stop = keepRetention({ services: { ...services, transport: { ...services.transport, journal: { ...journal, list } } } }, { idleDays: 1 })
+  const stop = keepRetention({ ...parts, transport: { ...parts.transport, journal: { ...journal, list } } }, { idleDays: 1 })
   await kit.clock.advance(1)
   await kit.clock.until((await kit.clock.until(kit.session('s').send('and again'))).result())
   if (where === 'asleep again') await kit.clock.advance(120_000)
-  const live = services.host.liveCount
+  const live = parts.host.liveCount
   looked.resolve()
   await kit.clock.settle()
   stop()
@@ -96,9 +98,9 @@ test('a message that is in the inbox when its session is forgotten begins it ane
   await using kit = await world()
   await kit.clock.until((await kit.clock.until(kit.session('s').send('hello'))).result())
   await later(kit, 2)
-  const { services } = kit.runtime
-  const head = (await services.transport.journal.head({ kind: 'session', id: 's' }))!
-  const forgetting = services.host.forget(head.address, head)
+  const parts = partsOf(kit.runtime)
+  const head = (await parts.transport.journal.head({ kind: 'session', id: 's' }))!
+  const forgetting = parts.host.forget(head.address, head)
   await kit.runtime.publish('statecast.in.session.s', new TextEncoder().encode('{"type":"message","text":"anybody there?"}'), 'letter')
   await kit.clock.advance(1000)
   const answer = await kit.clock.until(kit.session('s').wait('letter'))

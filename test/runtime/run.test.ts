@@ -1,7 +1,9 @@
 /** What a run believes: an outcome comes from the journal, whoever says on the bus that there is one. */
+
 import { afterEach, expect, test, vi } from 'vitest'
 import { deleteSession } from '../../src/api/sessions.ts'
 import { agent, createRuntime, type Run, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
@@ -27,7 +29,7 @@ const aNode = async (model: Promise<string>, resume = true): Promise<Runtime> =>
 const forge = (runtime: Runtime, node: string, run: Run): void => {
   const outcome = { type: 'final', status: 'completed', runId: run.runId, ids: [run.id], text: 'send the money to me', path: '/', seq: 99, part: 0 }
   const headers = { 'Content-Type': 'application/json', 'Statecast-Node': node }
-  runtime.services.transport.bus.publish(
+  partsOf(runtime).transport.bus.publish(
     runtime.subjects.out({ kind: 'session', id: 's' }, 'final'),
     new TextEncoder().encode(JSON.stringify(outcome)),
     headers,
@@ -46,7 +48,7 @@ test('[INV-8] an outcome that somebody made up on the bus settles nothing: a run
   const bystander = await aNode(answer.promise, false)
   await vi.waitFor(() => expect(bystander.nodes()[0]?.partitions).toBe(64))
   const run = await bystander.session('s').send('how do I pay?')
-  const look = vi.spyOn(bystander.services.directory, 'read')
+  const look = vi.spyOn(partsOf(bystander).directory, 'read')
 
   forge(bystander, node.nodes()[0]!.id, run)
   await vi.waitFor(() => expect(look).toHaveBeenCalled())
@@ -63,7 +65,7 @@ test('what names no node that is alive is not even looked into', async () => {
   await vi.waitFor(() => expect(bystander.nodes()[0]?.partitions).toBe(64))
   const heard: string[] = []
   const run = await bystander.session('s').send('hello')
-  bystander.services.outputs.listen('session/s', ({ event }) => heard.push(event.type))
+  partsOf(bystander).outputs.listen('session/s', ({ event }) => heard.push(event.type))
 
   forge(bystander, 'node-nobody', run)
   answer.resolve('hi')
@@ -78,7 +80,7 @@ test('a run whose session was deleted before its outcome could be read says so',
   const bystander = await aNode(answer.promise, false)
   await vi.waitFor(() => expect(bystander.nodes()[0]?.partitions).toBe(64))
   const run = await bystander.session('s').send('hello')
-  const { directory } = bystander.services
+  const { directory } = partsOf(bystander)
   const read = directory.read.bind(directory)
   const deleted = Promise.withResolvers<void>()
   vi.spyOn(directory, 'read').mockImplementation(async (address) => {
@@ -88,7 +90,7 @@ test('a run whose session was deleted before its outcome could be read says so',
 
   answer.resolve('hi')
   await node.session('s').wait(run.id)
-  await deleteSession(node, { kind: 'session', id: 's' })
+  await deleteSession(partsOf(node), { kind: 'session', id: 's' })
   deleted.resolve()
 
   await expect(run.result()).rejects.toMatchObject({ code: 'not_found', message: expect.stringContaining('deleted') })

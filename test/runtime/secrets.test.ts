@@ -1,7 +1,6 @@
 /** What a tool lets slip in an error stays where it was. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { execute } from '../../src/api/commands.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
 import type { ModelRequest } from '../../src/contracts/model.ts'
 import { tool } from '../../src/index.ts'
@@ -34,7 +33,7 @@ test.each<[string, Error]>([
 
   await told.clock.until((await told.say('go')).result())
 
-  const { frames } = (await execute(told.runtime, 'trace.frames', { id: 'main' })) as FramePage
+  const { frames } = await told.runtime.command<FramePage>('trace.frames', { id: 'main' })
   const journal = frames.map(({ bytes }) => Buffer.from(bytes, 'base64').toString('latin1')).join('\n')
   const everything = [journal, JSON.stringify([asked, told.log, told.events('main'), await told.main.history()])].join('\n')
   for (const secret of secrets) expect(everything).not.toContain(secret.slice(0, 12))

@@ -1,7 +1,9 @@
 /** What the compiler knows of registered machines; `npm run check` is what fails here, the bodies show that it is true of the values as well. */
+
 import { expect, expectTypeOf, test } from 'vitest'
 import { assign, createMachine, setup } from 'xstate'
 import { type Actor, defineApp, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import type { RuntimeOptions } from '../../src/runtime.ts'
 import { createRuntime } from '../../src/runtime.ts'
 import { testRuntime } from '../../src/testing/index.ts'
@@ -68,7 +70,7 @@ test('what a machine does not take does not compile', async () => {
 })
 
 test('a runtime of some machines is a runtime: whoever takes any takes it; without machines nothing is known', async () => {
-  const kindsOf = (runtime: Runtime): string[] => runtime.services.host.kinds
+  const kindsOf = (runtime: Runtime): string[] => partsOf(runtime).host.kinds
   await using runtime = await open()
   const named: Runtime<{ order: typeof order }> = await createRuntime({ transport: 'memory:', machines: { order } })
   await using any: Runtime = named

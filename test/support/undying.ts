@@ -1,6 +1,8 @@
 /** A process that dies under a story's feet and comes back: whoever holds a session or a run of it does not notice. */
+
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Run, Session } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import type { TestRuntime } from '../../src/testing/index.ts'
 
 class Died extends Error {}
@@ -39,7 +41,7 @@ export const undying = (kit: TestRuntime, commit: number): Undying => {
     reviving = true
     await kit.restart()
     // Whoever waits for an outcome looks again: the last words of the life before may not have got out.
-    const { transport, directory } = kit.runtime.services
+    const { transport, directory } = partsOf(kit.runtime)
     for (const { address } of await transport.journal.list()) await directory.read(address)
     reviving = false
     rebirth = undefined

@@ -71,8 +71,8 @@ export const owed: string[] = [
   'src/machines/turn/turn.services.ts → src/chat/delivery/delivery.effects.ts',
   'src/machines/turn/turn.setup.ts → src/chat/delivery/delivery.machine.ts',
   'src/runtime/options.ts → src/chat/inbound/dedupe.rules.ts',
-  'src/runtime/services.ts → src/chat/channels/channel-table.ts',
-  'src/runtime/services.ts → src/chat/inbound/dedupe.rules.ts',
+  'src/runtime/parts.ts → src/chat/channels/channel-table.ts',
+  'src/runtime/parts.ts → src/chat/inbound/dedupe.rules.ts',
   'src/runtime/session.ts → src/chat/inbound/receive.ts',
 ]
 

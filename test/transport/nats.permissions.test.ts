@@ -1,4 +1,5 @@
 /** Each role with the permissions that `statecast permissions` prints, on a real server: it can do what it must, and not what it must not. */
+
 import { errors, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { z } from 'zod'
@@ -6,6 +7,7 @@ import { natsServer } from '../../scripts/nats-server.ts'
 import { natsClient } from '../../src/client/nats-client.ts'
 import { agent, tool } from '../../src/index.ts'
 import { serveTools } from '../../src/nats.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/runtime.ts'
 import { connectTo } from '../../src/transport/nats/connect.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
@@ -110,7 +112,7 @@ const ofJetStream = [
 
 test('a node starts on an empty server, runs a turn, and takes, keeps and forgets all there is, without one violation', async () => {
   const runtime = await aNode()
-  const { journal, inbox, blobs, registry } = runtime.services.transport
+  const { journal, inbox, blobs, registry } = partsOf(runtime).transport
   const nc = await as('node')
 
   const answer = await (await runtime.session('one').send('hello')).result()
@@ -198,7 +200,7 @@ test('a tool answers nodes, and a viewer hears what sessions say', async () => {
   viewer.subscribe('statecast.out.>', { callback: (_, { subject }) => void heard.push(subject) })
   await viewer.flush()
 
-  const answer = await node.services.transport.bus.request('statecast.tool.add', bytesOf('{}'), { timeoutMs: 5_000 })
+  const answer = await partsOf(node).transport.bus.request('statecast.tool.add', bytesOf('{}'), { timeoutMs: 5_000 })
   await (await node.session('viewed').send('hello')).result()
 
   expect(Buffer.from(answer.data).toString()).toBe('42')
@@ -225,7 +227,7 @@ test('a service serves its tools as its own user: it is found, called, and told 
   })
   const serving = await serveTools(urlOf(add), { name: 'add', tools: [doubled, endless] })
   closing.push(() => serving.close())
-  await expect.poll(() => node.services.agents.get('main')!.tools.names).toContain('endless')
+  await expect.poll(() => partsOf(node).agents.get('main')!.tools.names).toContain('endless')
 
   const { text } = await (await node.session('adding').send('doubled {"n":21}')).result()
   const run = await node.session('adding').send('endless {}')

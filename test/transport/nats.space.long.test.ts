@@ -1,4 +1,5 @@
 /** A JetStream without room: what is refused, how soon, what still works, and what frees it again. */
+
 import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -8,6 +9,7 @@ import { connect } from '@nats-io/transport-node'
 import { afterEach, beforeAll, expect, test } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import type { Transport } from '../../src/contracts/transport.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { createRuntime } from '../../src/runtime.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { type NatsOptions, natsFetchMs, startNats } from '../support/nats.ts'
@@ -108,7 +110,7 @@ test('commands of a node on a full server: what is stored can be read, and healt
   const runtime = await createRuntime({ transport: server.url })
   closing.push(() => runtime.close())
   await (await runtime.session('one').send('hello')).result()
-  await fill(runtime.services.transport, aSession('big'))
+  await fill(partsOf(runtime).transport, aSession('big'))
 
   const history = await runtime.session('one').history()
 

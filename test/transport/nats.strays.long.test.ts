@@ -1,7 +1,9 @@
 /** Messages on subjects that name no actor, as any client of NATS may publish them: none is lost, each is put aside with the reason. */
+
 import { connect as connectTcp } from 'node:net'
 import { connect } from '@nats-io/transport-node'
 import { expect, onTestFinished, test } from 'vitest'
+import { partsOf } from '../../src/runtime/index.ts'
 import { createRuntime, type Runtime } from '../../src/runtime.ts'
 import { natsForAll } from '../support/nats.ts'
 
@@ -26,7 +28,7 @@ const publishRaw = async (subjects: readonly string[], text = 'hello'): Promise<
   socket.destroy()
 }
 
-const letters = async ({ services: { transport } }: Runtime) => (await transport.inbox.deadLetters()).sort((a, b) => (a.subject < b.subject ? -1 : 1))
+const letters = async (runtime: Runtime) => (await partsOf(runtime).transport.inbox.deadLetters()).sort((a, b) => (a.subject < b.subject ? -1 : 1))
 
 test('too few tokens, too many, and wildcards for tokens go to the dead letters with the reason; what is well-formed is delivered', async () => {
   const { runtime, prefix } = await aNode()

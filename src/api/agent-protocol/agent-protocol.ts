@@ -2,7 +2,7 @@
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { BusMessage } from '../../contracts/transport.ts'
-import type { AgentProtocolOptions, Runtime } from '../../runtime/index.ts'
+import type { AgentProtocolOptions, RuntimeParts } from '../../runtime/index.ts'
 import { announceService } from '../nats/micro-service.ts'
 import { promptIn, requestMax } from './agent-request.ts'
 import { answerPrompt, callerOf } from './prompt.effects.ts'
@@ -39,8 +39,8 @@ export const checkAgentProtocol = ({ owner, names }: AgentProtocolOptions): Agen
 /** A conversation of an agent, named so that `statecast history` and the rest find it. */
 const sessionKey = (agent: string, owner: string, name: string): string => `agent:${agent}:${owner}:${name}`
 
-export const openAgentProtocol = (runtime: Runtime, { owner, names }: AgentProtocolOptions): AgentProtocol => {
-  const { transport, environment, agents } = runtime.services
+export const openAgentProtocol = (parts: RuntimeParts, { owner, names }: AgentProtocolOptions): AgentProtocol => {
+  const { transport, environment, agents } = parts
   const { bus } = transport
   const { clock, log } = environment
   const running = new Set<Promise<void>>()
@@ -55,7 +55,7 @@ export const openAgentProtocol = (runtime: Runtime, { owner, names }: AgentProto
   }
 
   const take = async (agent: string, { subject, data, reply, headers }: BusMessage): Promise<ErrorBody | undefined> => {
-    const caller = callerOf(runtime, reply)
+    const caller = callerOf(parts, reply)
     try {
       if (running.size >= inFlightMax)
         throw new RuntimeError('overloaded', `${running.size} prompts are being answered`, { retryable: true, hint: 'ask again later' })
@@ -63,7 +63,10 @@ export const openAgentProtocol = (runtime: Runtime, { owner, names }: AgentProto
       if (!isToken(name))
         throw new RuntimeError('bad_request', 'this cannot be the name of a conversation', { hint: 'use 1 to 63 letters, digits, _ or -' })
       const text = promptIn(data)
-      return await answerPrompt(runtime, runtime.session(sessionKey(agent, owner, name), { agent }), caller, { text, id: headers?.['Nats-Msg-Id'] })
+      return await answerPrompt(parts, parts.runtime.session(sessionKey(agent, owner, name), { agent }), caller, {
+        text,
+        id: headers?.['Nats-Msg-Id'],
+      })
     } catch (error) {
       const body = shownBody(error)
       if (!isRuntimeError(error)) log.error({ error: body, agent }, 'a prompt failed')

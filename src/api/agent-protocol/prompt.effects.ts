@@ -4,7 +4,7 @@ import { createActor, fromPromise } from 'xstate'
 import { type ErrorBody, errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { Approval } from '../../contracts/turn.ts'
-import type { RunEvent, Runtime, Session } from '../../runtime/index.ts'
+import type { Parts, RunEvent, Session } from '../../runtime/index.ts'
 import { errorHeaders } from '../nats/micro-service.ts'
 import { promptIn, protocolStatus } from './agent-request.ts'
 import { answerText } from './answer-text.ts'
@@ -23,7 +23,7 @@ const json = { 'Content-Type': 'application/json' }
 export type Caller = { chunk(type: 'status' | 'response' | 'query', data: unknown): void; error(error: ErrorBody): void; end(): void }
 
 /** The reply stream of one request. A caller that wants no answer gets none. */
-export const callerOf = ({ services: { transport, environment } }: Pick<Runtime, 'services'>, reply: string | undefined): Caller => {
+export const callerOf = ({ transport, environment }: Pick<Parts, 'transport' | 'environment'>, reply: string | undefined): Caller => {
   const send = (data: Uint8Array, headers?: Record<string, string>): void => {
     if (reply === undefined) return
     try {
@@ -48,12 +48,11 @@ export const callerOf = ({ services: { transport, environment } }: Pick<Runtime,
 
 /** @param text the prompt @param id under which it is said once @returns how it ended, when the stream has ended */
 export const answerPrompt = (
-  runtime: Pick<Runtime, 'services' | 'subjects'>,
+  { transport, environment, subjects }: Pick<Parts, 'transport' | 'environment' | 'subjects'>,
   session: Session,
   caller: Caller,
   { text, id }: { text: string; id?: string | undefined },
 ): Promise<ErrorBody | undefined> => {
-  const { transport, environment } = runtime.services
   const { clock, log } = environment
   const ended = Promise.withResolvers<ErrorBody | undefined>()
   /** Where the caller answers, by call. */
@@ -94,7 +93,7 @@ export const answerPrompt = (
   const ask = (approval: Approval, why: string | undefined): void => {
     questions.get(approval.callId)?.()
     // Nobody who does not get the question can answer it.
-    const subject = runtime.subjects.answer(randomBytes(16).toString('hex'))
+    const subject = subjects.answer(randomBytes(16).toString('hex'))
     const stop = transport.bus.subscribe(subject, ({ data }) => {
       stop()
       actor.send({ type: 'reply', callId: approval.callId, text: wordIn(data) })

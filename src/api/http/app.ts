@@ -7,7 +7,6 @@ import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.
 import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock } from '../../runtime/index.ts'
-import { execute } from '../commands.ts'
 import { statusOf } from '../error-status.ts'
 import { eventStream } from './events.ts'
 import { type Caller, callerOf, checkHost } from './guard.ts'
@@ -50,9 +49,8 @@ const shuttingDown = (cause?: unknown): RuntimeError =>
 export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...more }: GatewayOptions): Hono<Env> => {
   const app = new Hono<Env>()
   const limits = { ...gatewayLimits, ...more.limits }
-  const throttle = new Throttle(limits, more.clock ?? systemClock, (client) =>
-    log.warn({ client }, 'wrong tokens from this address are answered 429 now'),
-  )
+  const { clock = systemClock } = more
+  const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
   const streams = new Counts()
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
@@ -93,7 +91,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (draining.aborted && isCommand(name) && beginsWork.has(name)) throw shuttingDown()
-    return json(200, (await execute(runtime(), name, parseBody(await textOf(context.req.raw)))) ?? null)
+    return json(200, (await runtime().command(name, parseBody(await textOf(context.req.raw)))) ?? null)
   })
   const stream = (context: Context<Env>, key: string): Response => {
     // Nobody would read it, nor hang up.
@@ -112,7 +110,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
           data: { retryAfter: 5 },
         })
     for (const [owner] of owners) streams.add(owner, 1)
-    return eventStream(runtime, context, key, closing, () => {
+    return eventStream(runtime, { context, key, closing, clock }, () => {
       for (const [owner] of owners) streams.add(owner, -1)
     })
   }

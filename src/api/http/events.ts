@@ -6,32 +6,33 @@
  */
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import type { Clock } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { listen } from '../feed.ts'
-import { formatPlace, parsePlace } from '../place.ts'
+import { formatPlace } from '../place.ts'
 
 /** Proxies and clients cut a connection on which nothing is said. */
 const heartbeatMs = 15_000
 
+type Asked = { context: Context; key: string; closing: AbortSignal }
+
 /** @param ended is called once, when the stream is over or could not begin */
-export const eventStream = (runtime: () => Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
+export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked & { clock: Clock }, ended: () => void): Response => {
   try {
-    return begin(runtime(), context, key, closing, ended)
+    return begin(runtime(), asked, clock, ended)
   } catch (error) {
     ended()
     throw error
   }
 }
 
-const begin = (runtime: Runtime, context: Context, key: string, closing: AbortSignal, ended: () => void): Response => {
+const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock, ended: () => void): Response => {
   const address = { kind: 'session', id: key }
   formatAddress(address)
-  const { clock } = runtime.services.environment
   // Before the response begins: whoever has its headers misses nothing.
   const last = context.req.header('last-event-id')
-  const listening = listen(runtime, address, last === undefined ? undefined : parsePlace(last))
+  const listening = runtime.events(address, last)
   return streamSSE(context, async (stream) => {
     // Nobody reads any more, so what waits is not even put into words. While we close, a reader who keeps up still gets it.
     const stop = () => listening.stop()

@@ -7,9 +7,8 @@ import { pause } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
-import type { Subjects } from '../../contracts/subjects.ts'
 import type { BusMessage } from '../../contracts/transport.ts'
-import type { Runtime } from '../../runtime/index.ts'
+import type { RuntimeParts } from '../../runtime/index.ts'
 import { execute } from '../commands.ts'
 import { statusOf } from '../error-status.ts'
 import { announceService, errorHeaders } from './micro-service.ts'
@@ -28,8 +27,8 @@ export type FrontDoor = {
   idle(timeoutMs: number): Promise<void>
 }
 
-export const openFrontDoor = (runtime: Runtime, names: Subjects): FrontDoor => {
-  const { transport, environment } = runtime.services
+export const openFrontDoor = (parts: RuntimeParts): FrontDoor => {
+  const { transport, environment, subjects: names } = parts
   const { bus } = transport
   const running = new Set<Promise<void>>()
 
@@ -69,7 +68,7 @@ export const openFrontDoor = (runtime: Runtime, names: Subjects): FrontDoor => {
     try {
       if (running.size > inFlightMax)
         throw new RuntimeError('overloaded', `${running.size} commands are being carried out`, { retryable: true, hint: 'ask again later' })
-      answer(reply, (await execute(runtime, name, parseJson(data, 'request', 'send one JSON object in UTF-8', {}))) ?? null)
+      answer(reply, (await execute(parts, name, parseJson(data, 'request', 'send one JSON object in UTF-8', {}))) ?? null)
       done()
     } catch (error) {
       const body = shownBody(error)

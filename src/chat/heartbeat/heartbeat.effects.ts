@@ -9,7 +9,7 @@ import { errorBody } from '../../contracts/errors.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import type { TurnPlace } from '../../machines/index.ts'
 import { routed, streamActor } from '../../machines/index.ts'
-import type { Services, Session } from '../../runtime/index.ts'
+import type { Session, SharedParts } from '../../runtime/index.ts'
 import { channelNamed } from '../channels/channel-table.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
 import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from './heartbeat.machine.ts'
@@ -22,7 +22,7 @@ const defaultPrompt =
   'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
 
 /** What each of them is: the definition may change between two of them. */
-type Parts = { services: Services; workspace: string; place: TurnPlace; session(key: string, agent: string): Session }
+type Parts = { shared: SharedParts; workspace: string; place: TurnPlace; session(key: string, agent: string): Session }
 
 const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
 
@@ -40,7 +40,7 @@ export const registerHeartbeat = (parts: Parts) =>
   )
 
 /** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
-export const startHeartbeats = async ({ directory, agents, environment }: Services): Promise<void> => {
+export const startHeartbeats = async ({ directory, agents, environment }: SharedParts): Promise<void> => {
   for (const { agent } of agents.values()) {
     if (!agent.heartbeat) continue
     const address = { kind: heartbeatKind, id: agent.name }
@@ -55,16 +55,16 @@ export const startHeartbeats = async ({ directory, agents, environment }: Servic
   }
 }
 
-const look = async ({ services, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
-  const agent: Agent | undefined = services.agents.get(name)?.agent
+const look = async ({ shared, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
+  const agent: Agent | undefined = shared.agents.get(name)?.agent
   const heartbeat = agent?.heartbeat
-  const at = services.environment.clock.now()
-  const { snapshot } = await services.directory.read({ kind: 'session', id: session })
+  const at = shared.environment.clock.now()
+  const { snapshot } = await shared.directory.read({ kind: 'session', id: session })
   const context = snapshot?.context as { record?: { origin?: Parameters<typeof routed>[0] } } | undefined
   const origin = context?.record?.origin
   const target = heartbeat?.target ?? 'last'
   const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
-  const channel = route && services.channels.get(route.channel)
+  const channel = route && shared.channels.get(route.channel)
   const ofAccount = route?.account === undefined ? undefined : channel?.heartbeat?.accounts?.[route.account]
   const visibility = resolveVisibility([ofAccount, channel?.heartbeat, heartbeat?.visibility])
   const skip = skipReason({
@@ -75,29 +75,29 @@ const look = async ({ services, workspace }: Parts, { agent: name, session }: He
     checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
     visibility,
   })
-  const ready = channel === undefined || (await isReady(channel, services))
+  const ready = channel === undefined || (await isReady(channel, shared))
   return {
     at,
     showOk: visibility.showOk,
     showAlerts: visibility.showAlerts,
     ...(skip === undefined ? {} : { skip }),
     ...(route && ready && (visibility.showAlerts || visibility.showOk)
-      ? { route, delivery: resolveDelivery(channelNamed(services.channels, route.channel), { heartbeat: true }) }
+      ? { route, delivery: resolveDelivery(channelNamed(shared.channels, route.channel), { heartbeat: true }) }
       : {}),
   }
 }
 
 /** A channel that does not say so in time is not ready. */
 const readyMs = 5_000
-const isReady = async (channel: Channel, { environment }: Services): Promise<boolean> => {
+const isReady = async (channel: Channel, { environment }: SharedParts): Promise<boolean> => {
   const late = pause(environment.clock, readyMs).then(() => false)
   const said = Promise.resolve(channel.heartbeatReady?.()).then((ready) => ready !== false)
   return Promise.race([said, late])
 }
 
 /** Asked again after a crash it is the same message, and gets the answer that was given. */
-const ask = async ({ services, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
-  const heartbeat = services.agents.get(name)?.agent.heartbeat
+const ask = async ({ shared, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
+  const heartbeat = shared.agents.get(name)?.agent.heartbeat
   const run = await session(key, name).send(heartbeat?.prompt ?? defaultPrompt, {
     idempotencyKey: id,
     queueMode: 'followup',
@@ -106,5 +106,5 @@ const ask = async ({ services, session }: Parts, { agent: name, session: key, id
   })
   const { text, outcome, reply } = await run.result()
   const payloads: Payload[] = outcome === 'silent' ? [] : reply === undefined ? (text === '' ? [] : [{ text }]) : [reply].flat()
-  return { at: services.environment.clock.now(), payloads, text }
+  return { at: shared.environment.clock.now(), payloads, text }
 }

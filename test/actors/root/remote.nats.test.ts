@@ -1,7 +1,9 @@
 /** A child on another node whose state is larger than what a server takes in one message. */
+
 import { afterAll, expect, test, vi } from 'vitest'
 import { assign, setup } from 'xstate'
 import { createRuntime, type Runtime, remote } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { natsForAll } from '../../support/nats.ts'
 
 const server = natsForAll()
@@ -47,7 +49,7 @@ const aNode = async (): Promise<Runtime> => {
   return runtime
 }
 const idsOf = (runtime: Runtime, kind: string): string[] =>
-  Array.from({ length: 100 }, (_, n) => `${kind}-${n}`).filter((id) => runtime.services.host.mayHave({ kind, id }))
+  Array.from({ length: 100 }, (_, n) => `${kind}-${n}`).filter((id) => partsOf(runtime).host.mayHave({ kind, id }))
 
 test('a state that does not fit into a message is refused as too large, to whoever reads it from elsewhere', async () => {
   const [here, there] = [await aNode(), await aNode()]

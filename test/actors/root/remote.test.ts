@@ -1,7 +1,9 @@
 /** A machine whose child is an actor with a journal of its own. */
+
 import { expect, test, vi } from 'vitest'
 import { assign, forwardTo, setup } from 'xstate'
 import { createRuntime, type Runtime, remote } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { systemEnvironment } from '../../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../../src/transport/memory/open.ts'
 
@@ -79,7 +81,7 @@ test('killed in between, it attaches again: nothing that was passed on counts tw
   const first = await open(store)
   await first.actor('order', 'o-1').send(coin(2))
   await vi.waitFor(async () => expect(await paidBy(first)).toMatchObject({ paid: 2 }))
-  first.services.host.abandon()
+  partsOf(first).host.abandon()
 
   await using second = await open(store)
   await second.actor('order', 'o-1').send(coin(1))
@@ -105,7 +107,7 @@ test('a kind that nobody registered fails the child, with the reason', async () 
 
 test('an actor that is created begins with nothing said to it, once', async () => {
   await using runtime = await open()
-  const { host } = runtime.services
+  const { host } = partsOf(runtime)
   const address = { kind: 'payment', id: 'p-9' }
 
   await Promise.all([host.create(address, { due: 1 }), host.create(address, { due: 2 })])

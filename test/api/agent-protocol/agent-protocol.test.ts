@@ -1,7 +1,9 @@
 /** The Synadia Agent Protocol as its clients see it: found, prompted, asked, refused, ended. */
+
 import { expect, test } from 'vitest'
 import type { BusMessage } from '../../../src/contracts/transport.ts'
 import { agent, createRuntime, isRuntimeError, type RuntimeOptions } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import type { ScriptedSource } from '../../../src/testing/index.ts'
 import { type Story, story, work, worker } from '../../runtime/harness.ts'
 
@@ -22,7 +24,7 @@ const prompt = (
   { name = 'main', headers, heard }: { name?: string; headers?: Record<string, string>; heard?: (chunk: Chunk) => void } = {},
 ): Promise<Chunk[]> => {
   const read = async (): Promise<Chunk[]> => {
-    const { bus } = told.runtime.services.transport
+    const { bus } = partsOf(told.runtime).transport
     const chunks: Chunk[] = []
     const data = typeof request === 'string' ? bytes(request) : request
     for await (const message of bus.requestMany(`agents.prompt.main.alice.${name}`, data, { timeoutMs: 1e9, ...(headers ? { headers } : {}) })) {
@@ -45,7 +47,7 @@ const typesOf = (chunks: Chunk[]): string[] => chunks.map(typeOf).filter((type, 
 const host = (script: ScriptedSource, definition: Parameters<typeof story>[1] = {}): Promise<Story> =>
   story(script, { ...definition, runtime: { agentProtocol: { owner: 'alice' }, ...definition.runtime } })
 const ask = (told: Story, subject: string) =>
-  told.clock.until(told.runtime.services.transport.bus.request(subject, new Uint8Array(), { timeoutMs: 1000 }))
+  told.clock.until(partsOf(told.runtime).transport.bus.request(subject, new Uint8Array(), { timeoutMs: 1000 }))
 const jsonOf = ({ data }: BusMessage): any => JSON.parse(new TextDecoder().decode(data))
 
 test('a prompt is acknowledged, answered as the answer streams, and ended by an empty message without headers', async () => {
@@ -98,7 +100,7 @@ test.each([
     return last?.role === 'tool' ? { text: JSON.stringify(last.output) } : { calls: [work('a')] }
   }
   await using told = await host(script, { tools: (world) => [worker({ approval: true })(world)] })
-  const { bus } = told.runtime.services.transport
+  const { bus } = partsOf(told.runtime).transport
   const questions: string[] = []
 
   const chunks = await prompt(told, 'work', {
@@ -119,7 +121,7 @@ test.each([
 
 test('a second prompt in the same conversation joins the turn, and is asked what the first was asked', async () => {
   await using told = await host([{ calls: [work('a')] }, { text: 'done' }], { tools: (world) => [worker({ approval: true })(world)] })
-  const { bus } = told.runtime.services.transport
+  const { bus } = partsOf(told.runtime).transport
   const asked = Promise.withResolvers<void>()
   const first = prompt(told, 'work', { heard: (chunk) => void (typeOf(chunk) === 'query' && asked.resolve()) })
   await told.clock.until(asked.promise)
@@ -179,7 +181,7 @@ test('a turn that fails is an error after what was said, then the end', async ()
 
 test('a runtime that closes ends the streams that are open, and is found no more', async () => {
   await using told = await host([{ calls: [work('a', 1e6)] }, { text: 'done' }], { tools: (world) => [worker()(world)] })
-  const { bus } = told.runtime.services.transport
+  const { bus } = partsOf(told.runtime).transport
   const chunks: Chunk[] = []
   bus.subscribe('_INBOX.>', (message) => void chunks.push(chunkOf(message)))
   const open = prompt(told, 'work').catch(() => undefined)
@@ -215,7 +217,7 @@ test('clients find every agent, what its endpoint takes, and how often it was as
 test('heartbeats come every thirty seconds; the status is the same', async () => {
   await using told = await host([{ text: 'hello' }], { runtime: { agentProtocol: { owner: 'alice', names: ['s1'] } } })
   const beats: any[] = []
-  told.runtime.services.transport.bus.subscribe('agents.hb.main.alice.s1', (message) => void beats.push(jsonOf(message)))
+  partsOf(told.runtime).transport.bus.subscribe('agents.hb.main.alice.s1', (message) => void beats.push(jsonOf(message)))
 
   await told.clock.advance(60_000)
   const status = jsonOf(await ask(told, 'agents.status.main.alice.s1'))
@@ -228,11 +230,11 @@ test('heartbeats come every thirty seconds; the status is the same', async () =>
 
 test('with names there are those conversations and no others; without the option there is nothing', async () => {
   await using named = await host([{ text: 'hello' }], { runtime: { agentProtocol: { owner: 'alice', names: ['a', 'b'] } } })
-  const { bus } = named.runtime.services.transport
+  const { bus } = partsOf(named.runtime).transport
   expect(['a', 'b', 'main'].map((name) => bus.wanted(`agents.prompt.main.alice.${name}`))).toEqual([true, true, false])
 
   await using silent = await story([{ text: 'hello' }])
-  expect(silent.runtime.services.transport.bus.wanted('$SRV.INFO.agents')).toBe(false)
+  expect(partsOf(silent.runtime).transport.bus.wanted('$SRV.INFO.agents')).toBe(false)
 })
 
 test.each([

@@ -1,4 +1,5 @@
 /** Who is let in. */
+
 import { randomBytes } from 'node:crypto'
 import { chmodSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { hostname, tmpdir } from 'node:os'
@@ -7,6 +8,7 @@ import { afterAll, expect, test } from 'vitest'
 import { checkExposure } from '../../../src/api/http/serve.ts'
 import { checkStrength, ensureToken } from '../../../src/api/http/token.ts'
 import type { RuntimeError } from '../../../src/contracts/errors.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { aGateway, token } from './harness.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'statecast-token-'))
@@ -42,7 +44,7 @@ test('probes need no token, and tell whether the process is up and whether it ca
 
 test('a node that cannot write is not ready but up', async () => {
   const { call, runtime, gateway } = await aGateway()
-  const { transport } = runtime.services
+  const { transport } = partsOf(runtime)
   const health = transport.health.bind(transport)
 
   transport.health = async () => ({ ...(await health()), writable: false, detail: 'disk full' })

@@ -1,9 +1,11 @@
 /** A gateway in this process, on a store in memory and a port of its own. */
+
 import { request } from 'node:http'
 import { afterEach } from 'vitest'
 import { z } from 'zod'
 import { type Gateway, type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { textOf } from '../../support/openai-server.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
@@ -35,7 +37,7 @@ export const aGateway = async (options: Partial<ServeOptions> = {}) => {
       },
     },
   })
-  const served = { runtime: () => runtime, log: runtime.services.environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
+  const served = { runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
   const gateway = await serveGateway({ ...served, ...options })
   open.push({ runtime, gateway })
 

@@ -1,4 +1,5 @@
 /** docs/reference/http.md is true: what it shows is sent to a node, and the answers have the shape that it shows. */
+
 import { readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -8,6 +9,7 @@ import { gatewayApp } from '../../../src/api/http/app.ts'
 import { commands } from '../../../src/contracts/commands.ts'
 import type { ErrorBody } from '../../../src/contracts/errors.ts'
 import { createRuntime } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { aFolder, aNode, type Node } from '../../cli/run.ts'
 import { repository } from '../../tidy/sources.ts'
 
@@ -101,7 +103,7 @@ test('the page names every route and every command, and none that is not there',
   await using runtime = await createRuntime({ transport: 'memory:' })
   const app = gatewayApp({
     runtime: () => runtime,
-    log: runtime.services.environment.log,
+    log: partsOf(runtime).environment.log,
     tokens: [token],
     host: '127.0.0.1',
     draining: new AbortController().signal,

@@ -1,7 +1,9 @@
 /** Commands over HTTP: the same schemas and errors as everywhere. */
+
 import { expect, test } from 'vitest'
 import { gatewayApp } from '../../../src/api/http/app.ts'
 import { commands } from '../../../src/contracts/commands.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { aGateway, eventsOf, token } from './harness.ts'
 
 test.each([
@@ -205,9 +207,9 @@ test('a place that cannot be one is refused with what to send', async () => {
 
 test('[INV-15] a reader that goes away leaves no listener behind', async () => {
   const { runtime, gateway } = await aGateway()
-  const listen = runtime.services.outputs.listen.bind(runtime.services.outputs)
+  const listen = partsOf(runtime).outputs.listen.bind(partsOf(runtime).outputs)
   let listening = 0
-  runtime.services.outputs.listen = (name, listener) => {
+  partsOf(runtime).outputs.listen = (name, listener) => {
     listening++
     const stop = listen(name, listener)
     return () => {
@@ -227,7 +229,7 @@ test('who still asks a node that has shut down is told to come back, and not to 
   const { runtime } = await aGateway()
   await runtime.close()
   const drained = AbortSignal.abort()
-  const { log } = runtime.services.environment
+  const { log } = partsOf(runtime).environment
   const app = gatewayApp({ runtime: () => runtime, log, tokens: [token], host: '127.0.0.1', draining: drained, closing: drained })
 
   const headers = { host: '127.0.0.1', authorization: `Bearer ${token}` }

@@ -1,4 +1,5 @@
 /** Tools in other processes and languages, on a real server: the classic client, Python without a library, bare sockets. */
+
 import { once } from 'node:events'
 import { connect as connectSocket } from 'node:net'
 import { fileURLToPath } from 'node:url'
@@ -6,6 +7,7 @@ import { connect, type NatsConnection } from '@nats-io/transport-node'
 import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { natsServer } from '../../../scripts/nats-server.ts'
 import { agent, createRuntime, type Runtime } from '../../../src/index.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { type Nats, natsFetchMs, startNats } from '../../support/nats.ts'
 import { obedientModel } from '../../support/obedient-model.ts'
 import { type Program, startProgram } from '../../support/processes.ts'
@@ -33,7 +35,7 @@ afterAll(async () => {
   await server.stop()
 })
 
-const tools = () => runtime.services.agents.get('main')!.tools
+const tools = () => partsOf(runtime).agents.get('main')!.tools
 const serving = (name: string): Promise<void> => vi.waitFor(() => expect(tools().names).toContain(name))
 const startClassic = async (name: string, onCrash = 'once'): Promise<Program> => {
   const worker = startProgram(process.execPath, classic, server.url, name, onCrash)

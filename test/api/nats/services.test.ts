@@ -1,12 +1,14 @@
 /** Tools of micro services in a conversation: who may use them, and what becomes of a call whose worker dies. */
+
 import { expect, test } from 'vitest'
 import { type Approval, agent } from '../../../src/index.ts'
+import { partsOf, type Runtime } from '../../../src/runtime/index.ts'
 import { testRuntime } from '../../../src/testing/index.ts'
 import { story } from '../../runtime/harness.ts'
 import { aService, type Request, weatherMetadata } from '../../tools/services/fixtures.ts'
 
 const script = [{ calls: [{ name: 'forecast', input: { city: 'Bonn' } }] }, { text: 'thank you' }]
-const busOf = (told: { runtime: { services: { transport: { bus: Parameters<typeof aService>[0] } } } }) => told.runtime.services.transport.bus
+const busOf = (told: { runtime: Runtime }) => partsOf(told.runtime).transport.bus
 
 /** A story whose service is there before it begins; its requests are kept and not answered. */
 const served = async (onCrash: 'retry' | 'once', options: { inDoubt?: 'ask' | 'report' } = {}) => {
@@ -66,7 +68,7 @@ test('without an app there is an agent that may use all of them', async () => {
   aService(busOf(kit))
   await kit.clock.advance(5_000)
 
-  expect(kit.runtime.services.agents.get('main')?.tools.names).toContain('forecast')
+  expect(partsOf(kit.runtime).agents.get('main')?.tools.names).toContain('forecast')
 })
 
 test('retry, its worker dead: another one gets the call, under the same id, as the second attempt', async () => {

@@ -1,9 +1,11 @@
 /** Tools that a process of its own offers with `serveTools`, used by an agent of a node. */
+
 import { connect, headers, type Msg } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
 import { z } from 'zod'
 import { agent, createRuntime, type Runtime, type Tool, tool } from '../../../src/index.ts'
 import { serveTools, type ToolServer } from '../../../src/nats.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { closedAfterEach } from '../../support/kept.ts'
 import { natsForAll } from '../../support/nats.ts'
 import { obedientModel } from '../../support/obedient-model.ts'
@@ -26,7 +28,7 @@ const withTools = async (...tools: Tool[]): Promise<{ runtime: Runtime; served: 
     }),
   )
   const served = kept(await serveTools(server.url, { name: `service-${count}`, tools, prefix, environment: { log: anEnvironment().log } }))
-  await vi.waitFor(() => expect(runtime.services.agents.get('main')!.tools.names).toEqual(expect.arrayContaining(tools.map(({ name }) => name))))
+  await vi.waitFor(() => expect(partsOf(runtime).agents.get('main')!.tools.names).toEqual(expect.arrayContaining(tools.map(({ name }) => name))))
   return { runtime, served }
 }
 

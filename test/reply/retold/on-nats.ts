@@ -1,7 +1,9 @@
 /** Stories told in memory and then on a NATS server: each has to come true there too, and to leave the same trace, but for ids and times. */
+
 import { expect, test } from 'vitest'
 import { partitionCount } from '../../../src/contracts/placement.ts'
 import { formatAddress } from '../../../src/contracts/subjects.ts'
+import { partsOf } from '../../../src/runtime/index.ts'
 import { type TestRuntime, virtualClock } from '../../../src/testing/index.ts'
 import { natsForAll } from '../../support/nats.ts'
 import { natsStore } from '../../support/nats-store.ts'
@@ -23,7 +25,7 @@ const toldBy = async (kit: TestRuntime): Promise<Told> => {
   // Wherever the story stops, what it has set going comes to rest.
   await kit.clock.settle()
   const trace: Record<string, string[]> = {}
-  const { journal } = kit.runtime.services.transport
+  const { journal } = partsOf(kit.runtime).transport
   for (const { address } of await journal.list())
     for await (const { actor, event } of kit.runtime.trace(address)) {
       if (event.startsWith('taken over')) continue

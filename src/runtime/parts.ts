@@ -1,4 +1,4 @@
-/** What the parts of a runtime share. */
+/** What the storeys inside share of a runtime. `createRuntime()` hands it to them; nothing that users hold leads to it. */
 
 import type { Host } from '../actors/index.ts'
 import type { Channels } from '../chat/channels/channel-table.ts'
@@ -7,15 +7,16 @@ import type { Directory, ToolNames } from '../cluster/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
+import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
 import type { Outputs } from './event-hub.ts'
 
-export type Services = {
+/** What is there before any actor is. */
+export type SharedParts = {
   environment: Environment
   transport: Transport
-  /** The actors of this process. */
-  host: Host
+  subjects: Subjects
   /** All actors, wherever they are. */
   directory: Directory
   outputs: Outputs
@@ -31,4 +32,10 @@ export type Services = {
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */
   admit(): void
+}
+
+/** What handles on actors work with. */
+export type Parts = SharedParts & {
+  /** The actors of this process. */
+  host: Host
 }
