@@ -12,6 +12,8 @@ import { filesUnder, importsIn, repository, resolveImport, textOf, withoutCommen
 const touches =
   /['"]node:(?:child_process|worker_threads|cluster)['"]|\bprocess\.(?:env|chdir|cwd|on|once|off|exit|kill|umask)\b|\bvi\.(?:mock|doMock|stub\w+|useFakeTimers)\b/
 
+/** They start servers, which touch nothing of the process that the tests of another file would see. */
+const harmless = new Set(['test/support/nats.ts', 'test/support/guard.ts'])
 const ours = (path: string): boolean => path.startsWith('test/') && path.endsWith('.ts') && existsSync(join(repository, path))
 
 /** By file, whether it or a helper of it does. */
@@ -23,7 +25,7 @@ const touchesProcess = (file: string): boolean => {
   known.set(file, false)
   const text = textOf(file)
   const helpers = importsIn(text).flatMap(({ path }) => resolveImport(file, path) ?? [])
-  const touching = touches.test(withoutComments(text)) || helpers.some((path) => ours(path) && touchesProcess(path))
+  const touching = touches.test(withoutComments(text)) || helpers.some((path) => ours(path) && !harmless.has(path) && touchesProcess(path))
   known.set(file, touching)
   return touching
 }

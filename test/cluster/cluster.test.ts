@@ -9,10 +9,10 @@ import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '.
 import { partsOf } from '../../src/runtime/index.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
-import { natsForAll } from '../support/nats.ts'
+import { ownNats } from '../support/nats.ts'
 import { anEnvironment } from '../transport/harness.ts'
 
-const server = natsForAll()
+const server = ownNats()
 
 /** Where each tool call ran, and how often. */
 const paid: { node: string; callId: string }[] = []

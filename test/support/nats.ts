@@ -219,17 +219,42 @@ export const wipe = async (url: string, part = ''): Promise<void> => {
   await nc.close()
 }
 
-/** One for all tests of a file. To be called at its top; the server is there when they run. */
-export const natsForAll = (options: NatsOptions = {}): Pick<Nats, 'url' | 'port' | 'restart' | 'freeze' | 'thaw'> => {
+/** What a lost power supply takes with it is the matter of other tests, and a sync for each message their price. */
+const unsynced = { jetStreamConfig: 'sync_interval: 2m' }
+let shared: Promise<Nats> | undefined
+
+/**
+ * One for all tests of a file, and of those that share its process: it is there when they run, and empty when a file begins. To be called at its top.
+ * Nobody restarts it; who wants to takes {@link ownNats}.
+ */
+export const natsForAll = (): Pick<Nats, 'url' | 'port'> => {
+  let server: Nats | undefined
+  beforeAll(async () => {
+    await natsServer()
+    // It ends with the process.
+    shared ??= startNats(unsynced)
+    server = await shared
+  }, natsFetchMs)
+  afterAll(() => server && wipe(server.url))
+  return standingFor(() => server)
+}
+
+/** One for the tests of a file alone, which may do with it what they want. To be called at its top. */
+export const ownNats = (options: NatsOptions = {}): Pick<Nats, 'url' | 'port' | 'restart' | 'freeze' | 'thaw'> => {
   let server: Nats | undefined
   beforeAll(async () => {
     await natsServer()
     server = await startNats(options)
   }, natsFetchMs)
   afterAll(() => server?.stop())
+  return standingFor(() => server)
+}
+
+const standingFor = (server: () => Nats | undefined): Pick<Nats, 'url' | 'port' | 'restart' | 'freeze' | 'thaw'> => {
   const there = (): Nats => {
-    if (server === undefined) throw new Error('the server is there when tests run')
-    return server
+    const one = server()
+    if (one === undefined) throw new Error('the server is there when tests run')
+    return one
   }
   return {
     get url() {

@@ -13,11 +13,11 @@ import { openNats } from '../../src/transport/nats/open.ts'
 import { openWakes } from '../../src/transport/nats/wakes.ts'
 import { clearLeftovers } from '../../src/transport/nats/workarounds/acknowledged-sweep.ts'
 import { closedAfterEach } from '../support/kept.ts'
-import { natsForAll } from '../support/nats.ts'
+import { ownNats } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { aHastyClock, aManualClock, anEnvironment, aSession, aSignal, awake, bytesOf, systemClock, textOf } from './harness.ts'
 
-const server = natsForAll()
+const server = ownNats()
 
 const kept = closedAfterEach()
 

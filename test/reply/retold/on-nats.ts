@@ -48,8 +48,7 @@ const apart = /random/
 /** @param wanted which of the stories are told */
 export const retellOnNats = (given: readonly string[], wanted: (test: string) => boolean = () => true): void => {
   const files = given.filter((file) => !apart.test(file))
-  // What a machine loses when its power is cut is another test's matter.
-  const server = natsForAll({ jetStreamConfig: 'sync_interval: 2m' })
+  const server = natsForAll()
   const embedded: Memory = new Map()
   const onNats: Memory = new Map()
   let count = 0

@@ -1,6 +1,6 @@
 /** The suite once more, while the link is cut, answers are swallowed and the server is killed in the middle of it. */
 import { afterAll, afterEach, beforeAll, describe } from 'vitest'
-import { natsForAll } from '../support/nats.ts'
+import { ownNats } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
 import { type Harm, interrupted } from './interrupted.ts'
 import { natsBackend } from './nats.backend.ts'
@@ -27,7 +27,7 @@ const skip = {
 }
 
 describe('one server that is harmed while it is used', () => {
-  const server = natsForAll()
+  const server = ownNats()
   let proxy: TcpProxy
   beforeAll(async () => {
     proxy = await startTcpProxy({ to: server.port, split: splitNats })
