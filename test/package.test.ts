@@ -30,8 +30,16 @@ test('a link that leads nowhere is seen, wherever the page stands', () => {
 })
 
 test('every entry point and the command are in it; sources, tests and benchmarks are not', () => {
-  const { exports, bin } = JSON.parse(textOf('package.json')) as { exports: Record<string, string | Record<string, string>>; bin: object }
-  const named = [...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry))), ...Object.values(bin)]
+  type Manifest = { exports: Record<string, string | Record<string, string>>; bin: object; browser: Record<string, string> }
+  const { exports, bin, browser } = JSON.parse(textOf('package.json')) as Manifest
+  const builtForBrowsers = Object.entries(browser)
+    .flat()
+    .filter((path) => path.startsWith('./dist/'))
+  const named = [
+    ...builtForBrowsers,
+    ...Object.values(exports).flatMap((entry) => (typeof entry === 'string' ? [entry] : Object.values(entry))),
+    ...Object.values(bin),
+  ]
 
   expect(packed.files).toEqual(expect.arrayContaining(named.map((path) => path.replace(/^\.\//, ''))))
   expect(packed.files.filter((path) => /^(?:src|test|scripts|bench)\/|\.tsbuildinfo$/.test(path) && path !== 'bench/README.md')).toEqual([])

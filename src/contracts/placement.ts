@@ -38,12 +38,19 @@ export type Members = { nodes: readonly NodeRecord[]; seats: readonly Seat[] }
 const fnvOffset = 0x811c9dc5
 const fnvPrime = 0x01000193
 
-/** FNV-1a, 32 bits. */
+/** FNV-1a of the text as UTF-8, 32 bits. */
 const fnv = (text: string): number => {
   let hash = fnvOffset
-  for (const byte of Buffer.from(text, 'utf8')) hash = Math.imul(hash ^ byte, fnvPrime) >>> 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    // Of ASCII, which an escaped address always is, each character is one byte.
+    if (code > 0x7f) return fnvOf(new TextEncoder().encode(text))
+    hash = Math.imul(hash ^ code, fnvPrime) >>> 0
+  }
   return hash
 }
+
+const fnvOf = (bytes: Uint8Array): number => bytes.reduce((hash, byte) => Math.imul(hash ^ byte, fnvPrime) >>> 0, fnvOffset)
 
 /** The same as nats-server makes of `partition(64,1,2)`, so that the server sorts messages as we sort actors. */
 export const partitionOf = ({ kind, id }: Address): number => fnv(kind + escapeToken(id)) % partitionCount

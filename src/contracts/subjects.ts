@@ -14,7 +14,7 @@ export const escapeToken = (id: string): string => {
     throw new RuntimeError('bad_request', 'an id must be a non-empty string', { field: 'id', hint: 'give at least one character' })
   if (id.length <= maxIdBytes && plain.test(id)) return id
   if (!id.isWellFormed()) throw new RuntimeError('bad_request', 'an id must be well-formed Unicode', { field: 'id' })
-  const bytes = Buffer.from(id, 'utf8')
+  const bytes = new TextEncoder().encode(id)
   if (bytes.length > maxIdBytes)
     throw new RuntimeError('too_large', `an id may have at most ${maxIdBytes} bytes, this one has ${bytes.length}`, {
       field: 'id',
@@ -35,10 +35,12 @@ export const escapeBytes = (bytes: Uint8Array, kept: RegExp): string => {
 
 /** The inverse of {@link escapeBytes}, as UTF-8. */
 export const unescapeBytes = (text: string): string =>
-  Buffer.from(
-    text.replace(/=([0-9A-F]{2})|(.)/g, (_, hex, other) => hex ?? other.charCodeAt(0).toString(16)),
-    'hex',
-  ).toString('utf8')
+  // What looks like a byte order mark is part of the text.
+  new TextDecoder('utf-8', { ignoreBOM: true }).decode(
+    Uint8Array.from(text.matchAll(/=([0-9A-F]{2})|(.)/g), ([, hex, other]) =>
+      hex === undefined ? (other as string).charCodeAt(0) : Number(`0x${hex}`),
+    ),
+  )
 
 /** The inverse of {@link escapeToken}. @throws RuntimeError bad_request for anything that it could not have made */
 export const unescapeToken = (token: string): string => {

@@ -2,8 +2,8 @@
  * Time, chance and ids for guards, assigns, contexts and every other function of a machine. Inside of a transition they come out the same in every replay;
  * anywhere else, in a test with plain XState too, they are the real ones.
  */
-import { randomUUID } from 'node:crypto'
 import { presentMoment } from '../actors/index.ts'
+import { hexOf } from '../contracts/bytes.ts'
 
 /** ms since the epoch; inside of a transition the time of its commit, which no replay changes. Use it instead of `Date.now()`. */
 export const now = (): number => presentMoment()?.now() ?? Date.now()
@@ -20,10 +20,8 @@ export const random = (): number => {
 /** A UUID of version 4 that nobody else has. Use it instead of `randomUUID()`. */
 export const uuid = (): string => {
   const bytes = presentMoment()?.draw().slice(0, 16)
-  if (!bytes) return randomUUID()
+  if (!bytes) return crypto.randomUUID()
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x40
   bytes[8] = ((bytes[8] ?? 0) & 0x3f) | 0x80
-  return Buffer.from(bytes)
-    .toString('hex')
-    .replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
+  return hexOf(bytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-')
 }

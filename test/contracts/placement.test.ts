@@ -37,3 +37,9 @@ test('the order in which nodes are named changes nothing, and without any nobody
   expect(seatsOf(['a', 'b', 'c'])).toEqual(seatsOf(['c', 'a', 'b']))
   expect(seatsOf([])).toEqual(partitions.map(() => null))
 })
+
+test('names that are not ASCII count as their UTF-8 bytes: nodes of all versions agree who holds what', () => {
+  const nodes = ['Käse', '☃', '😀', 'plain']
+
+  expect(partitions.slice(0, 8).map((partition) => rendezvous(partition, nodes))).toEqual(['Käse', '😀', '😀', 'Käse', '😀', 'plain', '☃', '😀'])
+})

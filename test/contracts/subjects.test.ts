@@ -1,7 +1,16 @@
 /** What an id from outside may do to a subject: nothing. */
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { escapeToken, formatAddress, maxIdBytes, parseAddress, subjects, unescapeToken } from '../../src/contracts/subjects.ts'
+import {
+  escapeBytes,
+  escapeToken,
+  formatAddress,
+  maxIdBytes,
+  parseAddress,
+  subjects,
+  unescapeBytes,
+  unescapeToken,
+} from '../../src/contracts/subjects.ts'
 
 const seeded = { seed: 1, numRuns: 2_000 }
 /** Any text, low bytes, wildcards and our own escape sign above all. */
@@ -14,6 +23,15 @@ const ids = fc.array(character, { minLength: 1, maxLength: 40 }).map((parts) => 
 const tokens = fc
   .array(fc.constantFrom('=', '0', '1', '4', 'a', 'A', 'C', 'c', 'F', 'f', '3', '8', 'é'), { minLength: 1, maxLength: 12 })
   .map((parts) => parts.join(''))
+test('any bytes that were escaped come back as the text that Node reads in them', () => {
+  fc.assert(
+    fc.property(fc.oneof(fc.uint8Array({ maxLength: 40 }), fc.constantFrom(Uint8Array.of(0xef, 0xbb, 0xbf, 65))), (bytes) => {
+      expect(unescapeBytes(escapeBytes(bytes, /^[A-Za-z0-9]$/))).toBe(Buffer.from(bytes).toString('utf8'))
+    }),
+    seeded,
+  )
+})
+
 const refusal = expect.objectContaining({ code: 'bad_request' })
 
 describe('an id', () => {

@@ -1,8 +1,9 @@
 /** The signature of a machine: what a journal remembers of the machine that wrote it. */
-import { createHash } from 'node:crypto'
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
+import { hexOf } from '../../contracts/bytes.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { depthMax } from '../../contracts/plain.ts'
+import { sha256 } from '../native.ts'
 
 /**
  * A stable hash of everything that decides where an event leads: states, transitions in the order XState tries them, and the names of
@@ -20,10 +21,7 @@ export const machineSignature = (machine: AnyStateMachine): string => {
       hint: plainDataHint,
       data: { problems },
     })
-  return createHash('sha256')
-    .update(JSON.stringify(canonical(description)))
-    .digest('hex')
-    .slice(0, 16)
+  return hexOf(sha256(JSON.stringify(canonical(description)))).slice(0, 16)
 }
 
 /** Every place whose data cannot be part of a signature: a bigint, a symbol, a circle, or data nested too deep. */

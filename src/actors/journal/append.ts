@@ -1,4 +1,5 @@
 /** One append with its three answers turned into two: an unknown outcome is looked up, never believed. */
+import { sameBytes } from '../../contracts/bytes.ts'
 import { type Clock, pause } from '../../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { isDamage, shorterError } from '../../contracts/shorter.ts'
@@ -39,7 +40,7 @@ export const appendCommit = async (append: Append): Promise<void> => {
     // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
     const last = await readBack(append)
     if (last !== 'unknown') {
-      if (last?.seq === expected + 1 && Buffer.compare(last.bytes, bytes) === 0) return
+      if (last?.seq === expected + 1 && sameBytes(last.bytes, bytes)) return
       if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0)
     }
     if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed

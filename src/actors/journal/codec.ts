@@ -1,9 +1,9 @@
 /** How commits and snapshots become bytes: msgpack that any reader understands, with one extension: errors stay errors. */
-import { crc32 } from 'node:zlib'
 import { addExtension, Packr } from 'msgpackr'
 import { Actor } from 'xstate'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { Commit } from '../../contracts/journal.ts'
+import { crc32 } from '../native.ts'
 import { type ErrorParts, errorFrom, errorParts } from './journal-value.ts'
 import { errorType, requirePlainBytes } from './msgpack-check.ts'
 

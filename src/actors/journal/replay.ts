@@ -1,14 +1,12 @@
 /** Folds a recorded trace again and compares every state with the recorded one. No effect runs, nothing is written. */
-
-import { isDeepStrictEqual } from 'node:util'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../../contracts/journal.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
+import { firstDifference } from '../replica/difference.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Emitted } from '../replica/sink.ts'
-import { emittedBy } from '../root/state.ts'
+import { type Emitted, emittedBy } from '../replica/sink.ts'
 import { isTakeover } from './ledger.ts'
 import { readPast } from './recovery.ts'
 
@@ -49,7 +47,7 @@ export const replay = async (
       }
       const states = present.takeStates()
       for (const path of new Set([...Object.keys(commit.states), ...Object.keys(states)]))
-        if (!isDeepStrictEqual(commit.states[path], states[path]))
+        if (firstDifference(commit.states[path], states[path], ''))
           difference ??= { seq: commit.seq, path, recorded: commit.states[path], replayed: states[path] }
       if (compareContext && !present.fits(commit.digest))
         difference ??= { seq: commit.seq, recorded: `digest ${commit.digest}`, replayed: `digest ${present.digest()}` }

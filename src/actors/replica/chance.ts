@@ -1,5 +1,5 @@
 /** What a transition may know of time and chance: the same again whenever it is replayed. */
-import { hash } from 'node:crypto'
+import { sha256 } from '../native.ts'
 
 export type Moment = {
   /** ms since the epoch of the commit that the transition belongs to. */
@@ -48,7 +48,7 @@ export class Chance {
       this.#seed = this.#make()
       this.#fresh = this.#seed !== undefined
     }
-    return hash('sha256', `${this.#seed ?? ''} ${++this.#drawn}`, 'buffer')
+    return sha256(`${this.#seed ?? ''} ${++this.#drawn}`)
   }
 
   get drawn(): number {

@@ -2,13 +2,13 @@
  * Applies an input a second time, to a copy of the tree as it was before, and compares. Where that leads elsewhere, so would every replay: the actor would be
  * `drift` after its next crash, and nobody could read it any more.
  */
-import { isDeepStrictEqual } from 'node:util'
-import { type AnyActorRef, type AnyMachineSnapshot, Actor as XStateActor } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot } from 'xstate'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, Input } from '../../contracts/journal.ts'
 import { decode, encode } from '../journal/codec.ts'
 import { wholeSnapshot } from '../journal/snapshots.ts'
 import type { Registration } from '../registration.ts'
+import { firstDifference, type ValueDifference } from './difference.ts'
 import { Replica } from './replica.ts'
 import type { Output, ReplicaSnapshot } from './sink.ts'
 
@@ -67,7 +67,7 @@ export const lookAgain = (
   return secondLook.refuses ? error : undefined
 }
 
-type Difference = { path: ActorPath; place: string; values?: [unknown, unknown] }
+type Difference = { path: ActorPath; place: string } & Partial<ValueDifference>
 
 const differenceOf = (live: Replica, again: Replica): Difference | undefined => {
   if (again.failure) return { path: '/', place: `fails when it is done again: ${String(again.failure.error)}` }
@@ -102,27 +102,6 @@ const outputDifference = (live: readonly Output[], again: readonly Output[]): Di
   }
   return undefined
 }
-
-/** @param seen what was compared before: parts may know each other */
-const firstDifference = (a: unknown, b: unknown, place: string, seen = new Set<unknown>()): Pick<Difference, 'place' | 'values'> | undefined => {
-  // A reference to an actor is the actor of that name, in either tree.
-  if (a instanceof XStateActor && b instanceof XStateActor) return a.id === b.id ? undefined : { place, values: [a.id, b.id] }
-  // A function that is made anew each time is another object, and does the same.
-  if (typeof a === 'function' && typeof b === 'function') return String(a) === String(b) ? undefined : { place, values: [a, b] }
-  const parts = [a, b].every((part) => typeof part === 'object' && part !== null && isPlainObject(part))
-  // Minus zero comes back from a journal as zero.
-  if (!parts) return a === b || isDeepStrictEqual(a, b) ? undefined : { place, values: [a, b] }
-  if (seen.has(a)) return undefined
-  seen.add(a)
-  const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>]
-  for (const key of new Set([...Object.keys(left), ...Object.keys(right)])) {
-    const found = firstDifference(left[key], right[key], place === '' ? key : `${place}.${key}`, seen)
-    if (found) return found
-  }
-  return undefined
-}
-
-const isPlainObject = (part: object): boolean => Array.isArray(part) || [Object.prototype, null].includes(Object.getPrototypeOf(part))
 
 const shown = (value: unknown): string => {
   try {

@@ -21,6 +21,9 @@ export const lasting = ({ kind }: Output): boolean => kind === 'action' || kind 
 /** What an actor said to whoever listens. */
 export type Emitted = { path: ActorPath; event: AnyEvent }
 
+export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
+  outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
+
 /** An effect that has been invoked and has not ended. */
 export type Effect = {
   path: ActorPath

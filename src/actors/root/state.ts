@@ -12,7 +12,7 @@ import { encodeSnapshot } from '../journal/snapshots.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import { lookAgain, type Twin, twinOf } from '../replica/second-application.ts'
-import type { Emitted, Output, Outside } from '../replica/sink.ts'
+import { emittedBy, type Output, type Outside } from '../replica/sink.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
@@ -32,9 +32,6 @@ export type StateOptions = {
   /** A tree is broken and about to be replaced. */
   broken(replica: Replica): void
 }
-
-export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
-  outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
 
 export class State {
   readonly #options: StateOptions

@@ -1,0 +1,41 @@
+/** What browser.test.ts bundles for a browser: every chart, what folds a journal, and a machine as a user writes one. Texts go in and come out. */
+import { assign, setup } from 'xstate'
+import { chart, machineSignature, registerMachine, replay, toMermaid } from '../../src/actors/index.ts'
+import { machines } from '../../src/all-machines.ts'
+import { partitionOf } from '../../src/contracts/placement.ts'
+import type { Address } from '../../src/contracts/subjects.ts'
+import type { Journal } from '../../src/contracts/transport.ts'
+import { now, random, uuid } from '../../src/runtime/moment.ts'
+
+const types = {} as { context: { id: string; drawn: unknown[] } }
+
+/** It asks for time and chance wherever it can, which only a replay that hashes as the recording did gives it again. */
+export const lotteryMachine = setup({
+  types,
+  guards: { lucky: () => random() < 0.5 },
+}).createMachine({
+  id: 'lottery',
+  context: () => ({ id: uuid(), drawn: [] }),
+  initial: 'open',
+  states: {
+    open: { on: { draw: [{ guard: 'lucky', target: 'won' }, { target: 'lost' }] } },
+    won: { after: { 1000: 'open' } },
+    lost: { after: { 2000: 'open' } },
+  },
+  on: { note: { actions: assign({ drawn: ({ context }) => [...context.drawn, now(), random(), uuid()] }) } },
+})
+
+const all = { ...machines, lottery: lotteryMachine }
+
+export const drawn = (): string =>
+  JSON.stringify(Object.entries(all).map(([name, machine]) => [name, machineSignature(machine), chart(machine), toMermaid(chart(machine))]))
+
+export const partition = (address: Address): number => partitionOf(address)
+
+type Bytes = readonly number[]
+
+export const fold = async ({ kind, id }: Address, frames: readonly Bytes[]): Promise<string> => {
+  const read: Journal['read'] = async (_, from, { limit = Number.POSITIVE_INFINITY } = {}) =>
+    frames.map((bytes, index) => ({ seq: index + 1, bytes: Uint8Array.from(bytes) })).slice(from - 1, from - 1 + limit)
+  return JSON.stringify(await replay({ read } as Journal, { kind, id }, registerMachine(kind, all[kind as keyof typeof all])))
+}
