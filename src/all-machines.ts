@@ -4,6 +4,7 @@ import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
 import { streamMachine } from './chat/delivery/delivery.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
+import { followMachine } from './client/follow.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
 import { peerMachine } from './cluster/peer.machine.ts'
@@ -25,5 +26,6 @@ export const machines: Record<string, AnyStateMachine> = {
   partition: partitionMachine,
   peer: peerMachine,
   prompt: promptMachine,
+  follow: followMachine,
   provider: providerMachine,
 }

@@ -1,6 +1,7 @@
 import { Host, replay, traceEntries } from './actors/index.ts'
 import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
 import { channelTable, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
+import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { RuntimeError } from './contracts/errors.ts'
@@ -191,6 +192,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       subjects: names,
       models: { defaultRef: models.defaultRef, list: () => models.list(), get: (ref) => models.get(ref) },
       log,
+      shared: transport.capabilities.sharedByNodes,
       session,
       actor: (kind, id, input) => new Actor(parts, kind, id, input),
       publish: (subject, data, id) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
@@ -229,7 +231,10 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const whole: RuntimeParts = { ...parts, runtime }
     // Whoever shares the bus asks there; a store of one process has its own doors.
     const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(whole) : undefined
-    const agentHost = resumes && agentProtocol ? openAgentProtocol(whole, agentProtocol) : undefined
+    const agentHost =
+      resumes && agentProtocol
+        ? openAgentProtocol(whole, agentProtocol, (message) => follow(inProcessClient(runtime), message, { clock: environment.clock }))
+        : undefined
     log.info(
       { version, transport: transport.name, agents: [...agents.keys()], actors: machines.map(({ kind }) => kind), resumes },
       'the runtime started',

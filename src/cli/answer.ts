@@ -1,8 +1,8 @@
 /** Follows a turn to its answer, which is what goes to stdout. */
+import type { Followed } from '../client/index.ts'
 import type { RunEvent } from '../runtime/index.ts'
 import { onInterrupt } from './interrupt.ts'
 import { exitCodes, printJson, reportError } from './output.ts'
-import { type Conversation, textsOf } from './say.ts'
 import { Words } from './words.ts'
 
 export type Listener = {
@@ -14,7 +14,7 @@ export type Listener = {
 }
 
 /** @returns the exit code */
-export const printAnswer = async (conversation: Conversation, { json = false, hear, interrupt }: Listener): Promise<number> => {
+export const printAnswer = async (followed: Followed, { json = false, hear, interrupt }: Listener): Promise<number> => {
   let interrupted = false
   const words = json ? undefined : new Words(process.stdout)
   const stopListening = onInterrupt(async () => {
@@ -22,13 +22,13 @@ export const printAnswer = async (conversation: Conversation, { json = false, he
     await interrupt()
   })
   try {
-    for await (const event of conversation.events) {
+    for await (const event of followed.events) {
       if (json) printJson(event)
       words?.hear(event)
       if (hear(event)) return exitCodes.fine
     }
-    const output = await conversation.outcome
-    words?.finish(output, await textsOf(conversation, output))
+    const output = await followed.outcome
+    words?.finish(output, await followed.texts(output))
     return exitCodes.fine
   } catch (error) {
     words?.breakLine()
@@ -37,6 +37,6 @@ export const printAnswer = async (conversation: Conversation, { json = false, he
     return exitCodes.failed
   } finally {
     stopListening()
-    conversation.stop()
+    followed.stop()
   }
 }

@@ -1,16 +1,16 @@
 /** `statecast approve`: a person's decision about one tool call. */
 
 import type { WaitingApproval } from '../api/index.ts'
-import type { Client } from '../client/index.ts'
+import { type Client, followRun } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { withSession } from './address.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, approveCommand, callName, progressText, shortText } from './cards.ts'
 import { connect } from './connect.ts'
+import { followedFrom } from './follow.ts'
 import type { Place } from './hint.ts'
 import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
-import { follow } from './say.ts'
 
 export type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
 
@@ -78,10 +78,10 @@ const untilAnswered = async (
 ): Promise<number> => {
   const { sessionKey, callId, runId } = approval
   const { json = false } = options
-  const conversation = await follow(client, { sessionKey, id: runId, place: options }, decide)
+  const followed = await followRun(client, { sessionKey, runId, resume: decide }, followedFrom(options))
   const others = new Map(waiting.filter((one) => one.callId !== callId).map((one) => [one.callId, one as Omit<WaitingApproval, 'at'>]))
   let settled = false
-  return printAnswer(conversation, {
+  return printAnswer(followed, {
     json,
     hear: (event) => {
       const progress = event.type === 'tool' && event.phase === 'requested' ? undefined : progressText(event)
@@ -97,7 +97,7 @@ const untilAnswered = async (
     interrupt: async () => {
       // A node goes on without us; in this process the turn is stopped rather than torn apart.
       if (client.url === undefined) await client.command('chat.abort', { sessionKey }).catch(() => undefined)
-      conversation.stop()
+      followed.stop()
     },
   })
 }

@@ -1,15 +1,15 @@
 /** `statecast send`: one message, one answer. */
 import { randomUUID } from 'node:crypto'
-import type { Client } from '../client/index.ts'
+import { type Client, follow } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
 import { connect } from './connect.ts'
+import { followedFrom } from './follow.ts'
 import { decoded } from './lines.ts'
 import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printJson } from './output.ts'
-import { say } from './say.ts'
 
 export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
 
@@ -31,8 +31,8 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
       if (client.url === undefined) note('no node is running: the message is stored, and answered when one runs next (statecast up)')
       return exitCodes.fine
     }
-    const conversation = await say(client, { sessionKey, place: options }, words)
-    return await printAnswer(conversation, {
+    const followed = await follow(client, { sessionKey, ...words }, followedFrom(options))
+    return await printAnswer(followed, {
       json,
       hear: (event) => {
         const progress = progressText(event)
@@ -40,7 +40,7 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
         if (event.type === 'approval') throw approvalNeeded(sessionKey, event, options)
         return false
       },
-      interrupt: () => client.command('chat.abort', { sessionKey }).catch(() => conversation.stop()),
+      interrupt: () => client.command('chat.abort', { sessionKey }).catch(() => followed.stop()),
     })
   } finally {
     await client.close()

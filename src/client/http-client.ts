@@ -5,7 +5,9 @@ import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { OutEvent } from '../runtime/index.ts'
 import type { Client, Subscription } from './client.ts'
 
-export const httpClient = ({ url, token }: { url: string; token: string | undefined }): Client => {
+export type HttpClientOptions = { url: string; token: string | undefined; outageMsMax?: number | undefined }
+
+export const httpClient = ({ url, token, outageMsMax = 0 }: HttpClientOptions): Client => {
   const agent = new Agent({ keepAlive: true })
   const streams = new Set<IncomingMessage>()
 
@@ -27,14 +29,15 @@ export const httpClient = ({ url, token }: { url: string; token: string | undefi
 
   return {
     url,
+    outageMsMax,
     command: async <Result>(name: CommandName, input: unknown) => {
       const response = await open('POST', `/rpc/${name}`, JSON.stringify(input))
       const body = parse(await textOf(response, url), url)
       if (response.statusCode !== 200) throw errorIn(body, url, response.statusCode)
       return body as Result
     },
-    events: async (sessionKey): Promise<Subscription> => {
-      const listen = async (last?: string): Promise<IncomingMessage> => {
+    events: async (sessionKey, place): Promise<Subscription> => {
+      const listen = async (last = place): Promise<IncomingMessage> => {
         const after = last === undefined ? {} : { 'last-event-id': last }
         const response = await open('GET', `/events?sessionKey=${encodeURIComponent(sessionKey)}`, undefined, after)
         if (response.statusCode !== 200) throw errorIn(parse(await textOf(response, url), url), url, response.statusCode)
@@ -45,7 +48,7 @@ export const httpClient = ({ url, token }: { url: string; token: string | undefi
       let response = await listen()
       let stopped = false
       const read = async function* (): AsyncGenerator<OutEvent> {
-        for (let last: string | undefined; ; ) {
+        for (let last = place; ; ) {
           let gap = false
           for await (const { id, event } of eventsIn(response)) {
             last = id ?? last

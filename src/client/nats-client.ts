@@ -1,6 +1,6 @@
 /** Commands of a node over NATS, through its front door. */
 
-import { beginning, birthOf, inOrder } from '../api/index.ts'
+import { beginning, birthOf, type EventPage, inOrder, parsePlace } from '../api/index.ts'
 import type { CommandName } from '../contracts/commands.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
@@ -38,7 +38,7 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     outageMsMax,
     hearsay: true,
     command: (name, input) => command(name, input),
-    events: async (id): Promise<Subscription> => {
+    events: async (id, after): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()
       const address = { kind: 'session', id }
       const stop = bus.subscribe(names.everyOut(address), ({ data }) => {
@@ -47,8 +47,17 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
       })
       await flush()
       const lives = { birth: () => birthOf(journalOf({ command }, address), address), stamped: false }
+      const read = async function* (): AsyncGenerator<OutEvent> {
+        let place = after === undefined ? beginning : parsePlace(after, 'after')
+        for (let page: EventPage = { events: [], next: after ?? '', more: after !== undefined }; page.more; ) {
+          page = await command<EventPage>('events.read', { id, after: page.next })
+          yield* page.events
+          place = parsePlace(page.next)
+        }
+        yield* inOrder(queue, place, lives)
+      }
       return {
-        events: inOrder(queue, beginning, lives),
+        events: read(),
         stop: () => {
           stop()
           queue.end()

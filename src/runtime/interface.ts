@@ -26,6 +26,8 @@ export type Health = TransportHealth & { ready: boolean; liveActors: number; tra
 /** Alone it stands for a runtime of any machines; `Runtime<{ order: typeof order }>` knows what its actors take and give. */
 export interface Runtime<Registered extends Machines = Machines> {
   readonly subjects: Subjects
+  /** Whether other processes run the same actors: what is heard of them then comes over a bus. */
+  readonly shared: boolean
   /** A conversation, by key; it begins with its first message. */
   session(key: string, which?: { agent?: string }): Session
   /** An actor of one of your own machines. @param input for its creation, if it is not there yet */

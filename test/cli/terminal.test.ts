@@ -4,7 +4,7 @@ import { stripVTControlCharacters } from 'node:util'
 import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { chatInTerminal } from '../../src/cli/chat/terminal.ts'
-import { inProcessClient } from '../../src/client/client.ts'
+import { inProcessClient } from '../../src/client/index.ts'
 import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
 
 const runtimes: Runtime[] = []

@@ -12,6 +12,7 @@ type Names =
   | 'publish'
   | 'command'
   | 'events'
+  | 'shared'
   | 'trace'
   | 'replay'
   | 'registration'
@@ -26,6 +27,7 @@ type Names =
 
 const names: Record<Names, true> = {
   subjects: true,
+  shared: true,
   models: true,
   log: true,
   session: true,

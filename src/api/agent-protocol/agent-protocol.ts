@@ -5,7 +5,7 @@ import type { BusMessage } from '../../contracts/transport.ts'
 import type { AgentProtocolOptions, RuntimeParts } from '../../runtime/index.ts'
 import { announceService } from '../nats/micro-service.ts'
 import { promptIn, requestMax } from './agent-request.ts'
-import { answerPrompt, callerOf } from './prompt.effects.ts'
+import { answerPrompt, callerOf, type Follow } from './prompt.effects.ts'
 
 export type AgentProtocol = {
   /** Takes no more prompts and is not found any more; what was taken is answered. Safe twice. */
@@ -39,7 +39,8 @@ export const checkAgentProtocol = ({ owner, names }: AgentProtocolOptions): Agen
 /** A conversation of an agent, named so that `statecast history` and the rest find it. */
 const sessionKey = (agent: string, owner: string, name: string): string => `agent:${agent}:${owner}:${name}`
 
-export const openAgentProtocol = (parts: RuntimeParts, { owner, names }: AgentProtocolOptions): AgentProtocol => {
+/** @param follow how a prompt is said and its answer heard */
+export const openAgentProtocol = (parts: RuntimeParts, { owner, names }: AgentProtocolOptions, follow: Follow): AgentProtocol => {
   const { transport, environment, agents } = parts
   const { bus } = transport
   const { clock, log } = environment
@@ -63,10 +64,8 @@ export const openAgentProtocol = (parts: RuntimeParts, { owner, names }: AgentPr
       if (!isToken(name))
         throw new RuntimeError('bad_request', 'this cannot be the name of a conversation', { hint: 'use 1 to 63 letters, digits, _ or -' })
       const text = promptIn(data)
-      return await answerPrompt(parts, parts.runtime.session(sessionKey(agent, owner, name), { agent }), caller, {
-        text,
-        id: headers?.['Nats-Msg-Id'],
-      })
+      const prompt = { text, id: headers?.['Nats-Msg-Id'], agent, follow }
+      return await answerPrompt(parts, parts.runtime.session(sessionKey(agent, owner, name), { agent }), caller, prompt)
     } catch (error) {
       const body = shownBody(error)
       if (!isRuntimeError(error)) log.error({ error: body, agent }, 'a prompt failed')

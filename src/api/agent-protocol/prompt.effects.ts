@@ -1,9 +1,10 @@
 /** Gives the statechart of one prompt its effects: the session that answers, the caller who reads and is asked. */
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createActor, fromPromise } from 'xstate'
+import type { CommandInput } from '../../contracts/commands.ts'
 import { type ErrorBody, errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
-import type { Approval } from '../../contracts/turn.ts'
+import type { Approval, TurnOutput } from '../../contracts/turn.ts'
 import type { Parts, RunEvent, Session } from '../../runtime/index.ts'
 import { errorHeaders } from '../nats/micro-service.ts'
 import { promptIn, protocolStatus } from './agent-request.ts'
@@ -46,12 +47,15 @@ export const callerOf = ({ transport, environment }: Pick<Parts, 'transport' | '
   }
 }
 
+/** Says something in a session and follows it to its outcome, as every client does. */
+export type Follow = (message: CommandInput<'chat.send'>) => Promise<{ events: AsyncIterable<RunEvent>; outcome: Promise<TurnOutput> }>
+
 /** @param text the prompt @param id under which it is said once @returns how it ended, when the stream has ended */
 export const answerPrompt = (
   { transport, environment, subjects }: Pick<Parts, 'transport' | 'environment' | 'subjects'>,
   session: Session,
   caller: Caller,
-  { text, id }: { text: string; id?: string | undefined },
+  { text, id, agent, follow }: { text: string; id?: string | undefined; agent: string; follow: Follow },
 ): Promise<ErrorBody | undefined> => {
   const { clock, log } = environment
   const ended = Promise.withResolvers<ErrorBody | undefined>()
@@ -66,19 +70,16 @@ export const answerPrompt = (
   const waits = (approval: Approval): void => actor.send({ type: 'approval', approval })
 
   const answer = async (): Promise<void> => {
-    const run = await session.send(text, { idempotencyKey: id })
+    const { events, outcome } = await follow({ sessionKey: session.key, agent, message: text, idempotencyKey: id ?? environment.ids.next('m') })
     const answered = answerText()
-    const hear = async (event: RunEvent): Promise<void> => {
+    const hear = (event: RunEvent): void => {
       if (event.type === 'delta') say(answered.delta(event))
       else if (event.type === 'approval') waits(event)
       else if (event.type === 'decided') actor.send({ type: 'decided', callId: event.callId })
       else if (event.type === 'final') say(answered.rest(event.text))
-      // It has joined a turn that may wait for somebody already.
-      else if (event.type === 'accepted' && event.status === 'steered')
-        for (const approval of (await session.view()).approvals) if (approval.runId === event.runId) waits(approval)
     }
-    for await (const event of run.events()) await hear(event)
-    await run.result()
+    for await (const event of events) hear(event)
+    await outcome
   }
 
   const decide = async ({ approval, decision }: PromptDecision): Promise<void> => {

@@ -1,15 +1,15 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 
-import type { Client } from '../../client/index.ts'
+import { type Client, follow } from '../../client/index.ts'
 import { textMax } from '../../contracts/session.ts'
 import type { RunEvent } from '../../runtime/index.ts'
 import { Blocks } from '../blocks.ts'
 import { approvalNeeded, progressText } from '../cards.ts'
+import { followedFrom } from '../follow.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { linesOf } from '../lines.ts'
 import type { ChatOptions } from '../options.ts'
 import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from '../output.ts'
-import { say } from '../say.ts'
 
 const tellProgress = (event: RunEvent): void => {
   const text = progressText(event)
@@ -30,15 +30,15 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
 
   /** @returns whether the next line may follow */
   const answer = async (message: string): Promise<boolean> => {
-    const conversation = await say(
+    const followed = await follow(
       client,
-      { sessionKey: session, place: options },
-      { message, origin: { channel: 'stdio', to: session }, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
+      { sessionKey: session, message, origin: { channel: 'stdio', to: session }, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
+      followedFrom(options),
     )
-    stop = conversation.stop
+    stop = followed.stop
     const blocks = json ? undefined : new Blocks(process.stdout)
     try {
-      for await (const event of conversation.events) {
+      for await (const event of followed.events) {
         blocks?.hear(event)
         if (json) printJson(event)
         else if (event.type === 'notice') note(dim(printable(event.text, 'lines')))
@@ -49,10 +49,10 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
           return false
         }
       }
-      blocks?.finish(await conversation.outcome)
+      blocks?.finish(await followed.outcome)
       return true
     } finally {
-      conversation.stop()
+      followed.stop()
     }
   }
 

@@ -1,7 +1,7 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 
 import { abortWord, cleanText, parseDirectives } from '../../chat/index.ts'
-import type { Client } from '../../client/index.ts'
+import { type Client, saidSince } from '../../client/index.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import type { Approval } from '../../contracts/turn.ts'
 import type { RunEvent, SessionView } from '../../runtime/index.ts'
@@ -9,7 +9,6 @@ import { approvalQuestion, progressText } from '../cards.ts'
 import { Heard } from '../heard.ts'
 import type { ChatOptions } from '../options.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from '../output.ts'
-import { saidSince } from '../say.ts'
 import { Screen, type Terminal } from '../screen.ts'
 
 const help = [

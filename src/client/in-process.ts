@@ -1,0 +1,45 @@
+/** Commands of a runtime in this process. */
+
+import { type CommandName, commands } from '../contracts/commands.ts'
+import { parseInput } from '../contracts/parse.ts'
+import type { Runtime } from '../runtime/index.ts'
+import type { Client } from './client.ts'
+
+/** What else a runtime of this process does for other commands while it lasts. */
+export type Share = {
+  /** Takes nothing new. */
+  drain(): Promise<void>
+  /** Ends all connections; to be called when the runtime has closed, so that whoever waits for it has been told. */
+  close(): Promise<void>
+}
+
+/** Other nodes take over what this one loses, and need this long for it. */
+const takeoverMsMax = 600_000
+
+/** @param share what else has to end with it */
+export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
+  url: undefined,
+  ...(runtime.shared ? { hearsay: true, outageMsMax: takeoverMsMax } : { lossless: true }),
+  command: <Result>(name: CommandName, input: unknown) => runtime.command<Result>(name, input),
+  events: async (id, after) => runtime.events({ kind: 'session', id }, after),
+  store: async (input) => {
+    const { sessionKey, message: text, idempotencyKey: id, agent, model, queueMode } = parseInput(commands['chat.send'], input)
+    // What is wrong shall be known now, not when nobody waits for it.
+    const { address } = runtime.session(sessionKey, agent === undefined ? {} : { agent })
+    if (model !== undefined) await runtime.models.get(model)
+    const message = { type: 'message', text, id, agent, model, queueMode }
+    await runtime.publish(runtime.subjects.in(address), new TextEncoder().encode(JSON.stringify(message)), id)
+  },
+  settled: (timeoutMs) => runtime.settled(timeoutMs),
+  close: async () => {
+    // Also keeps the process alive until the store has closed: its own thread does not.
+    const patience = setTimeout(() => process.exit(), closeMs)
+    await share?.drain()
+    await runtime.close()
+    await share?.close()
+    clearTimeout(patience)
+  },
+})
+
+/** What is not closed by then is as good as killed, and a kill loses nothing. */
+const closeMs = 10_000
