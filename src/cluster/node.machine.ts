@@ -36,16 +36,7 @@ const looksOf = ({ me, members, draining }: NodeContext): PartitionLook[] => {
 const isSame = (look: PartitionLook, before: PartitionLook | undefined): boolean =>
   look.holder === before?.holder && look.previous === before.previous && look.wanted === before.wanted
 
-/**
- * One node of a cluster: it says that it is there, takes its share of the partitions, gives them away when others come, and all of them when it drains.
- *
- * | state           | on                        | next            |
- * | --------------- | ------------------------- | --------------- |
- * | joining         | its record is written     | member.serving  |
- * | member.serving  | drain                     | member.draining |
- * | member.draining | its work for others is done, and it has no seat any more | leaving |
- * | leaving         | its record is taken back  | left            |
- */
+/** One node of a cluster: it registers itself, takes its share of the partitions, hands some over when other nodes join, and all of them when it drains. */
 export const nodeMachine = setup({
   types: {
     input: {} as { me: string; members: Members },

@@ -9,25 +9,8 @@ export type PartitionEvent = { type: 'look' } & PartitionLook
 export type PartitionContext = PartitionLook & { partition: number; me: string }
 
 /**
- * One partition, as one node sees it. The seat in the registry says who has it; that two never write to one actor is the journal's doing.
- *
- * | state       | when                              | next        |
- * | ----------- | --------------------------------- | ----------- |
- * | elsewhere   | nobody has it, and it is for us   | claiming    |
- * | elsewhere   | it was handed to us               | held        |
- * | elsewhere   | its seat still names us as before | lingering   |
- * | claiming    | the seat is written               | elsewhere or held, as it says |
- * | held.alone  | another still has actors of it    | held.beside |
- * | held.beside | the other has none left, or died  | held.alone, and its actors are woken |
- * | held        | it is for somebody else           | handing over |
- * | held        | somebody else has it              | taken       |
- * | held        | its seat was taken away           | reclaiming  |
- * | reclaiming  | the seat is written               | held        |
- * | handing over | the seat is written              | lingering   |
- * | lingering   | the last actor has gone to rest   | clearing    |
- * | lingering   | who had it is gone, and it is for us | claiming |
- * | clearing    | the seat no longer names us       | elsewhere   |
- * | taken       | its actors are dropped            | elsewhere   |
+ * One partition, as one node sees it. The seat in the registry says which node holds it; the journal, and not the seat, keeps two nodes from writing to one actor.
+ * A node that hands a partition over keeps the actors that are at work until they rest (`lingering`), and the next holder leaves those alone (`held.beside`).
  */
 export const partitionMachine = setup({
   types: {

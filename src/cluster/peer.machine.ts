@@ -6,16 +6,8 @@ export type PeerInput = { node: string; revision: number }
 export type PeerOutput = { gone: boolean }
 
 /**
- * One suspicion about another node. A process that was killed has hung up, and the server knows that at once; one that is busy, or frozen, has not, and
- * has the time that its word lasts. A link that broke looks like a kill until the client is back, half a second later: hence two questions.
- *
- * | state       | on               | guard  | next        |
- * | ----------- | ---------------- | ------ | ----------- |
- * | asking      | answer           | listens | there      |
- * | asking      | answer           |        | doubted     |
- * | doubted     | after a while    |        | askingAgain |
- * | askingAgain | answer           | listens | there      |
- * | askingAgain | answer           |        | gone        |
+ * One suspicion about another node, whose last sign of life is late. The server knows at once that a killed process no longer listens; a busy or frozen one still
+ * does, and keeps its place until its record expires. A broken link looks like a kill until the client reconnects, half a second later: hence two questions.
  */
 export const peerMachine = setup({
   types: { input: {} as PeerInput, context: {} as PeerInput, output: {} as PeerOutput },

@@ -39,22 +39,8 @@ const without = (open: Context['open'], callId: string): Context['open'] => {
 }
 
 /**
- * One prompt of the agent protocol, from its acknowledgement to the end of its reply stream. The text of the answer passes beside the machine.
- *
- * | state   | on              | guard          | next    | does                                    |
- * | ------- | --------------- | -------------- | ------- | --------------------------------------- |
- * | open    | said            |                | open    | the caller knows that we are alive      |
- * | open    | after keepAlive |                | open    | acknowledges again                      |
- * | open    | approval        | isAsked        |         |                                         |
- * | open    | approval        |                | open    | asks the caller                         |
- * | open    | decided         | isOpen         |         | the question is over                    |
- * | open    | reply           | isNotOpen      |         | too late                                |
- * | open    | reply           | agrees         |         | decides                                 |
- * | open    | reply           | refuses        |         | decides                                 |
- * | open    | reply           |                | open    | asks again: neither yes nor no          |
- * | open    | undecided       | isOpen         | open    | asks again, with the reason             |
- * | open    | answer done     |                | ended   | ends the stream                         |
- * | open    | answer error    |                | failed  | the error, then the end of the stream   |
+ * One prompt of the agent protocol, from its acknowledgement to the end of its reply stream. The text of the answer passes beside the machine. A reply to a question
+ * that is neither yes nor no makes the machine ask again.
  */
 export const promptMachine = setup({
   types: {

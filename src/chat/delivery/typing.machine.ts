@@ -24,23 +24,8 @@ export type TypingEmitted = { type: 'typing' } | { type: 'stopped' }
 type Context = FullDelivery['typing'] & { sawText: boolean; complete: boolean; sending: boolean }
 
 /**
- * Whether somebody is seen to type while a turn goes on. It runs beside the effect that delivers, and is not journalled.
- *
- * | state  | on              | guard            | next   | does                                         |
- * | ------ | --------------- | ---------------- | ------ | -------------------------------------------- |
- * | idle   | run.start       | startsWithRun    | typing |                                              |
- * | idle   | message.start   | startsWithMessage| typing |                                              |
- * | idle   | reasoning       | startsWithReasoning | typing |                                           |
- * | idle   | text            | mayType          | typing | text was seen                                |
- * | idle   | tool            | mayType          | typing |                                              |
- * | typing | (entry), after every |             |        | types                                        |
- * | typing | any of these    |                  | typing | its lifetime begins anew                     |
- * | typing | after lifetime  |                  | idle   | stops: there was no activity                 |
- * | (live) | run.complete    | isSent           | sealed | nothing starts it any more                   |
- * | (live) | run.complete    |                  |        | only what is typed goes on                   |
- * | (live) | dispatcher.idle | isComplete       | sealed |                                              |
- * | (live) | dispatcher.busy, dispatcher.idle | |        | notes it                                     |
- * | (live) | cleanup         |                  | sealed |                                              |
+ * Whether a channel shows that the agent is typing while a turn goes on. It runs beside the effect that delivers, and is not journalled. Once the turn is over and
+ * everything is sent, nothing starts it again.
  */
 export const typingMachine = setup({
   types: {

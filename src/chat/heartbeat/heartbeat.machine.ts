@@ -31,26 +31,8 @@ const tokensFor = (context: Context): NonNullable<Delivery['tokens']> => ({
 const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => text).join('\n\n')
 
 /**
- * Asks an agent now and then whether there is something to say.
- *
- * | state     | on            | guard        | next      | does                                   |
- * | --------- | ------------- | ------------ | --------- | -------------------------------------- |
- * | resting   | after every   |              | looking   |                                        |
- * | resting   | wake          |              | gathering |                                        |
- * | resting   | configure     |              | resting   | its time begins anew                   |
- * | gathering | after a blink |              | looking   | requests that come together are one    |
- * | looking   | look done     | isBusy       | waiting   | the session is at work                 |
- * | looking   | look done     | isSkipped    | resting   | says why                               |
- * | looking   | look done     |              | asking    |                                        |
- * | waiting   | after a while |              | looking   |                                        |
- * | asking    | ask done      | isRepeated   | resting   | the same was told within 24 hours      |
- * | asking    | ask done      | isToBeTold   | telling   |                                        |
- * | asking    | ask done      | isWellToTell | telling   | where that is wanted, it says that all is well |
- * | asking    | ask done      |              | resting   | all is well, or nobody is to hear      |
- * | telling   | stream done   | isWell       | resting   | all is well                            |
- * | telling   | stream done   | isLost       | resting   | says that it failed                    |
- * | telling   | stream done   |              | resting   | remembers what was told                |
- * | looking, asking | error   |              | resting   | says that it failed                    |
+ * Asks an agent at intervals whether there is something to say. Requests that come together are one; a session that is at work is asked later; a text that was
+ * told within the last 24 hours is not told again.
  */
 export const heartbeatMachine = setup({
   types: {

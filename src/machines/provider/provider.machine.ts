@@ -21,16 +21,7 @@ export type ProviderContext = {
 
 const readyAt = ({ profiles, at }: ProviderContext): number => nextReadyAt(profiles, at) ?? at
 
-/**
- * The credentials of one provider, shared by all sessions: which of them rest after a failure, and until when.
- *
- * | state   | on          | guard     | next    | does            |
- * | ------- | ----------- | --------- | ------- | --------------- |
- * | (any)   | failed      |           | ready   | noteFailure     |
- * | (any)   | succeeded   |           | ready   | noteSuccess     |
- * | ready   |             | someRest  | cooling |                 |
- * | cooling | after rest  |           | ready   | passTime        |
- */
+/** The credentials of one provider, shared by all sessions: which of them rest after a failure, and until when. */
 export const providerMachine = setup({
   types: {
     input: {} as { provider: string },

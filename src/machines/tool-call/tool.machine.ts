@@ -47,28 +47,8 @@ const failure = ({ error }: Context) => {
 }
 
 /**
- * One tool call, from the model's wish to its result.
- *
- * | state          | on             | guard           | next              | does                             |
- * | -------------- | -------------- | --------------- | ----------------- | -------------------------------- |
- * | admission      |                | hasProblem      | failed            | tells the model what is wrong    |
- * | admission      |                | needsApproval   | awaiting-input    |                                  |
- * | admission      |                |                 | running           |                                  |
- * | awaiting-input | approve        | approvedInDoubt | running           | the next attempt                 |
- * | awaiting-input | approve        | approved        | running           | once; bound to the arguments     |
- * | awaiting-input | approve        | deniedInDoubt   | reported-in-doubt | tells the model that nobody knows |
- * | awaiting-input | approve        | denied          | denied            |                                  |
- * | running        | execute done   |                 | completed         |                                  |
- * | running        | execute error  | ranPerhaps      | in-doubt          | never runs it again by itself    |
- * | running        | execute error  | lostOnce        | in-doubt          | likewise: its worker is gone     |
- * | running        | execute error  | lost            | retrying          | a worker may come up for it      |
- * | running        | execute error  | mayRetry        | retrying          |                                  |
- * | running        | execute error  |                 | failed            |                                  |
- * | running        | after timeout  |                 | failed            | the effect is stopped            |
- * | retrying       | after backoff  |                 | running           | the next attempt                 |
- * | in-doubt       |                | asksPerson      | awaiting-input    |                                  |
- * | in-doubt       |                |                 | reported-in-doubt | tells the model that nobody knows |
- * | (all)          | cancel         |                 | cancelled         | the effect is stopped            |
+ * One tool call, from the model's request to its result. An attempt that may have run and left no result is never repeated by the machine alone: the call is in
+ * doubt, and a person decides, or the model is told that nobody knows. An approval counts for these arguments and for one attempt.
  */
 export const toolMachine = setup({
   types: {
