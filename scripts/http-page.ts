@@ -1,4 +1,4 @@
-/** `docs/reference/http.md`: every route and command of a node. `test/api/http/http-page.test.ts` sends what it shows and compares the answers. */
+/** `docs/reference/http.md`: every route and command of a node. `test/api/http/http-page.long.test.ts` sends what it shows and compares the answers. */
 
 import { statusOf } from '../src/api/error-status.ts'
 import { gatewayLimits as limits } from '../src/api/http/limits.ts'

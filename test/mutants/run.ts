@@ -18,7 +18,7 @@ const patienceMs = 240_000
 /** A copy of what the tests need. */
 const copy = (): string => {
   const folder = mkdtempSync(join(tmpdir(), 'statecast-mutant-'))
-  for (const part of ['src', 'test', 'scripts', 'bin', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
+  for (const part of ['src', 'test', 'scripts', 'bin', 'docs', 'package.json', 'tsconfig.json', 'vitest.config.ts'])
     cpSync(join(repository, part), join(folder, part), { recursive: true })
   symlinkSync(join(repository, 'node_modules'), join(folder, 'node_modules'))
   return folder
@@ -55,9 +55,10 @@ const look = (folder: string, tests?: string[]): Noticed | undefined => {
   if (simulated.status !== 0)
     return { by: 'simulation', words: firstWords(simulated.stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? simulated.stderr.slice(0, 120) }
   // Not those that need a server: the planted bugs are none of its business.
-  const apart = ['--exclude', '**/*nats.test.ts', '--exclude', '**/front-door.test.ts']
-  return tested(folder, 'test/actors', 'test/runtime', 'test/machines', 'test/tools', ...apart)
+  const served = ['**/*nats*', '**/cluster.test.ts', '**/command-service.test.ts', '**/events-read.test.ts'].flatMap((files) => ['--exclude', files])
+  return tested(folder, '--project=together', ...storeys.map((storey) => `test/${storey}`), ...served)
 }
+const storeys = ['actors', 'machines', 'tools', 'cluster', 'runtime', 'api', 'chat']
 
 const tested = (folder: string, ...tests: string[]): Noticed | undefined => {
   const { status, stdout, stderr } = run(folder, 'node_modules/vitest/vitest.mjs', 'run', ...tests)
