@@ -220,6 +220,12 @@ test('the lock file is one that npm ci takes, also where the registry lacks pack
   expect([...missingEntries(lock).keys()]).toEqual([])
 })
 
+test('every file of ours that a page names is there', () => {
+  const pagesNaming = words.filter((file) => /^(?:docs\/|CONTRIBUTING\.md$|README\.md$)/.test(file) && file.endsWith('.md'))
+  const named = (text: string) => [...text.matchAll(/`((?:src|test|bench|scripts|examples|docs|bin)\/[\w./-]+)`/g)].map(([, path]) => path as string)
+  expect(pagesNaming.flatMap((page) => named(textOf(page)).flatMap((path) => (exists(path) ? [] : [`${page}: ${path}`])))).toEqual([])
+})
+
 // ---- size
 
 /** Files that may be longer than 300 lines, each with the reason. */
