@@ -32,13 +32,20 @@ export type Append = {
  * @throws RuntimeError fenced (another writer was first, final), corrupt_at (the journal has lost its end), log_full, log_unavailable (patience is over), closed, too_large
  */
 export const appendCommit = async (append: Append): Promise<void> => {
-  const { journal, clock, address, expected, birth, bytes, patienceMs, stalled } = append
+  const { journal, clock, address, expected, birth, bytes, head, patienceMs, stalled } = append
   let waited = 0
   for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
-    const failed = await attempt(append)
-    if (failed === undefined) return
+    let failed: RuntimeError
+    try {
+      const appended = await journal.append(address, expected, bytes, head)
+      if (appended.outcome === 'ok') return
+      failed = unavailable(address, appended.outcome === 'unknown' ? appended.cause : undefined)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'log_full') throw error
+      failed = error
+    }
     // Our own frame may be the one that fences us: a lost acknowledgement followed by a retry looks like that.
-    const last = await readBack(append)
+    const last = await lastOf(journal, address)
     if (last !== 'unknown') {
       if (last?.seq === expected + 1 && sameBytes(last.bytes, bytes)) return
       if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0)
@@ -49,18 +56,6 @@ export const appendCommit = async (append: Append): Promise<void> => {
     waited += pauseMs
   }
 }
-
-const attempt = async ({ journal, address, expected, bytes, head }: Append): Promise<RuntimeError | undefined> => {
-  try {
-    const appended = await journal.append(address, expected, bytes, head)
-    return appended.outcome === 'ok' ? undefined : unavailable(address, appended.outcome === 'unknown' ? appended.cause : undefined)
-  } catch (error) {
-    if (isRuntimeError(error) && error.code === 'log_full') return error
-    throw error
-  }
-}
-
-const readBack = ({ journal, address }: Append): Promise<Frame | undefined | 'unknown'> => lastOf(journal, address)
 
 /** @throws RuntimeError corrupt_at: of damage there is nothing unknown */
 export const lastOf = (journal: Journal, address: Address): Promise<Frame | undefined | 'unknown'> =>

@@ -10,43 +10,64 @@ export type PumpWork = {
 
 export class Pump {
   readonly #work: PumpWork
-  #running: Promise<void> | undefined
+  #running = false
+  /** What waits for its turn, in the order of asking. */
+  readonly #next: (() => Promise<void>)[] = []
+  #idle: (() => void)[] = []
 
   constructor(work: PumpWork) {
     this.#work = work
   }
 
   get running(): boolean {
-    return this.#running !== undefined
+    return this.#running
   }
 
   /** Goes on as long as there is work. */
   start(): void {
     if (this.#running || !this.#work.wanted()) return
-    void this.alone(async () => {
-      // One turn of the event loop: whatever becomes ready together shares a commit.
-      await new Promise<void>((resolve) => void setImmediate(resolve))
-      while (this.#work.wanted()) await this.#work.cycle()
-    })
+    this.#running = true
+    // One turn of the event loop: whatever becomes ready together shares a commit.
+    setImmediate(() => void this.#run(() => this.#commits()))
+  }
+
+  async #commits(): Promise<void> {
+    while (this.#work.wanted()) await this.#work.cycle()
   }
 
   /** Runs what must not meet a commit in the making. Never rejects. */
   alone(work: () => Promise<void>): Promise<void> {
-    // The place is taken in the same breath in which it is asked for: two who come in one tick must not both find nobody here.
-    const before = this.#running ?? Promise.resolve()
-    const mine = before
-      .then(work)
-      .catch((error: unknown) => this.#work.broken(error))
-      .finally(() => {
-        if (this.#running !== mine) return
-        this.#running = undefined
-        this.start()
-      })
-    this.#running = mine
-    return mine
+    return new Promise((resolve) => {
+      this.#next.push(() =>
+        work()
+          .catch((error: unknown) => this.#work.broken(error))
+          .finally(resolve),
+      )
+      if (this.#running) return
+      // The place is taken in the same breath in which it is asked for: two who come in one tick must not both find nobody here.
+      this.#running = true
+      queueMicrotask(() => this.#goOn())
+    })
+  }
+
+  async #run(work: () => Promise<void>): Promise<void> {
+    try {
+      await work()
+    } catch (error) {
+      this.#work.broken(error)
+    }
+    this.#goOn()
+  }
+
+  #goOn(): void {
+    const next = this.#next.shift()
+    if (next) return void this.#run(next)
+    this.#running = false
+    this.start()
+    if (!this.#running) for (const wake of this.#idle.splice(0)) wake()
   }
 
   async idle(): Promise<void> {
-    while (this.#running) await this.#running
+    while (this.#running) await new Promise<void>((resolve) => void this.#idle.push(resolve))
   }
 }

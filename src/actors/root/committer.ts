@@ -79,7 +79,7 @@ export class Committer {
     const between = host.moment(root, 'appended', commit)
     if (between) await between
     alive()
-    await this.confirm(began)
+    if (!this.#isSure(began)) await this.confirm(began)
     return commit
   }
 
@@ -89,6 +89,14 @@ export class Committer {
     const unfinished = state.replica?.effects.size ?? 0
     const facts = { actor: root.name, from: state.ledger.writer, epoch, seq, unfinished }
     host.environment.log[unfinished > 0 ? 'info' : 'debug'](facts, 'this host took over an actor')
+  }
+
+  /** Whether nobody else can have taken over since. @param asked whether the journal said so, then */
+  #isSure(since: Instant, asked = false): boolean {
+    const { clock } = this.#options.host.environment
+    const { limits, sure } = this.#options.host
+    // An answer that took long says little by itself: with a good lease it is enough, or a slow journal would be asked for ever.
+    return isWithin(clock, since, limits.takeoverMs) ? asked || sure() !== false : asked && sure() === true
   }
 
   /**
@@ -101,9 +109,7 @@ export class Committer {
     const { clock } = host.environment
     let known = since
     let asked = false
-    // An answer that took long says little by itself: with a good lease it is enough, or a slow journal would be asked for ever.
-    const settled = () => (isWithin(clock, known, host.limits.takeoverMs) ? asked || host.sure() !== false : asked && host.sure() === true)
-    for (let pauseMs = 0; !settled(); ) {
+    for (let pauseMs = 0; !this.#isSure(known, asked); ) {
       // An answer counts from when it was asked for: the process may have been frozen on the way back.
       const now = instantOf(clock)
       const last = await lastOf(host.journal, root.address)

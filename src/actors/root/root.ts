@@ -209,7 +209,7 @@ export class Root {
   }
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
-  async #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> {
+  #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> | undefined {
     this.#alive() // the snapshot of a root that leaves may share a transaction with this commit, and be told first
     const { environment, limits } = this.#host
     const replica = this.#state.present()
@@ -222,9 +222,9 @@ export class Root {
     this.#effects.run(rebuilt ? all.filter(lasting) : all, replica, commit.epoch)
     if (!rebuilt) this.#effects.arm(replica, commit.at)
     const after = this.#host.moment(this, 'done', commit)
-    if (after) await after
     // A snapshot says that everything before it has been done.
-    if (commit.seq - this.#state.savedSeq >= limits.snapshotEvery && !this.#effects.owing) await this.#state.save(environment.log)
+    const save = () => (this.#effects.owing ? undefined : this.#state.saveEvery(limits.snapshotEvery, environment.log))
+    return after ? after.then(save) : save()
   }
 
   /** On a rebuilt tree effects run again; after a crash when it has rested, with the actions that failed, unless it was one crash too many. */

@@ -24,6 +24,8 @@ export type Applied = { waiting: Waiting; outputs: Output[] }
 /** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
 export type Trouble = { crash: ErrorBody | undefined; refused: NonNullable<Commit['refused']> }
 
+type Result = { applied: Applied[]; trouble: Trouble | undefined }
+
 export type StateOptions = {
   journal: Journal
   address: Address
@@ -100,16 +102,29 @@ export class State {
     return this.replica
   }
 
-  /** Applies what can be applied, and answers the rest. */
-  async applyAll(batch: Waiting[]): Promise<{ applied: Applied[]; trouble: Trouble | undefined }> {
+  /** Applies what can be applied, and answers the rest: at once, unless one fails or may have to be applied twice. */
+  applyAll(batch: Waiting[]): Result | Promise<Result> {
     const applied: Applied[] = []
+    // Machines of our own are not looked at.
+    if (this.#options.registration.secondLook) return this.#applyEach(batch, applied)
+    for (const [index, waiting] of batch.entries()) {
+      const failure = this.#answered(waiting, applied) ? undefined : this.#apply(waiting, applied)
+      if (failure) return this.#applyEach(batch.slice(index), applied, failure)
+    }
+    return { applied, trouble: undefined }
+  }
+
+  /** @param failed why the first of them did, if it has been applied and did */
+  async #applyEach(batch: Waiting[], applied: Applied[], failed?: ErrorBody): Promise<Result> {
+    const { registration } = this.#options
     let trouble: Trouble | undefined
-    for (const waiting of batch) {
-      if (this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)) continue
-      const { registration } = this.#options
-      // Machines of our own are not looked at.
-      const again = registration.secondLook && twinOf(registration, this.present(), waiting.input, () => this.#refolded(applied))
-      const failure = this.#apply(waiting, applied, again && (await again))
+    for (const [index, waiting] of batch.entries()) {
+      let failure = index === 0 ? failed : undefined
+      if (!failure) {
+        if (this.#answered(waiting, applied)) continue
+        const again = twinOf(registration, this.present(), waiting.input, () => this.#refolded(applied))
+        failure = this.#apply(waiting, applied, again && (await again))
+      }
       if (!failure) continue
       const error = poisonError(this.#name, failure)
       waiting.reject(error)
@@ -118,6 +133,10 @@ export class State {
       await this.#rebuild(applied)
     }
     return { applied, trouble }
+  }
+
+  #answered(waiting: Waiting, applied: Applied[]): boolean {
+    return this.#answerEarly(waiting, applied) || this.#answerUnborn(waiting)
   }
 
   /** Duplicates, and what can have no effect any more, are answered without a commit. */
@@ -240,6 +259,11 @@ export class State {
     if (quarantine) return { wakeAt: null, at }
     const acts = [...this.birth, ...outputs].some(({ kind }) => kind === 'action')
     return { wakeAt: effects.size > 0 || acts || owed ? 0 : timers.nextDue(), at }
+  }
+
+  /** @param commits between two snapshots */
+  saveEvery(commits: number, log: Logger): Promise<void> | undefined {
+    return this.ledger.seq - this.savedSeq >= commits ? this.save(log) : undefined
   }
 
   /** Best effort: losing a snapshot costs time, nothing else. */
