@@ -22,20 +22,20 @@ export const mutants: Mutant[] = [
   {
     name: 'skip the fence',
     file: 'actors/journal/append.ts',
-    find: "return appended.outcome === 'ok' ?",
-    replace: "return appended.outcome !== 'unknown' ?",
+    find: "if (appended.outcome === 'ok') return",
+    replace: "if (appended.outcome !== 'unknown') return",
   },
   {
     name: 'believe a timeout to be a success',
     file: 'actors/journal/append.ts',
-    find: "return appended.outcome === 'ok' ?",
-    replace: "return appended.outcome !== 'fenced' ?",
+    find: "if (appended.outcome === 'ok') return",
+    replace: "if (appended.outcome !== 'fenced') return",
   },
   {
     name: 'believe a timeout to be a failure',
     file: 'actors/journal/append.ts',
-    find: 'const last = await readBack(append)',
-    replace: 'if (failed) throw failed\n    const last = await readBack(append)',
+    find: '    const last = await lastOf(journal, address)\n    if (last',
+    replace: '    if (failed) throw failed\n    const last = await lastOf(journal, address)\n    if (last',
   },
   {
     name: 'drop the de-duplication',
@@ -104,8 +104,8 @@ export const mutants: Mutant[] = [
   {
     name: 'take a snapshot while an action still runs',
     file: 'actors/root/root.ts',
-    find: 'limits.snapshotEvery && !this.#effects.owing) await',
-    replace: 'limits.snapshotEvery) await',
+    find: 'this.#effects.owing ? undefined : this.#state.saveEvery',
+    replace: 'this.#state.saveEvery',
   },
   {
     name: 'restart an effect without what it was sent',
