@@ -109,6 +109,24 @@ test('the write-ahead log is begun anew although commits never pause', async () 
   expect(await transport.journal.head(aSession())).toMatchObject({ seq: 500 })
 })
 
+test('while another program reads what was before, the log grows; it is begun anew when that one has ended', async () => {
+  const { folder, transport, append } = await aStore()
+  await append(1)
+  const logPages = () => statSync(join(folder, 'statecast.db-wal')).size / 4_120
+  const other = new DatabaseSync(join(folder, 'statecast.db'), { readOnly: true })
+  other.exec('BEGIN')
+  other.prepare('SELECT count(*) FROM frames').get()
+
+  for (let seq = 2; seq <= 250; seq += 1) await append(seq, 'one', new Uint8Array(100_000))
+  const whileRead = logPages()
+  other.close()
+  for (let seq = 251; seq <= 500; seq += 1) await append(seq, 'one', new Uint8Array(100_000))
+
+  expect(whileRead).toBeGreaterThan(6_000)
+  expect(logPages()).toBeLessThan(whileRead + 3_000)
+  expect(await transport.journal.head(aSession())).toMatchObject({ seq: 500 })
+})
+
 test('a store that is closed right after a commit here has its log emptied, and opens again [INV-20]', async () => {
   const { folder, transport, append } = await aStore()
   await append(1)

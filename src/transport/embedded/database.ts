@@ -69,11 +69,12 @@ export const openBeside = (file: string): DatabaseSync => {
 
 /**
  * Moves pages from the write-ahead log into the database, and keeps nobody from writing meanwhile.
- * @returns whether nothing was left: unless somebody is writing at this moment, the next commit begins the log anew
+ * @returns how many had to stay, since somebody still reads what was before them; with none the next commit begins the log anew, unless somebody was
+ * writing just now
  */
-export const checkpoint = (database: DatabaseSync): boolean => {
+export const checkpoint = (database: DatabaseSync): number => {
   const moved = database.prepare('PRAGMA wal_checkpoint(PASSIVE)').get()
-  return moved?.busy === 0 && moved.log === moved.checkpointed
+  return moved?.busy === 0 ? Number(moved.log) - Number(moved.checkpointed) : Number.POSITIVE_INFINITY
 }
 
 /** For queries beside the writer: with a write-ahead log readers neither wait nor make anybody wait. */

@@ -35,7 +35,7 @@ export type WriterMessage =
   | { lost: ErrorBody }
   | { broken: ErrorBody }
   | WriterAnswer
-  | { checkpointed: true }
+  | { checkpointed: boolean }
   | { closed: true }
 
 const carriers: ReadonlySet<unknown> = new Set<WriteRequest[0]>(['append', 'saveSnapshot', 'inboxPut'])

@@ -103,10 +103,10 @@ export const startWriter = async (file: string, { program = writerProgram, pace 
       // A script that has nothing else to do may end; one that waits for an answer, or for the end, may not.
       if (sentOff.length === 0 && closing === undefined) thread.hold(false)
     },
-    checkpointed() {
+    checkpointed(all) {
       checkpointing = false
       // What was committed here meanwhile is little, and moved before anything else can be: so the next commit begins the log anew.
-      if (failure === undefined && closing === undefined && here.checkpoint()) logPages = 0
+      if (all && failure === undefined && closing === undefined && here.checkpoint()) logPages = 0
       nextCheckpoint = logPages + checkpointPages
     },
     lost(error) {

@@ -36,7 +36,7 @@ export const writerHere = (file: string): WriterHere => {
     },
     checkpoint() {
       try {
-        return checkpoint(database)
+        return checkpoint(database) === 0
       } catch {
         // What is in the log is safe there; whoever writes next is told what is wrong.
         return false

@@ -18,7 +18,8 @@ export type WriterThread = {
 
 export type ThreadListener = {
   answered(answer: WriterAnswer): void
-  checkpointed(): void
+  /** @param all that was in the log is in the database, but for what came meanwhile */
+  checkpointed(all: boolean): void
   lost(error: RuntimeError): void
   broken(error: RuntimeError): void
   /** Nothing that was sent will be answered any more. */
@@ -47,7 +48,7 @@ export const startThread = async (file: string, program: URL, listener: ThreadLi
     if ('results' in message) listener.answered(message)
     else if ('lost' in message) listener.lost(RuntimeError.from(message.lost))
     else if ('broken' in message) listener.broken(RuntimeError.from(message.broken))
-    else if ('checkpointed' in message) listener.checkpointed()
+    else if ('checkpointed' in message) listener.checkpointed(message.checkpointed)
     else if ('ready' in message) opened.resolve()
     else if ('failed' in message) opened.reject(RuntimeError.from(message.failed))
     else {

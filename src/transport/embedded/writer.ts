@@ -46,8 +46,8 @@ try {
 
   /** Twice, since the main thread may go on committing: what is left for it to move then is little. */
   const moveAll = (): void => {
-    for (let again = 0; again < 2; again += 1) checkpoint(database)
-    say({ checkpointed: true })
+    checkpoint(database)
+    say({ checkpointed: checkpoint(database) === 0 })
   }
 
   port.on('message', (first: WriterOrder) => {
