@@ -39,6 +39,7 @@ import { createAnthropic } from '@ai-sdk/anthropic'
 import { createOpenAI } from '@ai-sdk/openai'
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible'
 import { agent, createRuntime } from 'statecast'
+import { connect, follow } from 'statecast/client'
 import { permissionsOf } from 'statecast/nats'
 import { testRuntime } from 'statecast/testing'
 
@@ -57,7 +58,7 @@ for (const name of ['a', 'b', 'c']) {
   console.log(name, (await run.result()).text)
 }
 await using virtual = await testRuntime()
-console.log(typeof virtual.runtime, typeof permissionsOf)
+console.log(typeof virtual.runtime, typeof permissionsOf, typeof connect, typeof follow)
 `
 
 test.each(cases)('%s: installs without a conflict, type-checks without skipLibCheck, and runs', async (_, versions) => {

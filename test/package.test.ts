@@ -1,8 +1,10 @@
 /** What `npm pack` puts into the tarball: everything that its pages link to, and nothing else of the repository. */
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { type Packed, pack, removeFolder } from './support/package.ts'
-import { textOf } from './tidy/sources.ts'
+import { aGateway } from './client/a-gateway.ts'
+import { codeIn, type Packed, pack, removeFolder, runIn } from './support/package.ts'
+import { repository, textOf } from './tidy/sources.ts'
 
 let packed: Packed
 beforeAll(async () => void (packed = await pack()), 300_000)
@@ -43,4 +45,19 @@ test('every entry point and the command are in it; sources, tests and benchmarks
 
   expect(packed.files).toEqual(expect.arrayContaining(named.map((path) => path.replace(/^\.\//, ''))))
   expect(packed.files.filter((path) => /^(?:src|test|scripts|bench)\/|\.tsbuildinfo$/.test(path) && path !== 'bench/README.md')).toEqual([])
+})
+
+test('a program with nothing but the package talks to a node, as the guide says', async () => {
+  const unpacked = join(packed.folder, 'unpacked')
+  mkdirSync(unpacked)
+  await runIn(packed.folder, 'tar', ['-xzf', packed.tarball, '-C', unpacked, '--strip-components=1'])
+  symlinkSync(join(repository, 'node_modules'), join(unpacked, 'node_modules'))
+  const [code = ''] = codeIn('docs/guides/client.md')
+  const node = await aGateway()
+  writeFileSync(join(unpacked, 'program.ts'), code.replace('http://127.0.0.1:4111', node.url))
+
+  const said = await runIn(unpacked, process.execPath, ['program.ts'], { STATECAST_TOKEN: node.token })
+  await node.close()
+
+  expect(said).toContain('echo what is 6*7?\n')
 })

@@ -1,24 +1,17 @@
 /** Finds the node that runs on the same data, else starts a runtime in this process. */
 
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Client } from '../client/index.ts'
+import { type Client, folderOf, isNats, nodeAt } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { variables } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { type Owner, readOwner } from '../transport/embedded/index.ts'
-import { checkAddress } from './check-address.ts'
+import type { Owner } from '../transport/embedded/index.ts'
 import { agreed } from './contradictions.ts'
 import type { Globals } from './options.ts'
 
 export const defaultUrl = 'embedded:./.statecast'
-
-/** The folder of an embedded transport; undefined for others, and for one that names none. */
-export const folderOf = (url: string): string | undefined => {
-  const [, folder] = /^embedded:(.+)$/s.exec(url) ?? []
-  return folder === undefined ? undefined : resolve(folder)
-}
 
 /** One spelling of each place, to tell whether two are the same one. */
 const placeOf = (url: string | undefined): string | undefined => {
@@ -53,24 +46,9 @@ export const addressOf = (globals: Globals, { transport }: Pick<RuntimeOptions, 
   return given ?? transport ?? defaultUrl
 }
 
-export const isNats = (url: string): boolean => /^(?:nats|nats-context|tls):/.test(url)
-
-/** Short commands hold the folder for moments, and a node that starts will soon say where it is. */
+/** Short commands hold the folder for moments. */
 const patienceMs = 3000
 const stepMs = 50
-
-/** @returns the node that holds a folder, once it has said where it listens; undefined when nobody does, or whoever does serves nobody */
-export const nodeOf = async (folder: string): Promise<{ url: string; pid: number } | undefined> => {
-  for (let waited = 0; waited < patienceMs; waited += stepMs) {
-    const owner = ownerOf(folder)
-    if (typeof owner?.url === 'string') return { url: owner.url, pid: owner.pid }
-    if (owner?.starting === undefined) return undefined
-    await pause(stepMs)
-  }
-  return undefined
-}
-
-const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 'lock.db')) ? readOwner(folder) : undefined)
 
 /**
  * Nothing that was cut off is taken up in this process, which is about to end: only whoever a command talks to. While it lasts, other commands of its
@@ -81,12 +59,12 @@ const ownerOf = (folder: string): Owner | undefined => (existsSync(join(folder, 
 export const connect = async (globals: Globals, { look = false } = {}): Promise<Client> => {
   const given = givenUrl(globals)
   // A node knows its own app, so ours is not even loaded; but for the prefix, which says where it is heard on a NATS that others use too.
-  const early = given === undefined || isNats(given) ? undefined : await remote(given)
+  const early = given === undefined || isNats(given) ? undefined : await nodeAt(given)
   if (early) return early
   const { loadApp } = await import('./load-app.ts')
   const app = await loadApp(globals.app)
   const transport = addressOf(globals, app)
-  const node = typeof transport === 'string' ? await remote(transport, app) : undefined
+  const node = typeof transport === 'string' ? await nodeAt(transport, app) : undefined
   if (node) return node
 
   const { createRuntime } = await import('../runtime.ts')
@@ -108,7 +86,7 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
       if (!isRuntimeError(error) || error.code !== 'locked') throw error
       if (waited >= patienceMs) throw lockedError(error)
       await pause(stepMs)
-      const started = typeof transport === 'string' ? await remote(transport) : undefined
+      const started = typeof transport === 'string' ? await nodeAt(transport) : undefined
       if (started) return started
     }
   }
@@ -146,32 +124,4 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
         ? `another program has this folder open and takes no commands: they talk to what was started with statecast; else stop process ${pid} (kill ${pid}), ${other}`
         : `a node or a command such as chat runs there, and other commands talk to it by themselves; to have another one, end process ${pid} (kill ${pid}), ${other}`
   return new RuntimeError('locked', error.message, { ...error.toJSON(), hint, cause: error })
-}
-
-/** @throws RuntimeError unauthorised when the token of a node is not readable */
-const remote = async (url: string, app: Pick<RuntimeOptions, 'prefix' | 'nats'> = {}): Promise<Client | undefined> => {
-  checkAddress(url)
-  if (isNats(url)) {
-    const { natsClient } = await import('../client/index.ts')
-    return natsClient(url, app)
-  }
-  const folder = folderOf(url)
-  if (folder === undefined && !/^https?:/.test(url)) return undefined
-  const node = folder === undefined ? { url: url.replace(/(?<!\/)\/+$/, '') } : await nodeOf(folder)
-  if (node === undefined) return undefined
-  const { httpClient } = await import('../client/index.ts')
-  return httpClient({ url: node.url, token: await tokenFor(folder) })
-}
-
-const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
-  if (folder === undefined) return variables().STATECAST_TOKEN
-  const { readToken, tokenFile } = await import('../api/http/index.ts')
-  try {
-    return readToken(folder) ?? variables().STATECAST_TOKEN
-  } catch (cause) {
-    throw new RuntimeError('unauthorised', `the token of the node cannot be read from ${tokenFile(folder)}`, {
-      cause,
-      hint: 'run as the user who started the node',
-    })
-  }
 }

@@ -1,7 +1,8 @@
 /** `statecast tools`: the tools of all agents, and of those that services on a NATS offer, how many servers answer for each. */
 
+import { isNats } from '../client/index.ts'
 import { shortText } from './cards.ts'
-import { addressOf, connect, isNats } from './connect.ts'
+import { addressOf, connect } from './connect.ts'
 import { loadApp } from './load-app.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson } from './output.ts'

@@ -33,6 +33,8 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     if (isRuntimeError(error) && error.code === 'not_found') return undefined
     throw error
   }
+  /** Readers, who are told when there will be no more. */
+  const queues = new Set<EventQueue<OutEvent>>()
   return {
     url,
     outageMsMax,
@@ -40,6 +42,7 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
     command: (name, input) => command(name, input),
     events: async (id, after): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()
+      queues.add(queue)
       const address = { kind: 'session', id }
       const stop = bus.subscribe(names.everyOut(address), ({ data }) => {
         const event = eventOf(data)
@@ -60,11 +63,15 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
         events: read(),
         stop: () => {
           stop()
+          queues.delete(queue)
           queue.end()
         },
       }
     },
-    close,
+    close: async () => {
+      for (const queue of queues) queue.end()
+      await close()
+    },
   }
 }
 

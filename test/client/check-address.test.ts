@@ -1,6 +1,6 @@
 /** Addresses that are none are wrong usage, with one that would do; a password in them is not repeated. */
 import { expect, test } from 'vitest'
-import { checkAddress } from '../../src/cli/check-address.ts'
+import { checkAddress } from '../../src/client/check-address.ts'
 
 test.each([
   ['nats://127.0.0.1:99999', 'no such port', '1 to 65535'],

@@ -1,0 +1,18 @@
+/** What `import … from 'statecast/client'` offers to programs beside the nodes. */
+/// <reference types="node" preserve="true" />
+export {
+  type Accepted,
+  type Client,
+  type ConnectOptions,
+  connect,
+  type Followed,
+  type FollowOptions,
+  follow,
+  followRun,
+  inProcessClient,
+  type Subscription,
+} from './client/index.ts'
+export type { CommandInput, CommandName } from './contracts/commands.ts'
+export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'
+export type { TurnOutput } from './contracts/turn.ts'
+export type { OutEvent, RunEvent, SessionView } from './runtime/index.ts'
