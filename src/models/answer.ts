@@ -6,7 +6,7 @@ import { providerError } from './provider-error.ts'
 
 /**
  * Collects text, reasoning and calls, passes deltas on, and stops an answer that does not end.
- * Once closed it takes nothing more: a provider that goes on after an abort or a timeout talks to nobody.
+ * Once closed it takes nothing more: what a provider still sends after an abort or a timeout is dropped.
  */
 export class Answer {
   private readonly charsMax: number
@@ -17,7 +17,7 @@ export class Answer {
   private readonly callIds = new Set<string>()
   private chars = 0
   private closed = false
-  /** Something came since somebody last took this back. */
+  /** Something came since it was last set back. */
   heard = false
   usage: Usage = noUsage
   /** Provider and model as the provider names them. */

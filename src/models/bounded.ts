@@ -63,7 +63,7 @@ export const boundedCall = (
   produce({
     answer,
     signal: stop.signal,
-    // The look that comes next may come at once, and must not count as silence.
+    // The next check may come at once, and must not count this moment as silence.
     alive: () => {
       answer.heard = true
     },
@@ -74,7 +74,7 @@ export const boundedCall = (
   return promise
 }
 
-/** It would look like an answer that has nothing to say. */
+/** It would look like an empty answer. */
 const lacksCalls = ({ finish, text, calls, partial }: ModelResponse): boolean =>
   finish === 'tool-calls' && text === '' && calls.length === 0 && !partial
 

@@ -1,4 +1,4 @@
-/** A model of somebody's own is believed no more than a provider: it is bounded in time, and what it says is checked before a turn sees it. */
+/** An author's own model is trusted no more than a provider: its time is bounded, and its answer is checked before a turn sees it. */
 import { z } from 'zod'
 import type { Clock } from '../contracts/environment.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
@@ -15,7 +15,7 @@ const Response = z.object({
   text: z.string(),
   reasoning: z.string(),
   calls: z.array(z.object({ callId: z.string(), name: z.string(), input: z.string() })),
-  // Who wraps a provider often hands on what that one reports.
+  // A model that wraps a provider often hands on what the provider reports.
   usage: z.union([Usage, z.preprocess((reported) => usageFrom(reported) ?? reported, Usage)]),
   finish: z.enum(['stop', 'length', 'tool-calls', 'content-filter', 'other']),
   model: z.string(),
@@ -57,7 +57,7 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, {
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const deltas = new Deltas(ref, production)
         try {
-          // The refusal stands first: it counts also when the model has answered by the time that anybody looks.
+          // The refusal comes first: it counts even if the model has answered meanwhile.
           // A copy: what it is asked with is the conversation itself, also for the calls to come.
           const called = model.call(detached(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
           return responseOf(await Promise.race([deltas.refused, called]), ref, production, request.limits.outputCharsMax)
@@ -80,7 +80,7 @@ const infoOf = (info: unknown, ref: string): ModelInfo | undefined => {
   })
 }
 
-/** What it throws says little unless it says it in our codes. */
+/** An error of an author's model tells the runtime little unless it has one of our codes. */
 const hintsOfOwn: Hints = (code, status) =>
   code === 'provider_unavailable' && status === undefined
     ? "look at what the model's call() throws; a RuntimeError with a provider_… code tells the runtime what to do"
@@ -96,7 +96,7 @@ class Deltas {
   constructor(ref: string, production: Production) {
     this.ref = ref
     this.production = production
-    // Nobody waits for it when the model throws before it returns a promise.
+    // Nothing awaits it when the model throws before it returns a promise.
     this.refusal.promise.catch(() => undefined)
   }
 

@@ -1,4 +1,4 @@
-/** From whatever a provider library throws to one of our codes, without a secret in it. */
+/** From what a provider library throws to one of our codes, without a secret in it. */
 import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
 import { redact, redactedError } from '../contracts/redact.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
@@ -13,7 +13,7 @@ export type ClassifyOptions = {
   now: number
   /** Values to take out of every text, such as the key in use. */
   secrets?: readonly string[]
-  /** What the message begins with, where it is no provider that failed. */
+  /** How the message begins, where something other than a provider failed. */
   summary?: string
   /** A better hint than the general one of a code. */
   hints?: Hints
@@ -134,7 +134,7 @@ const codeOf = (facts: Facts): ProviderCode => {
   return codeWithoutStatus(words, names)
 }
 
-/** Of what a provider says, so much is looked at. */
+/** Characters of a provider's text that are looked at. */
 const wordsMax = 20_000
 
 /** What follows is looked for once, behind the first such word: behind each of them it would take minutes in a text of nothing else. */

@@ -8,7 +8,7 @@ import type { FailoverReason } from './fallback.rules.ts'
 export type ProfileState = {
   /** Failures in a row that made it rest. */
   failures: number
-  /** Failures in a row for which somebody has to pay. */
+  /** Failures in a row that only a payment ends. */
   billingFailures: number
   coolUntil: number | null
   disabledUntil: number | null
@@ -55,7 +55,7 @@ export const failed = (state: ProviderState, id: string, reason: FailoverReason,
   return keep(state, id, { ...noted, failures: failures + 1, coolUntil: now + coolingMs(failures + 1) })
 }
 
-/** After an answer: whatever was held against it is forgotten. */
+/** After an answer: the failures before it are forgotten. */
 export const succeeded = (state: ProviderState, id: string, now: number): ProviderState => keep(state, id, { ...unused, lastUsedAt: now })
 
 const keep = (state: ProviderState, id: string, next: ProfileState): ProviderState => {
@@ -82,7 +82,7 @@ export const nextReadyAt = (state: ProviderState, now: number): number | undefin
   return times.length === 0 ? undefined : Math.min(...times)
 }
 
-/** Why a provider is passed over whose credentials all rest: the same error as if it had been asked and wanted to be left alone. */
+/** Why a provider is passed over whose credentials all rest: the same error as if it had been asked and had refused. */
 export const restingError = (provider: string, until: number, now: number): ErrorBody =>
   new RuntimeError('provider_rate_limit', `all credentials of ${provider} rest after failures`, {
     retryable: true,

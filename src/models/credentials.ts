@@ -1,10 +1,10 @@
-/** Several credentials for one provider. What is secret in them is handed to the provider's package and to nobody else. */
+/** Several credentials for one provider. Their secrets go to the provider's package and nowhere else. */
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { CredentialProfile } from '../contracts/model.ts'
 import { providerError } from './provider-error.ts'
 
-/** `key` is an API key, `token` a bearer token, `oauth` a bearer token that somebody got by logging in. */
+/** `key` is an API key, `token` a bearer token, `oauth` a bearer token from a login. */
 export type Credential = CredentialProfile & { value: string }
 /** By provider, as the part of a reference before the slash names it. */
 export type Credentials = Readonly<Record<string, readonly Credential[]>>

@@ -18,8 +18,8 @@ export const failoverReasons = ['billing', 'rate_limit', 'auth', 'timeout', 'for
 export type FailoverReason = (typeof failoverReasons)[number]
 
 /**
- * Everything that may pass is a reason (see `retryableModelError`); of the rest, what lies at the credential or at the model. Of a conversation
- * or a picture that is too large, of a stop by a person and of our own bounds another model knows nothing better.
+ * Everything that may pass is a reason (see `retryableModelError`); of the rest, errors of the credential or of the model. For a conversation
+ * or a picture that is too large, a stop by a person, or a bound of our own another model is no help.
  * @returns undefined for an error that ends the run
  */
 export const failoverReason = (error: ErrorBody): FailoverReason | undefined => {
@@ -48,11 +48,11 @@ export const failoverReason = (error: ErrorBody): FailoverReason | undefined => 
   }
 }
 
-/** A server that is well and has too much to do. */
+/** A server that works and is overloaded. */
 const overload = /overloaded|at capacity/i
-/** A connection that was cut while somebody waited, rather than a server that says that it is ill. */
+/** A connection that was cut during a request, rather than a server that reports an error. */
 const brokenOff = /econnreset|econnaborted|etimedout|esockettimedout|socket hang up|connection (?:was )?(?:reset|aborted)|tim(?:ed|e)[ -]?out/i
-/** Providers have opinions on what an id may look like, and an id comes from whoever was asked before. */
+/** Providers have opinions on what an id may look like, and the ids in a conversation come from the provider that answered before. */
 const toolId = /tool_(?:use|call|result)s?(?:\W{1,3}\d+)?\W{0,3}_?id\b|tool (?:use|call) ids?\b/i
 const picture = /\bimages?\b/i
 
@@ -102,7 +102,7 @@ const entry = ({ model, credential, error }: Failed) => {
   }
 }
 
-/** The shortest of the waits that were asked for: after it one of them may answer. Nothing where one asked for none. */
+/** The shortest of the pauses that providers asked for: after it one of them may answer. Undefined where one asked for none. */
 const patience = (passing: readonly Failed[]): { retryAfterMs?: number } => {
   const waits = passing.map(({ error }) => (typeof error.data?.retryAfterMs === 'number' ? error.data.retryAfterMs : 0))
   const shortest = waits.length === 0 ? 0 : Math.min(...waits)
@@ -111,7 +111,7 @@ const patience = (passing: readonly Failed[]): { retryAfterMs?: number } => {
 
 /** Tokens that a model must be able to read, or it is not asked. */
 export const windowMin = 16_000
-/** Tokens below which an agent will not get far. */
+/** With fewer tokens an agent gets a warning. */
 export const windowLow = 32_000
 
 /**

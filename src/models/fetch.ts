@@ -1,4 +1,4 @@
-/** How the packages of the AI SDK reach a provider: not anywhere else, and no further than the end of its answer. */
+/** How the packages of the AI SDK reach a provider: no other server, and nothing behind the end of its answer. */
 import { providerError } from './provider-error.ts'
 
 const redirectsMax = 3
@@ -6,8 +6,8 @@ const redirectsMax = 3
 const repeating = new Set([307, 308])
 
 /**
- * `fetch` that takes its key nowhere but to the server that somebody has named: a redirect to another origin is refused. What a server still sends
- * after `[DONE]` is no part of its answer, and is not waited for. What says why it refuses is read so far, and no line is longer than an answer.
+ * `fetch` that sends the key to the configured server and to no other: a redirect to another origin is refused. What a server still sends
+ * after `[DONE]` is no part of its answer, and is not waited for. The text of a refusal is read up to a limit, and no line may be longer than an answer.
  * @param variable names the address, for the hint
  */
 export const providerFetch =
@@ -41,7 +41,7 @@ const refused = (from: URL, target: URL, variable: string) =>
     },
   )
 
-/** Bytes of an answer that is an error: more than anybody reads of it. */
+/** Bytes that are read of an answer that is an error. */
 const errorBytesMax = 1024 * 1024
 /** Bytes of one line of a stream, which is kept until it ends. */
 const lineBytesMax = 16 * 1024 * 1024
@@ -78,7 +78,7 @@ const untilDone = (): TransformStream<Uint8Array<ArrayBuffer>, Uint8Array<ArrayB
         if (!isLong && line.length + to - from <= markBytesMax) line = Buffer.concat([line, chunk.subarray(from, to)])
         else isLong = true
         lineBytes += to - from
-        // Whoever reads it finds an answer that broke off.
+        // The reader finds an answer that broke off.
         if (lineBytes > lineBytesMax) return controller.terminate()
         if (end >= 0) {
           if (!isLong && isDone(line)) {

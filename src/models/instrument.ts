@@ -3,7 +3,7 @@ import { type FailPoint, type FailPoints, noFailPoints } from '../contracts/envi
 import type { Model, ModelDelta } from '../contracts/model.ts'
 
 /**
- * K06 once the call has begun, before any token; K07 after the first delta; K08 when the answer is complete, before anybody has it.
+ * K06 once the call has begun, before any token; K07 after the first delta; K08 when the answer is complete, before the caller has it.
  * A fail point that takes its time holds back what comes after it, so that a test can look at the moment in between.
  */
 export const instrument = (model: Model, failPoints: FailPoints): Model =>
@@ -17,7 +17,7 @@ const withFailPoints = (model: Model, failPoints: FailPoints): Model => ({
   call: async (request, { signal, onDelta }) => {
     const gate = new Gate(failPoints, onDelta)
     const answer = model.call(request, { signal, onDelta: (delta) => gate.pass(delta) })
-    // It may fail while K06 is still held, before anybody waits for it.
+    // It may fail while K06 is still held, before the caller awaits it.
     answer.catch(() => undefined)
     const opened = gate.open()
     if (opened !== undefined) await opened
@@ -60,7 +60,7 @@ class Gate {
     const held = this.hold('K07')
     if (held === undefined) return
     this.held = held
-    // Whoever waits for the response sees the failure there.
+    // The caller that awaits the response sees the failure there.
     held.catch(() => undefined)
   }
 

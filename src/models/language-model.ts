@@ -58,7 +58,7 @@ const readParts = async (
   try {
     for (;;) {
       const { done, value } = await reader.read()
-      // Nobody waits any more after an abort; this only ends the loop.
+      // After an abort the caller has its answer; this only ends the loop.
       if (done || signal.aborted) throw reading.broken('the stream ended in mid-answer')
       alive()
       const finish = reading.take(value)
@@ -180,5 +180,5 @@ const usageOf = (usage: unknown): Usage => {
   }
 }
 
-/** A number that nobody can have used counts as none that was reported. */
+/** An impossible number of tokens counts as none reported. */
 const tokens = (value: unknown): number => (typeof value === 'number' && value > 0 && value <= tokensMax ? Math.round(value) : 0)

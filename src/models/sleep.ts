@@ -1,7 +1,7 @@
 /** Waiting by the injected clock. */
 import type { Clock } from '../contracts/environment.ts'
 
-/** Resolves after `ms`, or as soon as the signal aborts: whoever waits looks at the signal next. */
+/** Resolves after `ms`, or as soon as the signal aborts: the caller looks at the signal next. */
 export const sleep = (clock: Clock, ms: number, signal: AbortSignal): Promise<void> =>
   new Promise((resolve) => {
     if (signal.aborted) return resolve()

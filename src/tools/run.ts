@@ -8,9 +8,9 @@ import { plainJson } from './output.ts'
 type RunEnvironment = { clock: Clock; failPoints: FailPoints; confirm?: () => Promise<void> }
 
 const messageCharsMax = 4000
-/** Of a message of the tool, so much is looked at. */
+/** Characters of a tool's error message that are looked at. */
 const readCharsMax = 20_000
-/** ms for which an answer counts that nobody else has taken over. */
+/** ms for which a confirmation counts that no other node has taken over. */
 const freshMs = 250
 
 /**
@@ -40,7 +40,7 @@ export const runTool = async (
     const value = await Promise.race([attempt(tool, input, { ...context, signal: stop.signal }, environment), stopped])
     return plainJson(tool.name, value, tool.outputBytesMax)
   } catch (thrown) {
-    // What a tool returns is its business; an error is told to the model, the journal and the log.
+    // A result is the tool's own affair; an error goes to the model, the journal and the log.
     throw isRuntimeError(thrown) ? redactedError(thrown) : thrown
   } finally {
     clock.clearTimeout(timer)

@@ -64,7 +64,7 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
 const ours = new WeakSet<object>()
 
 /**
- * What somebody gave as a list of tools, each looked at as `tool()` does, also where it was written without it.
+ * A list of tools from an author, each checked as `tool()` does, also where it was written without `tool()`.
  * @throws RuntimeError bad_request, naming the place in the list
  */
 export const checkedTools = (given: unknown): Tool[] => {

@@ -1,4 +1,4 @@
-/** How far each root was seen to have come by a store that one process has to itself: what is found shorter has lost its end. */
+/** How long each journal has been, for a store that one process has to itself: a journal that is found shorter has lost its end. */
 import type { RuntimeError } from '../contracts/errors.ts'
 import { shorterError } from '../contracts/shorter.ts'
 import type { Address } from '../contracts/subjects.ts'
@@ -7,7 +7,7 @@ import { Known } from './known.ts'
 
 export class Acknowledged {
   readonly #seqs = new Known<number>()
-  /** Removals under way: meanwhile nothing is known. */
+  /** Removals under way: until they end, no length is known. */
   readonly #removing = new Map<string, number>()
 
   reached(address: Address, seq: number): void {
@@ -27,7 +27,7 @@ export class Acknowledged {
     if (loss !== undefined) throw loss
   }
 
-  /** While a root is removed, and from then on, it may be as short as it likes. */
+  /** From the beginning of its removal on, a journal may be of any length. */
   async removing<T>(address: Address, remove: () => Promise<T>): Promise<T> {
     const key = addressKey(address)
     this.#removing.set(key, (this.#removing.get(key) ?? 0) + 1)

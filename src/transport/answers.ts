@@ -1,4 +1,4 @@
-/** Answers to one question, from the callbacks of a subscription to a loop that reads them. */
+/** The answers to one request, from the callbacks of a subscription to a loop that reads them. */
 import type { Clock } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { BusMessage } from '../contracts/transport.ts'
@@ -8,11 +8,11 @@ const waitingMax = 10_000
 
 export type AnswerQueue = {
   push(message: BusMessage): void
-  /** No answer will come any more; what has come is read first. */
+  /** No answer will come any more; those that have come are read first. */
   fail(error: RuntimeError): void
 }
 
-/** @param ask opens the subscription, then sends the question; returns what closes the subscription */
+/** @param ask opens the subscription, then sends the request; returns what closes the subscription */
 export async function* collectAnswers(
   clock: Pick<Clock, 'setTimeout' | 'clearTimeout'>,
   { timeoutMs, signal }: { timeoutMs: number; signal?: AbortSignal },
@@ -42,7 +42,7 @@ export async function* collectAnswers(
   }
   let close: () => void = () => undefined
   let timer: unknown
-  // Before the question: in one process it may be answered, or aborted, while it is being asked.
+  // Before the request: in one process it may be answered, or aborted, while it is being sent.
   signal?.addEventListener('abort', onAbort, { once: true })
   try {
     close = ask({ push, fail: end })

@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto'
 import { RuntimeError } from '../contracts/errors.ts'
 
-/** A hash becomes part of a path, so nothing else may pass. @throws RuntimeError bad_request */
+/** A hash becomes part of a path, so any other text is refused. @throws RuntimeError bad_request */
 export const checkHash = (hash: string): string => {
   if (typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash)) return hash
   throw new RuntimeError('bad_request', `'${String(hash).slice(0, 80)}' is not the name of a blob`, {

@@ -4,16 +4,16 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
 import { type AnswerQueue, collectAnswers } from './answers.ts'
 
-/** The part of a bus that questions and answers go over; `send` says how many subscribers a message goes to. */
+/** The part of a bus that requests and answers go over; `send` says how many subscribers a message goes to. */
 type Wire = Pick<Bus, 'subscribe'> & { send(message: BusMessage): number }
 
 export const nobodyListens = (subject: string): RuntimeError =>
   new RuntimeError('not_found', `nobody listens on '${subject}'`, { retryable: true, hint: 'start what answers there, then try again' })
 
-/** 128 bits: who does not get the question cannot answer it. */
+/** 128 bits: only a subscriber that gets the request can answer it. */
 export const secretToken = (): string => randomBytes(16).toString('hex')
 
-/** Request and reply over a bus: one subscription takes all answers, so that asking leaves the routes of others alone. */
+/** Request and reply over a bus: one subscription takes all answers, so that a request changes no route of other subscribers. */
 export const requester = ({ send, subscribe }: Wire, clock: Clock, replyPrefix: string): Bus['request'] => {
   const asked = new Map<string, (message: BusMessage) => void>()
   let count = 0
@@ -54,7 +54,7 @@ export const requester = ({ send, subscribe }: Wire, clock: Clock, replyPrefix: 
     })
 }
 
-/** The same with many answers: each question has a subscription of its own. */
+/** The same with many answers: each request has a subscription of its own. */
 export const manyRequester =
   ({ send, subscribe }: Wire, clock: Clock, replyPrefix: string): Bus['requestMany'] =>
   (subject, data, { headers, ...until }) =>

@@ -1,11 +1,11 @@
-/** The one place where a closed transport refuses, so that the parts behind it need not know. */
+/** The one place where a closed transport refuses calls, so that the parts behind it need not check. */
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Bus, BusMessage, Transport } from '../contracts/transport.ts'
 
 export const closedError = (): RuntimeError => new RuntimeError('closed', 'this transport is closed', { hint: 'open it again' })
 
 export type TransportParts = Omit<Transport, 'close'> & {
-  /** Called once; everything is refused already when it starts. */
+  /** Called once; from then on every call is refused. */
   close(): Promise<void>
 }
 
@@ -26,7 +26,7 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
       return act(...values)
     }
 
-  /** For what returns its own end: it also ends with the transport. */
+  /** For calls that return their own stopper: closing the transport stops them too. */
   const listening = <Arguments extends unknown[]>(act: (...values: Arguments) => () => void) =>
     synchronous((...values: Arguments): (() => void) => {
       const stop = act(...values)
@@ -37,7 +37,7 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
       return stopOnce
     })
 
-  /** A request waits for somebody else, perhaps for long: closing does not wait for it. */
+  /** A request waits for another process, perhaps for long: closing does not wait for it. */
   const request: Bus['request'] = (...values) =>
     new Promise((resolve, reject) => {
       if (closing !== undefined) throw closedError()
@@ -66,7 +66,7 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
   const { journal, bus, inbox, registry, blobs } = parts
   const guardedBus: Bus = {
     publish: synchronous(bus.publish),
-    // Asked for each delta, and nothing is lost by an answer that comes too late.
+    // Called for each delta, where an answer that comes too late costs nothing.
     wanted: bus.wanted,
     subscribe: listening(bus.subscribe),
     request,

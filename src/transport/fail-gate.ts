@@ -1,4 +1,4 @@
-/** @returns what must be waited for before an answer is given; undefined when nothing, so that no time is lost; a throw counts as a rejection */
+/** @returns what the caller awaits before it answers; undefined where there is nothing to await, which costs no time; a throw counts as a rejection */
 export const gateOf = (hit: () => void | Promise<void>): Promise<void> | undefined => {
   let gate: Promise<void> | undefined
   try {
@@ -6,7 +6,7 @@ export const gateOf = (hit: () => void | Promise<void>): Promise<void> | undefin
   } catch (error) {
     gate = rejected(error)
   }
-  // Looked at when the answer is there: until then a rejection must not count as unhandled.
+  // The caller awaits it only when it has the answer: until then a rejection must not count as unhandled.
   gate?.catch(() => undefined)
   return gate
 }

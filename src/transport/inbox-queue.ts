@@ -1,4 +1,4 @@
-/** Who gets which stored message, and when: in order per subject, one in flight per subject, again after a failure. Storage is a parameter. */
+/** Which consumer gets which stored message, and when: in order per subject, one in flight per subject, again after a failure. Storage is a parameter. */
 
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -28,13 +28,13 @@ type Line = { messages: StoredMessage[]; busy: boolean; timer: { handle: unknown
 
 export type InboxQueue = {
   put: Inbox['put']
-  /** For a store that delivers by itself: one more message has come. */
+  /** For a store that delivers by itself: one more message has arrived. */
   offer(message: StoredMessage): void
-  /** For such a store: whatever waits was given back. */
+  /** For such a store: all waiting messages were given back. */
   forget(): void
-  /** @param owner whoever asks; one consumer each @param takes which of the subjects that fit the pattern; all, unless given. @throws RuntimeError conflict */
+  /** @param owner the transport that consumes; it has one consumer @param takes which of the subjects that fit the pattern; all, unless given. @throws RuntimeError conflict */
   consume(pattern: string, handler: (delivery: Delivery) => Promise<void>, owner: unknown, takes?: (subject: string) => boolean): () => Promise<void>
-  /** Takes the owner's consumer away and gives what it had in flight to others. One that is `dead` can settle nothing any more; a zombie can. */
+  /** Removes the owner's consumer and gives its messages in flight to others. A `dead` owner can settle nothing any more; one that lives on without a consumer can. */
   abandon(owner: unknown, dead: boolean): void
 }
 
@@ -58,7 +58,7 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
     return fitting[turn++ % fitting.length]
   }
 
-  /** Starts the next delivery of a subject if nothing stands against it. */
+  /** Starts the next delivery of a subject, if it may start. */
   const pump = (subject: string): void => {
     const line = lines.get(subject)
     const message = line?.messages[0]
@@ -71,7 +71,7 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
     if (waitMs > 0) {
       const timer = { handle: undefined as unknown }
       line.timer = timer
-      // Compared, since a line may have been abandoned and armed again meanwhile; the pause counts from the request, not by the wall clock.
+      // Compared, since the queue of the subject may have been abandoned and armed again meanwhile; the pause counts from the request, not by the wall clock.
       timer.handle = clock.setTimeout(() => {
         if (line.timer !== timer) return
         line.timer = undefined
@@ -87,7 +87,7 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
     consumer.running.add(running)
   }
 
-  /** Without a consumer nobody needs waking, and a process that is done shall be able to end. */
+  /** Without a consumer there is nothing to wake, and a process that is done must be able to end. */
   const disarm = (line: Line): void => {
     if (line.timer === undefined) return
     environment().clock.clearTimeout(line.timer.handle)
@@ -126,11 +126,11 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
   const deliver = async (line: Line, message: StoredMessage, consumer: Consumer): Promise<void> => {
     message.attempts += 1
     let settling: Promise<void> | undefined
-    /** The first word counts. */
+    /** The first of `ack`, `retry` and `bury` counts. */
     const settle = (act: () => Promise<void>): Promise<void> => {
       if (settling !== undefined) return settling
       settling = consumer.dead ? Promise.reject(closedError()) : act()
-      // A handler need not look at it: below it is looked at in any case.
+      // A handler may ignore it: its rejection is handled below in any case.
       settling.catch(() => undefined)
       return settling
     }
@@ -180,13 +180,13 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
     const written =
       message.failures >= failuresMax ? bury(message, `failed ${message.failures} times: ${reason}`) : postpone(message, backoffMs(message.failures))
     await written.catch((unwritten: unknown) => {
-      // It stays in memory and in the store; the pause keeps a broken disk from being asked all the time.
+      // It stays in memory and in the store; the pause keeps us from asking a broken disk all the time.
       message.readyAt = environment().clock.now() + backoffMs(failuresMax)
       environment().log.error({ subject: message.subject, id: message.id, error: unwritten }, 'the inbox could not note a failure')
     })
   }
 
-  /** Nothing is wrong with the message: its handler has done with it, and that could not be written down. It comes again, however often. */
+  /** Nothing is wrong with the message: its handler is done, and the acknowledgement could not be stored. It is delivered again, however often. */
   const unsettled = async (message: StoredMessage, error: unknown): Promise<void> => {
     environment().log.warn(
       { subject: message.subject, id: message.id, error: errorBody(error) },
@@ -261,7 +261,7 @@ export const inboxQueue = (store: InboxStore, environment: () => Pick<Environmen
       for (const [subject, line] of lines) {
         if (!consumer.matches(subject)) continue
         disarm(line)
-        // A fresh line: what the dead consumer still does to the old one disturbs nobody.
+        // A new queue for the subject: what the dead consumer still does to the old one has no effect.
         lines.set(subject, { messages: line.messages, busy: false, timer: undefined })
         pump(subject)
       }

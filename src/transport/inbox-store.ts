@@ -1,16 +1,16 @@
-/** What the inbox asks of a store; who gets what and when is the queue's business. */
+/** What the inbox needs of a store; the queue decides which consumer gets which message, and when. */
 import type { Inbox } from '../contracts/transport.ts'
 
-/** A message that is neither done nor dead. `row` rises with every put. */
+/** A message that is neither acknowledged nor dead. `row` rises with every put. */
 export type StoredMessage = {
   row: number
   subject: string
   id: string
-  /** Deliveries begun, as far as was recorded. */
+  /** Deliveries begun, as far as they were recorded. */
   attempts: number
   /** Deliveries whose handler threw. */
   failures: number
-  /** ms since the epoch; not before then. */
+  /** ms since the epoch; it is not delivered earlier. */
   readyAt: number
   /** It was there when this process started, so it may have been delivered before: each delivery is recorded. */
   leftOver: boolean
@@ -23,7 +23,7 @@ export interface InboxStore {
   done(row: number, at: number): Promise<void>
   postpone(row: number, attempts: number, failures: number, readyAt: number): Promise<void>
   bury(row: number, reason: string, at: number): Promise<void>
-  /** What waits, in order of `row`. */
+  /** The messages that wait, in order of `row`. */
   waiting(): StoredMessage[]
   /** @throws RuntimeError corrupt_at */
   data(row: number): Uint8Array

@@ -1,4 +1,4 @@
-/** Stores and buses behind one contract; `nats/` and `embedded/` have doors of their own, so that what one of them needs is loaded when it is used. */
+/** Stores and buses behind one contract; `nats/` and `embedded/` have an index.ts of their own, so that their packages are loaded only where they are used. */
 export { nameCharactersMax } from './limits.ts'
 export { openTransport, type TransportOptions } from './open.ts'
 export { checkSubject } from './subject.ts'

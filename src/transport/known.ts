@@ -1,4 +1,4 @@
-/** What is remembered of roots, by key; whoever was not asked about for longest is forgotten first. */
+/** What is remembered of roots, by key; the root that was not asked about for the longest time is forgotten first. */
 const knownMax = 50_000
 
 export class Known<Value> {

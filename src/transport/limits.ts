@@ -1,4 +1,4 @@
-/** Every size and count that the in-process backends bound, with the checks that answer for them. */
+/** Every size and count that the in-process backends bound, with the checks that enforce them. */
 import { RuntimeError } from '../contracts/errors.ts'
 
 const mebibyte = 1024 * 1024
@@ -12,11 +12,11 @@ export const blobBytesMax = 256 * mebibyte
 export const inboxBytesMax = 16 * mebibyte
 export const registryValueCharactersMax = mebibyte
 export const nameCharactersMax = 1024
-/** What a NATS server takes in one protocol line, so that a subject which works here works there. */
+/** The limit of a NATS server for one protocol line, so that a subject which works here works there. */
 export const subjectCharactersMax = 4096
 /** Undelivered inbox messages, unless the options say otherwise. */
 export const inboxMessagesMax = 100_000
-/** How long an inbox remembers the id of a message that is done. */
+/** How long an inbox remembers the id of an acknowledged message. */
 export const duplicateWindowMs = 3 * 60_000
 
 /** @throws RuntimeError too_large; TypeError for what is not bytes */

@@ -2,8 +2,8 @@
  * Live traffic inside one process.
  *
  * Delivery is synchronous, in publish order: when `publish` returns, every listener has run. The exception is a listener that publishes: its
- * message waits until the current one has reached everybody, so all listeners see all messages in the same order and nobody is re-entered.
- * After ten thousand of those in a row the rest, and whatever is published meanwhile, follows in the next turns of the event loop.
+ * message waits until the current one has reached all listeners, so all of them see all messages in the same order and none is re-entered.
+ * After ten thousand of those in a row the rest, and what is published meanwhile, follows in the next turns of the event loop.
  */
 
 import type { Environment } from '../contracts/environment.ts'
@@ -16,12 +16,12 @@ import { subjectTrie } from './subject-trie.ts'
 
 export type Listener = (message: BusMessage) => void
 type Subscription = { pattern: string; listener: Listener; queue: Queue | undefined; active: boolean }
-/** Shared by all subscribers of one queue name; `turn` says whose it is. */
+/** Shared by all subscribers of one queue name; `turn` says which of them is next. */
 type Queue = { name: string; members: number; turn: number }
-/** Who gets a subject: everybody in `all`, and one of each of `groups`. */
+/** The subscribers that get a subject: all of `all`, and one of each of `groups`. */
 type Route = { all: Subscription[]; groups: { queue: Queue; members: Subscription[] }[] }
 
-/** Messages that listeners published and that wait for their turn. */
+/** Messages that listeners have published and that are not delivered yet. */
 const waitingMax = 100_000
 /** After so many in one go the event loop gets a turn, or two listeners that answer each other would stop the process. */
 const burstMax = 10_000
@@ -35,7 +35,7 @@ export type LocalBus = Bus & {
 export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix = 'statecast'): LocalBus => {
   const trie = subjectTrie<Subscription>()
   const queues = new Map<string, Queue>()
-  /** Who listens to the subjects seen lately; also remembers that they are well formed. Emptied when somebody comes or goes. */
+  /** The subscribers of subjects seen lately; a subject in it is known to be well formed. Emptied when a subscriber comes or goes. */
   const routes = new Map<string, Route>()
   let waiting: { message: BusMessage; route: Route }[] = []
   let delivering = false
@@ -78,7 +78,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
     for (const { queue, members } of route.groups) {
       queue.turn = (queue.turn + 1) % Number.MAX_SAFE_INTEGER
       const chosen = members[queue.turn % members.length] as Subscription
-      // It may have left while this message waited.
+      // The subscriber may have left while this message waited.
       call(chosen.active ? chosen : (members.find(({ active }) => active) ?? chosen), message)
     }
   }
@@ -147,7 +147,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
     },
     subscribe,
     request: requester({ send, subscribe }, environment.clock, `_INBOX.${prefix}`),
-    // A name of its own: what the single requests listen to has nothing to do with it.
+    // A name of its own, apart from the subject on which single requests listen.
     requestMany: manyRequester({ send, subscribe }, environment.clock, `_INBOX.${prefix}.many`),
   }
 }

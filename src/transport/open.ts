@@ -6,7 +6,7 @@ import type { NatsOptions } from './nats/open.ts'
 
 export type TransportOptions = Omit<EmbeddedOptions, 'folder'> & Pick<NatsOptions, 'replicas' | 'connection'>
 
-/** @param url `embedded:./folder`, `memory:`, `nats://host:port` and what else {@link connectionTo} takes. @throws RuntimeError bad_request, unsupported, and whatever the backend opens with */
+/** @param url `embedded:./folder`, `memory:`, `nats://host:port` and the other forms of {@link connectionTo}. @throws RuntimeError bad_request, unsupported, and the errors of opening the backend */
 export const openTransport = async (url: string, options: TransportOptions): Promise<Transport> => {
   const [, scheme, rest] = /^([a-z][a-z0-9+.-]*):(.*)$/is.exec(url) ?? []
   switch (scheme) {
@@ -19,7 +19,7 @@ export const openTransport = async (url: string, options: TransportOptions): Pro
     case 'nats':
     case 'nats-context':
     case 'tls': {
-      // Its client is loaded by those who use it.
+      // Its client is loaded only where it is used.
       const { openNats } = await import('./nats/open.ts')
       return openNats({ ...options, url })
     }

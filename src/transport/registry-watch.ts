@@ -18,12 +18,12 @@ export interface RegistryStore {
 
 type Watcher = { prefix: string; listener: Parameters<Registry['watch']>[1] }
 
-/** setTimeout takes no more; a longer time is waited for in parts. */
+/** The longest delay of setTimeout; a longer one is waited for in parts. */
 const longestTimeoutMs = 2 ** 31 - 1
 
 export const watchedRegistry = (store: RegistryStore, environment: () => Pick<Environment, 'clock' | 'log'>): Registry & { stop(): void } => {
   const timers = new Map<string, { revision: number; handle: unknown }>()
-  /** Expired, and perhaps not yet deleted from the store. */
+  /** Keys that have expired and are perhaps not deleted from the store yet. */
   const expired = new Map<string, number>()
   const watchers = new Set<Watcher>()
 
@@ -49,7 +49,7 @@ export const watchedRegistry = (store: RegistryStore, environment: () => Pick<En
     timers.delete(key)
     expired.set(key, revision)
     try {
-      // Somebody may have renewed it in the same moment: the revision decides.
+      // Another writer may have renewed it at the same moment: the revision decides.
       if (await store.delete(key, revision)) tell(key)
       if (expired.get(key) === revision) expired.delete(key)
     } catch (error) {

@@ -35,7 +35,7 @@ export const subjectTrie = <Entry>(): SubjectTrie<Entry> => {
     const child = at.next.get(token)
     if (child === undefined) return
     prune(child, tokens, index + 1, entry)
-    // Subjects carry ids, so branches nobody listens on would pile up.
+    // Subjects hold ids, so branches without a listener would pile up.
     if (child.next.size === 0 && child.here.size === 0 && child.rest.size === 0) at.next.delete(token)
   }
 

@@ -1,4 +1,4 @@
-/** What may be published and subscribed to. Stricter than a NATS server, which takes wildcards and NUL inside a published subject. */
+/** Which subjects may be published and subscribed to. Stricter than a NATS server, which accepts wildcards and NUL in a published subject. */
 import { RuntimeError } from '../contracts/errors.ts'
 import { subjectCharactersMax } from './limits.ts'
 

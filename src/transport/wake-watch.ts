@@ -1,4 +1,4 @@
-/** Who wants to hear of the wake times that appends set. */
+/** The listeners to the wake times that appends set. */
 import type { Journal } from '../contracts/transport.ts'
 
 export type WakeListeners = Set<Parameters<Journal['watchWakes']>[0]>

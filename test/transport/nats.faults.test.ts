@@ -11,7 +11,7 @@ import { type Link, openLink } from '../../src/transport/nats/link.ts'
 import { namesOf } from '../../src/transport/nats/names.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { openWakes } from '../../src/transport/nats/wakes.ts'
-import { clearLeftovers } from '../../src/transport/nats/workarounds/acknowledged-sweep.ts'
+import { sweepAcknowledged } from '../../src/transport/nats/workarounds/acknowledged-sweep.ts'
 import { closedAfterEach } from '../support/kept.ts'
 import { ownNats } from '../support/nats.ts'
 import { splitNats, startTcpProxy, type TcpProxy } from '../support/tcp-proxy.ts'
@@ -199,12 +199,12 @@ test('what is done and still in the inbox is taken out; what is not done stays',
   const environment = anEnvironment({ clock })
   const looks = async (done: { upTo: number }, held = Infinity): Promise<number> => {
     const consuming = { name: 'in-any-all', filter: names.inbox(`${prefix}.in.>`), holds: (upTo: number) => held <= upTo }
-    const clearing = clearLeftovers({ link: counting(link, done.upTo), stream, environment }, () => [consuming])
+    const sweep = sweepAcknowledged({ link: counting(link, done.upTo), stream, environment }, () => [consuming])
     for (let look = 0; look < 3; look++) {
       clock.advance(3_000)
       await sleep(200)
     }
-    clearing.stop()
+    sweep.stop()
     return (await link.jsm.streams.info(stream)).state.messages
   }
 

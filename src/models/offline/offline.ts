@@ -58,7 +58,7 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   const asked = said?.role === 'assistant' ? said : undefined
   const calls: { name: string; input: unknown }[] = []
   const inStory = asked !== undefined && results.length > 0 && isChapter(asked)
-  // Whoever speaks up ends the story; the clock that was not looked at any more is not worth a word then.
+  // A user who interrupts ends the story; then it does not mention the clock that was not looked at any more.
   const lines = inStory && texts.length > 0 ? [] : results.map((result) => report(result, asked))
   const chapter = inStory && texts.length === 0 ? nextChapter(asked) : undefined
   if (chapter) {

@@ -1,4 +1,4 @@
-/** One attempt of one call of a service: a request, any number of signs of life, one result. See docs/reference/tools-as-services.md. */
+/** One attempt of one call of a service: a request, any number of heartbeats, one result. See docs/reference/tools-as-services.md. */
 import { createHash, randomBytes } from 'node:crypto'
 import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { redact } from '../../contracts/redact.ts'
@@ -22,7 +22,7 @@ const errorCharsMax = 4000
 /** The service itself says that it has not begun. */
 const retryableStatuses = new Set(['429', '503'])
 
-/** @throws RuntimeError tool_failed, tool_output, tool_timeout, and tool_lost when nobody knows what became of it */
+/** @throws RuntimeError tool_failed, tool_output, tool_timeout, and tool_lost where its outcome is unknown */
 export const callService = async (
   { bus, workers, prefix, offer, outputBytesMax, instances }: ServiceCall,
   input: unknown,
@@ -74,13 +74,13 @@ export const callService = async (
   throw gone.signal.aborted ? lost(offer, worker) : late(offer)
 }
 
-/** @param otherwise why, where nobody has cancelled it */
+/** @param otherwise the reason, where it was not cancelled */
 const cancel = (bus: Bus, subject: string, { callId, signal }: ToolContext, otherwise: ErrorCode): void => {
   const reason = isRuntimeError(signal.reason) ? signal.reason.code : signal.aborted ? 'cancelled' : otherwise
   try {
     bus.publish(subject, new TextEncoder().encode(JSON.stringify({ callId, reason })), { 'Content-Type': 'application/json' })
   } catch {
-    // The bus is closed: who works there sees that nobody listens any more.
+    // The bus is closed: the worker sees that its caller no longer listens.
   }
 }
 

@@ -18,7 +18,7 @@ export type ServiceTools = {
   allows(name: string): boolean
   /** Resolves when the first look is over. */
   ready(): Promise<void>
-  /** Asks anew; resolves when those who are there have answered. */
+  /** Asks again; resolves when the instances that are there have answered. */
   look(): Promise<void>
 }
 
@@ -60,7 +60,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
       input: checkerOf(offer.settings.inputSchema),
       outputBytesMax,
       execute: (input, context) => {
-        // A loop in a shell may answer to nothing but its subject: of such a one nobody can say that it is gone.
+        // A loop in a shell may answer on its own subject only: whether such a worker is gone cannot be found out.
         const known = instances().flatMap(({ id, answersPings }) => (answersPings ? [id] : []))
         return callService({ ...(connected as Connected), prefix, offer, outputBytesMax, instances: known }, input, context)
       },
@@ -75,7 +75,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
       })
   }
 
-  /** Who has not answered may be late: what counts is whether it is there. */
+  /** An instance that has not answered may be late: what counts is whether it is there. */
   const sweep = async ({ workers }: Connected, look: number): Promise<void> => {
     const pinged = table.unseen(look).map(async (listed) => {
       const { entry, instance } = listed

@@ -13,7 +13,7 @@ export type Workers = {
 /** ms between two pings of one instance. */
 const pingEveryMs = 700
 const pingTimeoutMs = 2_000
-/** In a row: a client that lost its connection waits two seconds before it comes back. */
+/** Pings in a row: a client that lost its connection waits two seconds before it reconnects. */
 const missedMax = 4
 
 const nothing = new Uint8Array()

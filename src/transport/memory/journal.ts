@@ -13,12 +13,12 @@ type Root = { address: Address; seq: number; first: number; frames: Uint8Array[]
 
 export type MemoryRoots = {
   roots: Map<string, Root>
-  /** Those that want to be woken. */
+  /** The roots that want to be woken. */
   sleepers: Set<Root>
   wakeListeners: WakeListeners
-  /** In address order; made when asked for. */
+  /** In address order; sorted when a list is asked for. */
   sorted: Root[] | undefined
-  /** Of all who use the store: each hears of the removals of the others. */
+  /** Of all transports on this store: each learns of the removals of the others. */
   acknowledged: Acknowledged
   commits: (() => void)[]
 }
@@ -106,7 +106,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       const root = roots.get(addressKey(address))
       const start = Math.max(from, root?.first ?? 1)
       const frames = root?.frames.slice(start - root.first, start - root.first + Math.max(0, limit)) ?? []
-      // What is there can be read, also where the rest is lost.
+      // The frames that are there can be read, also where later ones are lost.
       if (frames.length < limit) acknowledged.require(address, root?.seq ?? 0)
       return frames.map((bytes, index) => ({ seq: start + index, bytes }))
     },

@@ -18,7 +18,7 @@ type Holder = { close(): Promise<void> }
 
 /** Stands for a disk: it outlives the transports opened on it. */
 export type MemoryStore = {
-  /** As if every process that uses this store had been killed: their calls are refused, what they had not acknowledged comes again. */
+  /** As if every process that uses this store had been killed: their calls are refused, and messages that they had not acknowledged come again. */
   crash(): Promise<void>
 }
 
@@ -30,7 +30,7 @@ type Store = MemoryStore & {
   environment: MemoryEnvironment | undefined
   live: Live | undefined
   holders: Set<Holder>
-  /** Who would hold the lock file. */
+  /** The transport that would hold the lock file. */
   owner: Holder | undefined
 }
 
@@ -55,18 +55,18 @@ export type MemoryOptions = {
   environment: MemoryEnvironment
   /** A fresh one unless given. */
   store?: MemoryStore
-  /** Takes the lock from whoever has it. The other one lives on as a zombie without a consumer: it can still write until the journal fences it. */
+  /** Takes the lock from the transport that holds it. That one lives on without a consumer: it can still write until the journal fences it. */
   steal?: boolean
   /** Opens beside the others, like one more node on a server: they share bus, inbox and registry. */
   shared?: boolean
-  /** Whether those who share it divide the actors among themselves; default: as `shared` says. Without that each takes what it finds, and the journal fences. */
+  /** Whether the nodes that share it divide the actors among themselves; default: as `shared` says. Without that each node takes any actor, and the journal fences. */
   partitioned?: boolean
   /** Undelivered inbox messages; 100,000 unless given. */
   inboxMax?: number
 }
 
 const goLive = (store: Store, environment: MemoryEnvironment, inboxMax: number | undefined): Live => {
-  // Of whoever opened last: the first one's clock may belong to a test that is over.
+  // Of the transport that was opened last: the clock of an earlier one may belong to a test that is over.
   const current = (): MemoryEnvironment => store.environment ?? environment
   const moving = {
     get clock() {

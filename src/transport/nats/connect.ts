@@ -1,4 +1,4 @@
-/** The connection itself: whom it goes to, how soon a dead one is noticed, and what the server must be able to do. */
+/** The connection itself: which servers it goes to, how soon a dead link is noticed, and what the server must support. */
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { subscribe } from 'node:diagnostics_channel'
 import type { Socket } from 'node:net'
@@ -12,15 +12,15 @@ import { endConnection } from './end-connection.ts'
 /** Below it, batches of direct gets and message TTLs are missing. */
 const serverFloor = [2, 11] as const
 
-/** A connection without streams, for whoever only talks to nodes. @throws RuntimeError as {@link connectTo} does */
+/** A connection without streams, for a client that only talks to nodes. @throws RuntimeError as {@link connectTo} does */
 export const connectBus = async (url: string, log: Environment['log'], connection: ConnectionOptions = {}) => {
   const nc = await connectTo(url, connection)
   return { nc, bus: natsBus(nc, log), flush: () => nc.flush(), close: () => endConnection(nc) }
 }
 
 /**
- * The client leaves the socket open on which a server never said a word (@nats-io/transport-node 3.4), and with it the process. Sockets that are made
- * in the course of a `connect` are found by it.
+ * The client leaves a socket open on which a server never said a word (@nats-io/transport-node 3.4), and an open socket keeps the process alive. This finds the
+ * sockets that were made in the course of a `connect`.
  */
 const dials = new AsyncLocalStorage<{ sockets: Socket[] | undefined }>()
 subscribe('net.client.socket', (message) => {
@@ -76,7 +76,7 @@ export const requireServer = ({ info }: NatsConnection, url: string): void => {
     })
 }
 
-/** Writes what becomes of the link to the log. */
+/** Logs the changes of the link. */
 export const reportStatus = (nc: NatsConnection, log: Environment['log']): void => {
   void (async () => {
     for await (const status of nc.status()) {

@@ -15,7 +15,7 @@ import { keepListening } from './workarounds/listening.ts'
 import type { payloads } from './workarounds/payload.ts'
 import { requestMs } from './workarounds/requester.ts'
 
-/** After this long without a sign of life of its consumer a message goes to another one. */
+/** After this long without a sign of life from its consumer, the server gives a message to another consumer. */
 const ackWaitMs = 4_000
 const signOfLifeMs = ackWaitMs / 3
 /** Messages that one consumer holds, delivered or waiting for their subject's turn. */
@@ -25,7 +25,7 @@ const acknowledged = '+ACK'
 /** A node has 64 of these, and each asks again and again. */
 const pullingPartition = { expires: 6_000, idle_heartbeat: 1_500 } as const
 
-/** Where the server wants them; the client's types do not show it. */
+/** The field in which the server wants them; the client's types lack it. */
 const acknowledgementsOf = (message: JsMsg): string => (message as JsMsg & { reply: string }).reply
 
 export type ConsumptionParts = {
@@ -38,9 +38,9 @@ export type ConsumptionParts = {
 }
 
 export type Consumption = Consuming & {
-  /** Lets handlers end what they have begun, and gives the rest to whoever is next. */
+  /** Lets handlers end what they have begun, and gives the other messages to the next consumer. */
   stop(): Promise<void>
-  /** Whoever is still at work can settle nothing any more. */
+  /** A handler that is still at work cannot settle its message any more. */
   abandon(): Promise<void>
 }
 
@@ -77,7 +77,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
     },
     async bury(row, reason, at) {
       const message = heldAt(row)
-      // With its reason it may not fit where it did without.
+      // With the reason in its headers a message may be too large.
       const kept = await content.write(new Uint8Array(message.data), reason.length)
       const { subject, headers } = deadLetterHeaders(names, message, reason, at)
       const id = `dead ${message.info.timestampNanos} ${message.seq}`
@@ -128,7 +128,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
   })
 
   const take = (message: JsMsg): void => {
-    // What comes again though we hold it was not lost: our sign of life was.
+    // A message that comes again while we hold it: our sign of life was lost, and not the message.
     const again = held.has(message.seq)
     held.set(message.seq, message)
     signLater()
@@ -157,7 +157,7 @@ export const consumption = (parts: ConsumptionParts, handler: (delivery: Deliver
     order.stop()
     await handlers()
     clock.clearTimeout(sign)
-    // To whoever is next, at once and in their order.
+    // To the next consumer, at once and in their order.
     for (const [row, message] of [...held].sort(([one], [other]) => other - one)) {
       message.nak()
       held.delete(row)

@@ -1,4 +1,4 @@
-/** What could not be processed, with the reason: how it is written down, and read again. */
+/** Messages that could not be processed, with the reason: how they are stored, and read again. */
 import type { JsMsg } from '@nats-io/jetstream'
 import type { Inbox } from '../../contracts/transport.ts'
 import { fromNats } from './errors.ts'
@@ -12,8 +12,8 @@ const reasonHeader = 'Statecast-Reason'
 const atHeader = 'Statecast-At'
 
 /**
- * A publisher names it in our header, or in that of NATS. One who names nothing gets when the stream took it and as which: a stream that was made
- * anew counts from one again, and nobody shall be taken for somebody of before.
+ * The id of a message: a publisher gives it in our header, or in that of NATS. A message without one gets the time and the sequence at which the stream stored it: a
+ * stream that was made anew counts from one again, and a new message must not be taken for an old one.
  */
 export const idOf = ({ headers, seq, info }: JsMsg): string =>
   headers?.last(idHeader) || headers?.last('Nats-Msg-Id') || `in-${info.timestampNanos}-${seq}`

@@ -1,4 +1,4 @@
-/** Reads the frames of one root from the journal's stream, in order, without those of the others. */
+/** Reads the frames of one root from the journal's stream, in order, without those of other roots. */
 import { type Clock, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
@@ -19,11 +19,11 @@ const lagStepMs = 20
 
 export const natsFrames = (link: Link, names: Names, content: ReturnType<typeof payloads>, clock: Clock) => {
   const stream = names.streams.journal
-  /** How far roots were read lately. */
+  /** How far each root was read lately. */
   const reached = new Known<Place>()
   const frameOf = async (stored: Stored): Promise<Frame> => ({ seq: placeOf(stored).seq, bytes: await content.read(stored) })
 
-  /** Only the leader knows what really is not there. */
+  /** Only the leader knows for sure that a frame is not there. */
   const missing = async (address: Address, seq: number, place: number): Promise<RuntimeError> =>
     (await link.next(stream, names.journal(address), place)) === undefined
       ? corruptAt(address, seq, 'the frame is missing')
@@ -36,7 +36,7 @@ export const natsFrames = (link: Link, names: Names, content: ReturnType<typeof 
   async function* framesFrom(address: Address, from: number, last: Place): AsyncGenerator<Frame> {
     const key = addressKey(address)
     const known = reached.get(key)
-    // From the frame that is said to stand there: a snapshot may say anything.
+    // From the frame that was found there last; whether it still is there is compared below.
     let hint = known !== undefined && known.seq <= from ? known : undefined
     let next = hint?.place ?? 1
     let expected: number | undefined

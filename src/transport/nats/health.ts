@@ -1,4 +1,4 @@
-/** Whether the server can be asked and still takes what is written, and how much room it says it has. */
+/** Whether the server answers and accepts writes, and how much space it says is free. */
 import type { JetStreamAccountStats, StreamInfo } from '@nats-io/jetstream'
 import type { TransportHealth } from '../../contracts/transport.ts'
 import { fromNats } from './errors.ts'
@@ -24,8 +24,8 @@ export const natsHealth = async (link: Link, names: Names): Promise<TransportHea
     const replicas = streams[0]?.config.num_replicas ?? 1
     const durability = `JetStream, ${replicas === 1 ? 'one copy' : `${replicas} copies`}`
     const freeBytes = freeBytesOf(account, streams, replicas)
-    const write = () => link.publish(`$KV.${names.bucket}.${ownKeys}room`, new Uint8Array(), { headers: { 'Nats-TTL': '1s' } })
-    const lack = await link.room.lack(write)
+    const write = () => link.publish(`$KV.${names.bucket}.${ownKeys}capacity`, new Uint8Array(), { headers: { 'Nats-TTL': '1s' } })
+    const lack = await link.capacity.lack(write)
     if (lack !== undefined) return { writable: false, freeBytes, durability, detail: `${lack.message}: ${lack.hint}` }
     const needed = payloadMax(link.nc)
     if (freeBytes !== undefined && freeBytes < needed)

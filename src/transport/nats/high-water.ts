@@ -1,7 +1,7 @@
 /**
- * Notices a journal that lost its end while no node saw it: a server that finds a damaged block at its start cuts the stream off there, goes on with the
- * same numbers, and says nothing. How far the stream was known to have come stands in the registry, written about a second behind; what was lost of the
- * very last second it cannot notice.
+ * Notices a journal that lost its end while no node was watching: a server that finds a damaged block when it starts cuts the stream off there, goes on with the
+ * same numbers, and says nothing. The registry holds how far the stream had come, written about a second behind; a loss within the very last second goes
+ * unnoticed.
  */
 import { type Clock, type Logger, pause } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
@@ -52,7 +52,7 @@ export const natsHighWater = async (
   let highest = 0
   let written = known
   let pending: unknown
-  /** Never lower: another node may have come further. */
+  /** Never lower than it is: another node may have seen more. */
   const write = async (): Promise<void> => {
     const found = await registry.get(markKey)
     const there = Number(found?.value ?? 0)

@@ -9,7 +9,7 @@ import { deadLettersOf, idHeader } from './dead-letters.ts'
 import { fromNats } from './errors.ts'
 import type { Link } from './link.ts'
 import type { Names } from './names.ts'
-import { clearLeftovers } from './workarounds/acknowledged-sweep.ts'
+import { sweepAcknowledged } from './workarounds/acknowledged-sweep.ts'
 import { contentMax, payloads } from './workarounds/payload.ts'
 
 export const natsInbox = (
@@ -22,7 +22,7 @@ export const natsInbox = (
   const content = payloads(link, blobs)
   /** By partition; undefined takes all. */
   const consuming = new Map<number | undefined, Consumption>()
-  let leftovers: ReturnType<typeof clearLeftovers> | undefined
+  let sweep: ReturnType<typeof sweepAcknowledged> | undefined
 
   return {
     async put(subject, id, data) {
@@ -49,7 +49,7 @@ export const natsInbox = (
         throw new RuntimeError('conflict', 'this inbox has a consumer', { hint: 'stop it first; one consumer takes all subjects by a wildcard' })
       const mine = consumption({ link, names, content, environment, pattern, partition }, handler)
       consuming.set(partition, mine)
-      leftovers ??= clearLeftovers({ link, stream: names.streams.inbox, environment }, () => consuming.values())
+      sweep ??= sweepAcknowledged({ link, stream: names.streams.inbox, environment }, () => consuming.values())
       return async () => {
         await mine.stop()
         if (consuming.get(partition) === mine) consuming.delete(partition)
@@ -57,8 +57,8 @@ export const natsInbox = (
     },
     deadLetters: deadLettersOf(link, names, content),
     async stop() {
-      leftovers?.stop()
-      // Whoever is still at work can settle nothing any more; another consumer gets it.
+      sweep?.stop()
+      // A handler that is still at work cannot settle its message any more; another consumer gets the message.
       await Promise.all([...consuming.values()].map((one) => one.abandon()))
       consuming.clear()
     },

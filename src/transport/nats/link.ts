@@ -3,10 +3,10 @@ import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManage
 import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
 import { endConnection } from './end-connection.ts'
 import { apiCodeOf, apiCodes } from './errors.ts'
-import { type Room, roomOf } from './workarounds/capacity.ts'
-import { askingOn, requestMs } from './workarounds/requester.ts'
+import { type Capacity, capacityOf } from './workarounds/capacity.ts'
+import { requesterOn, requestMs } from './workarounds/requester.ts'
 
-/** ms to find out why a request had no answer: whoever waits has waited long enough. */
+/** ms to find out why a request had no answer: its caller has already waited for the answer. */
 const probeMs = 1_000
 
 export type Stored = { subject: string; seq: number; headers: MsgHdrs; data: Uint8Array }
@@ -16,7 +16,7 @@ export type Link = {
   nc: NatsConnection
   js: JetStreamClient
   jsm: JetStreamManager
-  room: Room
+  capacity: Capacity
   /** Resolves when it is stored. @throws whatever the client throws */
   publish(subject: string, data: Uint8Array, options?: { headers?: Record<string, string>; expected?: number; id?: string }): Promise<Published>
   /** The newest message of a subject, asked of the leader: a replica may be behind. */
@@ -49,12 +49,12 @@ export const headersOf = (record: Record<string, string>): MsgHdrs => {
 }
 
 export const openLink = async (connection: NatsConnection): Promise<Link> => {
-  const asking = askingOn(connection)
-  const { nc } = asking
+  const requester = requesterOn(connection)
+  const { nc } = requester
   const js = jetstream(nc, { timeout: requestMs })
   const jsm = await jetstreamManager(nc, { timeout: requestMs })
   const publishing = new Set<Promise<unknown>>()
-  const room = roomOf(nc, await jetstreamManager(nc, { timeout: probeMs, checkAPI: false }))
+  const capacity = capacityOf(nc, await jetstreamManager(nc, { timeout: probeMs, checkAPI: false }))
   const fromLeader = async (stream: string, which: FromLeader): Promise<Stored | undefined> => {
     try {
       const found = await jsm.streams.getMessage(stream, which)
@@ -68,7 +68,7 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
     nc,
     js,
     jsm,
-    room,
+    capacity,
     async publish(subject, data, { headers = {}, expected, id } = {}) {
       const sent = js.publish(subject, data, {
         timeout: requestMs,
@@ -79,10 +79,10 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
       publishing.add(sent)
       try {
         const { stream, seq, duplicate } = await sent
-        room.took(stream)
+        capacity.took(stream)
         return { seq, duplicate }
       } catch (error) {
-        throw await room.explain(error, subject)
+        throw await capacity.explain(error, subject)
       } finally {
         publishing.delete(sent)
       }
@@ -91,7 +91,7 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
     next: (stream, subject, seq) => fromLeader(stream, { seq, next_by_subj: subject }),
     async batch(stream, question) {
       // The client's own `getBatch` leaves the subscription of each question open for ever (@nats-io/jetstream 3.4).
-      const found = await asking.all(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(question), endsBatch)
+      const found = await requester.all(`$JS.API.DIRECT.GET.${stream}`, JSON.stringify(question), endsBatch)
       return found.map(({ headers, data }) => ({
         subject: headers!.last('Nats-Subject'),
         seq: Number(headers!.last('Nats-Sequence')),
@@ -101,7 +101,7 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
     },
     async close() {
       await Promise.allSettled(publishing)
-      asking.stop()
+      requester.stop()
       await endConnection(connection)
     },
   }

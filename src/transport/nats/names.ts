@@ -3,7 +3,7 @@ import { type Address, checkKind, escapeToken, unescapeToken } from '../../contr
 
 export type Names = ReturnType<typeof namesOf>
 
-/** Keys of the registry that are the backend's own, and in no list. */
+/** Keys of the registry that belong to the backend; no list shows them. */
 export const ownKeys = '_backend/'
 
 /** @param prefix first tokens of all subjects, see `subjects()` */

@@ -18,7 +18,7 @@ import { requirePermissions } from './permissions.ts'
 import { natsRegistry } from './registry.ts'
 import { ensureStreams, patiently } from './streams.ts'
 import { openWakes } from './wakes.ts'
-import { withStrays } from './workarounds/malformed-messages.ts'
+import { withMalformedMessages } from './workarounds/malformed-messages.ts'
 
 export type NatsOptions = {
   /** See {@link connectionTo}. */
@@ -60,7 +60,7 @@ export const openNats = async ({
     const mark = await natsHighWater(link, names, registry, environment)
     const wakes = await openWakes(link, names, environment)
     const blobs = natsBlobs(link, names)
-    const inbox = withStrays(natsInbox(link, names, blobs, environment), { link, names, blobs, environment })
+    const inbox = withMalformedMessages(natsInbox(link, names, blobs, environment), { link, names, blobs, environment })
     const journal = natsJournal({ link, names, wakes, blobs, mark, environment })
     return closable({
       name: shown(url),

@@ -19,7 +19,7 @@ const decoder = new TextDecoder()
 
 /** The server counts whole seconds, and looks about once a second. */
 const ttlOf = (ms: number): string => `${Math.max(1, Math.ceil(ms / 1000))}s`
-/** How long an expiry is told to those who were cut off. */
+/** How long an expiry stays in the stream, for watchers that were cut off. */
 const markerTtlMs = 10_000
 
 type Found = { value: string; revision: number } | { value: undefined; revision: number }
@@ -37,11 +37,11 @@ export const natsRegistry = async (
     })
   const { streamInfo } = await kv.status()
   const stream = streamInfo.config.name
-  /** What was there when one began to watch is no change, though word of it may still be on its way. */
+  /** What was there when the watch began is no change, though its message may still be on its way. */
   const watchers = new Set<{ prefix: string; since: number; listener: (change: RegistryChange) => void }>()
   let written = 0
 
-  // A key of ours may hold what a key of a bucket may not.
+  // Our keys may hold characters that a key of a bucket may not.
   const subjectOf = (key: string): string => `$KV.${names.bucket}.${escapeBytes(encoder.encode(checkName(key, 'key')), keyCharacters)}`
   const keyOf = (subject: string): string => unescapeBytes(subject.slice(`$KV.${names.bucket}.`.length))
 

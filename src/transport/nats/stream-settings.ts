@@ -1,11 +1,11 @@
-/** What of a stream that is there differs from what is wanted: where it breaks a promise, and where it does not. */
+/** In which settings an existing stream differs from the one that is needed: those that break a promise, and those that do not. */
 import type { StreamConfig } from '@nats-io/jetstream'
 
 export type Setting = keyof StreamConfig | 'persist_mode' | 'allow_msg_counter' | 'subject_delete_marker_ttl'
 export type Settings = Partial<Record<Setting, unknown>>
 export type Difference = { setting: Setting; found: unknown; wanted: unknown }
 
-/** What the server takes where nothing is said. With another value messages come from elsewhere, go away, or are refused. */
+/** The server's defaults. With another value messages come from other streams, disappear, or are refused. */
 const promised: Settings = {
   subjects: [],
   subject_transform: undefined,
@@ -25,13 +25,13 @@ const promised: Settings = {
   allow_direct: false,
   allow_msg_counter: false,
 }
-/** Limits that only make a stream refuse what does not fit, as long as it discards the new. */
+/** Limits that only make a stream refuse new messages, as long as it discards the new and not the old. */
 const limits: Settings = { max_msgs: -1, max_bytes: -1 }
-/** What an operator may have reasons for. */
+/** Settings for which an operator may have reasons. */
 const noted: Settings = { num_replicas: 1, deny_delete: false, max_consumers: -1, republish: undefined }
-/** Needed where they are wanted, and harmless elsewhere. */
+/** Needed where we ask for them, and harmless elsewhere. */
 const needed: readonly Setting[] = ['allow_msg_ttl', 'allow_rollup_hdrs']
-/** At least what is wanted. */
+/** At least as much as we ask for. */
 const least: readonly Setting[] = ['duplicate_window', 'subject_delete_marker_ttl']
 
 export const compareSettings = (found: Settings, wanted: Settings): { broken: Difference[]; noted: Difference[] } => {

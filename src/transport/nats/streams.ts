@@ -36,9 +36,9 @@ const wanted = (names: Names, { replicas, inboxMax = inboxMessagesMax }: StreamO
       ...common,
       deny_delete: false,
       name: streams.inbox,
-      // Also what names no actor, so that it is not lost without a word: it stays as it is, see strays.ts.
+      // Also messages whose subject names no actor, so that none is lost silently: see malformed-messages.ts.
       subjects: [`${prefix}.in`, names.every('in')],
-      // So that nodes which share their work can each take some partitions.
+      // Each node that shares the work takes some of the partitions.
       subject_transform: {
         src: `${prefix}.in.*.*`,
         dest: `${prefix}.inbox.{{partition(${partitionCount},1,2)}}.{{wildcard(1)}}.{{wildcard(2)}}`,
@@ -63,7 +63,7 @@ const wantedBucket = ({ bucket }: Names, { replicas }: StreamOptions): Wanted =>
   allow_direct: true,
   allow_rollup_hdrs: true,
   allow_msg_ttl: true,
-  // Else an expiry is told to nobody.
+  // Without it no watcher hears of an expiry.
   subject_delete_marker_ttl: seconds,
 })
 
@@ -71,7 +71,7 @@ const wantedBucket = ({ bucket }: Names, { replicas }: StreamOptions): Wanted =>
 const patienceMs = 20_000
 const stepMs = 500
 
-/** Tries again for a while what may pass. */
+/** Repeats for a while what fails for a reason that may pass. */
 export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promise<T> => {
   for (let waited = 0; ; waited += stepMs)
     try {
@@ -82,7 +82,7 @@ export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promis
     }
 }
 
-/** Which streams were made: one that is missing since would begin every conversation anew without a word. */
+/** Which streams were made before: if one of them has gone, a new one in its place would silently begin every conversation anew. */
 const madeKey = `${ownKeys}streams`
 
 export type StreamEnvironment = Pick<Environment, 'clock' | 'log'>
@@ -103,14 +103,14 @@ export const ensureStreams = async (
   const stored = made.length === 0 && (await patiently(clock, () => anyStored(jsm, all)))
   const before = ({ name }: Wanted): Before => (made.includes(name) ? { key: madeKey, bucket: names.bucket } : stored ? 'others' : undefined)
   const ensured = await Promise.allSettled(all.map((config) => patiently(clock, () => ensure(jsm, config, asIs, environment, before(config)))))
-  // One after all have ended: whoever is told closes the connection.
+  // Only when all have ended: the caller closes the connection when it gets the error.
   for (const one of ensured) if (one.status === 'rejected') throw one.reason
   // A new journal begins at its beginning.
   if (!made.includes(names.streams.journal)) await patiently(clock, () => registry.delete(markKey))
   if (all.some(({ name }) => !made.includes(name))) await patiently(clock, () => registry.put(madeKey, all.map(({ name }) => name).join(' ')))
 }
 
-/** From what it is known that a stream was made: a key of the bucket, or the others, in which something is stored. */
+/** What proves that a stream was made before: a key of the bucket, or content in the other streams. */
 type Before = { key: string; bucket: string } | 'others' | undefined
 
 /** A node stores something only when all streams are there. */
@@ -163,7 +163,7 @@ const check = async (jsm: JetStreamManager, config: Wanted, asIs: boolean, { log
   if (noted.length > 0) log.warn({ stream: config.name, different: noted }, `the stream ${config.name} is not as it would be made: ${inWords(noted)}`)
 }
 
-/** What is wrong with the streams and the bucket of a prefix, for whoever only looks. */
+/** What is wrong with the streams and the bucket of a prefix, for a reader that changes nothing (`statecast doctor`). */
 export const examineStreams = async (
   jsm: JetStreamManager,
   names: Names,

@@ -1,6 +1,6 @@
 /**
- * The newest frame of each root as this process has written or seen it. Places in the stream only rise, also when a root is removed and begins anew: so
- * what is found at an earlier place, or not at all and not removed, has been lost.
+ * The newest frame of each root as this process has written or seen it. Sequences of the stream only rise, also when a root is removed and begins anew: so a
+ * newest frame at a lower sequence, or none at all without a removal, means that frames were lost.
  */
 import { type Clock, type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -17,7 +17,7 @@ export const seqHeader = 'Statecast-Seq'
 export type Place = { seq: number; place: number }
 export const placeOf = ({ headers, seq: place }: Stored): Place => ({ seq: Number(headers.last(seqHeader)), place })
 
-/** `seen` when it was last there; `ours` where this process has just written it; `unsure` where another may have been written since that was not acknowledged. */
+/** `seen` when it was last found; `ours` where this process has just written it; `unsure` where a later one may have been written without being acknowledged. */
 export type Tip = Place & { seen?: Instant; ours?: boolean; unsure?: boolean }
 
 export type TipParts = {
@@ -28,12 +28,12 @@ export type TipParts = {
   removedAt(address: Address): Promise<number>
 }
 
-/** How long the word of a removal stands. */
+/** How long the note of a removal stands. */
 export const removedHours = 24
-/** What was seen that long ago and is gone may have been removed, and the word of it be gone as well. */
+/** A frame that was seen so long ago and is gone may have been removed, and the note of its removal may have expired. */
 const removedToldMs = (removedHours - 1) * 3_600_000
 
-/** A leader that was voted out and does not know it yet may answer for some moments. */
+/** For some moments a leader that was voted out and does not know it yet may still answer. */
 export const doubtMs = 2_000
 export const stepMs = 100
 
@@ -61,7 +61,7 @@ export class Tips {
     this.#known.set(addressKey(address), { ...place, seen: instantOf(this.#parts.clock), ours: true })
   }
 
-  /** Something may have been written. */
+  /** A frame may have been written. */
   doubt(address: Address): void {
     const known = this.get(address)
     if (known !== undefined) this.#known.set(addressKey(address), { ...known, ours: false, unsure: true })
@@ -73,7 +73,7 @@ export class Tips {
 
   /** The newest frame as it is now. @throws RuntimeError corrupt_at where it lies behind one that was there */
   async newest(address: Address): Promise<Stored | undefined> {
-    // What was known before it was asked: meanwhile another may be written.
+    // What was known before the question: meanwhile another frame may be written.
     const known = this.get(address)
     for (let waited = 0; ; waited += stepMs) {
       const found = await this.#parts.last(address)

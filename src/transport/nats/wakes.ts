@@ -1,9 +1,9 @@
 /**
- * Who wants to be woken, and when: a stream with one message per root, mirrored here, so that looking for work asks no journal.
+ * Which roots are to be woken, and when: a stream with one message per root, mirrored here, so that the search for work reads no journal.
  *
- * The index may say too much and never too little: an entry is sent before the frame that wants it, and taken away some time after the one that does
- * not. So whoever is found here is asked what its journal says. An entry that stands already is not written again by whoever wrote it, as long as
- * nobody can have taken it away: its writer wrote every frame since, and others look in vain for longer than that before they do.
+ * The index may hold an entry too many, and never one too few: a node sends the entry before the frame that asks for it, and removes it some time after a frame
+ * that does not. So for each root found here the journal is asked whether it is true. A node does not repeat an entry of its own while no other node can have
+ * removed it: it wrote every frame since, and other nodes wait longer than that before they remove an entry that nothing asks for.
  */
 import type { JsMsg } from '@nats-io/jetstream'
 import { type Clock, type Instant, instantOf, isWithin, type Logger } from '../../contracts/environment.ts'
@@ -17,24 +17,24 @@ import { watchStream } from './watch.ts'
 
 type Entry = {
   address: Address
-  /** What the stream says, and where it says it. */
+  /** The entry in the stream, and its sequence there. */
   stored: number | null
   place: number
-  /** When this process wrote it, if it did. Another's may be taken away by its writer at any moment. */
+  /** When this process wrote it, if it did. The writer of another one may remove it at any moment. */
   written: Instant | undefined
-  /** Set while it is to be taken away, or written again. */
+  /** Set while it waits to be removed, or to be written again. */
   pending: unknown
-  /** Since when every look found that its journal wants nothing. */
+  /** Since when each reading of its journal has asked for no waking. */
   vain: Instant | undefined
 }
 
-/** A conversation goes to sleep and wakes with every turn; only who sleeps for longer is taken out. */
+/** A conversation goes to sleep and wakes with every turn; only a root that sleeps for longer is removed. */
 const clearAfterMs = 2_000
-/** For so long an entry of ours is there for sure; for so long one is looked at in vain before somebody else takes it away. */
+/** How long an entry of ours surely stands; and how long another node finds an entry unfounded before it removes it. */
 const sureMs = 10_000
 const vainMs = 30_000
 const againMs = 1_000
-/** How long what takes an entry away stays in the stream, for watchers that were cut off. */
+/** How long a removal stays in the stream, for watchers that were cut off. */
 const markerTtl = '60s'
 
 const encoder = new TextEncoder()
@@ -61,7 +61,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
 
   const heard = ({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): void => {
     const entry = entryOf(names.address(subject))
-    // Our own come back; so does what is older than what we have written since.
+    // Our own entries come back, and so do older ones than what we have written since.
     if (seq <= entry.place) return
     keepAwake(entry)
     Object.assign(entry, { stored: data.length === 0 ? null : Number(decoder.decode(data)), place: seq, written: undefined, vain: undefined })
@@ -76,10 +76,10 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
     entry.vain = undefined
   }
 
-  /** Only if nobody has written it since: a node that took over wants it to stay. */
+  /** Only if no node has written it since: one that took over needs it to stay. */
   const clear = async (entry: Entry): Promise<void> => {
     const { stored, place } = entry
-    // From now on it may be gone: what is wanted meanwhile is written behind it.
+    // From now on it may be gone: an entry that is asked for meanwhile is written behind the removal.
     Object.assign(entry, { stored: null, written: undefined, pending: undefined, vain: undefined })
     const untouched = () => entry.stored === null && entry.place === place && entry.pending === undefined
     try {
@@ -98,7 +98,7 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
   const write = async (entry: Entry, wakeAt: number): Promise<void> => {
     const sent = instantOf(clock)
     const { seq } = await link.publish(names.wake(entry.address), encoder.encode(String(wakeAt)))
-    // It may have been heard before it was acknowledged.
+    // The watcher may have heard of it before it was acknowledged.
     if (seq >= entry.place) Object.assign(entry, { stored: wakeAt, place: seq, written: sent })
   }
   const writeLater = (entry: Entry, wakeAt: number): void => {
@@ -115,8 +115,8 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
     /** This process has sent a frame. */
     tell,
     /**
-     * Sends at once; resolves when it is stored. Only who wrote the frame before may say that there is more time than is said here already: another's
-     * frame may be refused because somebody else's stands there, and that one's wish must not be lost.
+     * Sends at once; resolves when it is stored. Only the writer of the frame before may set a later time than the entry has: the frame of any other writer may
+     * be refused because a third one's stands there, and the wake time of that one must not be lost.
      * @param unbroken whether the frame before is by this process too
      */
     async want(address: Address, wished: number, unbroken: boolean): Promise<void> {
@@ -128,23 +128,23 @@ export const openWakes = async (link: Link, names: Names, { clock, log }: { cloc
       try {
         await write(entry, wakeAt)
       } catch (error) {
-        // Its frame may stand in the journal all the same, and then somebody has to know.
+        // The frame may be in the journal all the same, and then the entry has to be there.
         writeLater(entry, wakeAt)
         throw error
       }
     },
-    /** This process has written a frame that wants nothing. */
+    /** This process has written a frame that asks for no waking. */
     rest(address: Address): void {
       const entry = entries.get(addressKey(address))
       if (entry !== undefined && entry.stored !== null) entry.pending ??= clock.setTimeout(() => void clear(entry), clearAfterMs)
     },
-    /** Candidates, earliest first: their heads say whether it is true. Whoever looks says so with {@link Wakes.looked}. */
+    /** Candidates, earliest first: their heads say whether it is true. The caller reports what it found with {@link Wakes.looked}. */
     before: (until: number): Address[] =>
       [...entries.values()]
         .filter(({ stored, pending }) => stored !== null && stored <= until && pending === undefined)
         .sort((one, other) => Number(one.stored) - Number(other.stored))
         .map(({ address }) => address),
-    /** The frame that was newest a moment ago wants something or not. Another may be on its way, so it takes many looks to be sure. */
+    /** Whether the frame that was newest a moment ago asks for waking. Another one may be on its way, so one answer is not enough to remove an entry. */
     looked(address: Address, wants: boolean): void {
       const entry = entries.get(addressKey(address))
       if (entry === undefined || entry.pending !== undefined) return

@@ -5,7 +5,7 @@ import { errorBody } from '../../contracts/errors.ts'
 import { type Link, pulling } from './link.ts'
 
 export type Watch = {
-  /** Resolves when all that was there at the start has been told. */
+  /** Resolves when the listener has got all that was there at the start. */
   ready: Promise<void>
   stop(): Promise<void>
 }
@@ -18,7 +18,7 @@ export const watchStream = async (
   const { promise: ready, resolve } = Promise.withResolvers<void>()
   const there = await jsm.streams.info(stream)
   if (there.state.messages === 0) resolve()
-  /** How many of what the present consumer was given have come. */
+  /** How many messages of the present consumer have arrived. */
   let arrived = 0
   const consumer = await js.consumers.get(stream, { filter_subjects: filter, deliver_policy: DeliverPolicy.LastPerSubject })
   const messages = await consumer.consume({
@@ -34,8 +34,8 @@ export const watchStream = async (
     },
   })
   /**
-   * What is lost with a link the client misses only by the number of the next message, and there may be none for long. The server counts in its
-   * heartbeats; a consumer that is gone is made anew by the client, behind the last message that has come.
+   * The client notices a message that was lost with the link only by the number of the next one, and that may take long. The server's heartbeats say how many it
+   * has delivered; where that is more than arrived, the client makes the consumer anew, behind the last message that did.
    */
   const heed = async (): Promise<void> => {
     let { name } = await consumer.info(true)

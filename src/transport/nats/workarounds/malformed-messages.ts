@@ -1,6 +1,6 @@
 /**
- * What was published below `<prefix>.in` and names no actor: too few tokens or too many, or a wildcard for one. Nobody subscribes to it, so the server
- * would drop it without a word; the inbox's stream takes it as it is, outside all partitions, and from there it goes to the dead letters.
+ * Messages published below `<prefix>.in` whose subject names no actor: too few tokens or too many, or a wildcard for one. No node subscribes to such a subject,
+ * so the server would drop them silently; the inbox's stream stores them as they are, outside all partitions, and from there they go to the dead letters.
  */
 import { AckPolicy, type ConsumerMessages, type JsMsg } from '@nats-io/jetstream'
 import type { Environment } from '../../../contracts/environment.ts'
@@ -12,17 +12,18 @@ import type { Names } from '../names.ts'
 import { keepListening, type Listening } from './listening.ts'
 import { payloads } from './payload.ts'
 
+/** Its name on servers that have one already: a work queue refuses a second consumer of the same subjects. */
 const consumerName = 'strays'
 const nanos = 1_000_000
-/** For one to be put aside, also where the blob store has to take it. */
+/** Long enough to put one aside, also where its content goes to the blob store. */
 const ackWaitMs = 30_000
 const againMs = 5_000
 const heldMax = 64
 
-export type StrayParts = { link: Link; names: Names; blobs: Blobs; environment: Pick<Environment, 'clock' | 'log'> }
+export type MalformedParts = { link: Link; names: Names; blobs: Blobs; environment: Pick<Environment, 'clock' | 'log'> }
 
-/** Puts strays aside from the moment on when somebody consumes the inbox: whoever only looks changes nothing. */
-export const withStrays = <Consumed extends Inbox & { stop(): Promise<void> }>(inbox: Consumed, parts: StrayParts): Consumed => {
+/** Puts malformed messages aside as soon as the inbox is consumed; a process that only reads changes nothing. */
+export const withMalformedMessages = <Consumed extends Inbox & { stop(): Promise<void> }>(inbox: Consumed, parts: MalformedParts): Consumed => {
   let listening: Listening | undefined
   return {
     ...inbox,
@@ -43,7 +44,7 @@ export const withStrays = <Consumed extends Inbox & { stop(): Promise<void> }>(i
   }
 }
 
-const listen = async ({ link, names, blobs, environment: { clock, log } }: StrayParts): Promise<ConsumerMessages> => {
+const listen = async ({ link, names, blobs, environment: { clock, log } }: MalformedParts): Promise<ConsumerMessages> => {
   const stream = names.streams.inbox
   const content = payloads(link, blobs)
 
@@ -60,7 +61,7 @@ const listen = async ({ link, names, blobs, environment: { clock, log } }: Stray
     const { subject, headers } = deadLetterHeaders(names, message, reason, clock.now())
     await link.publish(subject, data, {
       headers: { ...headers, ...kept, 'Statecast-Subject': message.subject },
-      id: `stray ${message.info.timestampNanos} ${message.seq}`,
+      id: `malformed ${message.info.timestampNanos} ${message.seq}`,
     })
     message.ack()
     log.warn({ subject: message.subject }, 'a message names no actor and was put aside')

@@ -1,7 +1,7 @@
 /**
- * The connection as the client's JetStream parts shall see it, with questions that know about the link. The client itself drops what is asked while the
- * link is down without a word, and lets whoever waits for an answer when it breaks wait for the timeout. Here the one waits for the link, and the other
- * is told at once.
+ * The connection as the client's JetStream parts shall see it, with requests that know about the link. The client itself silently drops a request made while the
+ * link is down, and lets a request that waits for its answer when the link breaks run into its timeout. Here the first waits for the link, and the second fails
+ * at once.
  */
 import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, type Payload } from '@nats-io/transport-node'
 
@@ -11,7 +11,7 @@ export const requestMs = 5_000
 type Asked = { subject: string; take(message: Msg): void; fail(error: unknown): void; timer: NodeJS.Timeout }
 type Question = { subject: string; data?: Payload | undefined; headers?: MsgHdrs | undefined; timeoutMs: number }
 
-export type Asking = {
+export type Requester = {
   /** As the one it was made of, but for `request`. */
   nc: NatsConnection
   /** Every answer to a question, up to the one of which `last` is true, which is left out. */
@@ -22,7 +22,7 @@ export type Asking = {
 /** A new subject for answers, below the prefix that this user may subscribe to. */
 export const newInbox = (nc: NatsConnection): string => createInbox((nc as unknown as { options?: { inboxPrefix?: string } }).options?.inboxPrefix)
 
-export const askingOn = (nc: NatsConnection): Asking => {
+export const requesterOn = (nc: NatsConnection): Requester => {
   const inbox = newInbox(nc)
   const asked = new Map<string, Asked>()
   let count = 0

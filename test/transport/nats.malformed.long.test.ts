@@ -11,7 +11,7 @@ const server = natsForAll()
 
 let count = 0
 const aNode = async (): Promise<{ runtime: Runtime; prefix: string }> => {
-  const prefix = `stray-${++count}`
+  const prefix = `malformed-${++count}`
   const runtime = await createRuntime({ transport: server.url, prefix })
   onTestFinished(() => runtime.close())
   return { runtime, prefix }
@@ -32,15 +32,15 @@ const letters = async (runtime: Runtime) => (await partsOf(runtime).transport.in
 
 test('too few tokens, too many, and wildcards for tokens go to the dead letters with the reason; what is well-formed is delivered', async () => {
   const { runtime, prefix } = await aNode()
-  const strays = ['in', 'in.session', 'in.session.a.b', 'in.session.a.b.c', 'in.session.*', 'in.session.>', 'in.*.x', 'in.>'].map(
+  const malformed = ['in', 'in.session', 'in.session.a.b', 'in.session.a.b.c', 'in.session.*', 'in.session.>', 'in.*.x', 'in.>'].map(
     (rest) => `${prefix}.${rest}`,
   )
 
-  await publishRaw([...strays, `${prefix}.in.session.well`], '{"type":"message","text":"hi"}')
+  await publishRaw([...malformed, `${prefix}.in.session.well`], '{"type":"message","text":"hi"}')
 
-  await expect.poll(async () => (await letters(runtime)).length).toBe(strays.length)
+  await expect.poll(async () => (await letters(runtime)).length).toBe(malformed.length)
   const found = await letters(runtime)
-  expect(found.map(({ subject }) => subject)).toEqual([...strays].sort())
+  expect(found.map(({ subject }) => subject)).toEqual([...malformed].sort())
   for (const { reason, data, id } of found) {
     expect(JSON.parse(reason)).toMatchObject({ code: 'bad_request', message: expect.stringContaining('no actor'), hint: expect.any(String) })
     expect(Buffer.from(data).toString()).toBe('{"type":"message","text":"hi"}')
