@@ -1,7 +1,7 @@
 /** The list that the docs, the command line and the inspector draw. */
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
-import { streamMachine } from './chat/delivery/delivery.machine.ts'
+import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
 import { followMachine } from './client/follow.machine.ts'
@@ -19,7 +19,7 @@ export const machines: Record<string, AnyStateMachine> = {
   turn: turnMachine,
   loop: loopMachine,
   tool: toolMachine,
-  stream: streamMachine,
+  delivery: deliveryMachine,
   typing: typingMachine,
   heartbeat: heartbeatMachine,
   node: nodeMachine,

@@ -1,6 +1,6 @@
 import { Host, replay, traceEntries } from './actors/index.ts'
 import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
-import { channelTable, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
+import { channelTable, chatPublisher, deliverServices, deliveryActor, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
@@ -120,9 +120,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     }
     const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
-    const place = turnPlace(shared, options.lanes)
-    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place)
-    const heartbeat = registerHeartbeat({ shared, workspace, place, session: (key, agent) => session(key, { agent }) })
+    const delivery = deliveryActor(deliverServices(shared))
+    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, turnPlace(shared, options.lanes), {
+      publisher: chatPublisher(delivery),
+      saying: delivery,
+    })
+    const heartbeat = registerHeartbeat({ shared, workspace, delivery, session: (key, agent) => session(key, { agent }) })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })

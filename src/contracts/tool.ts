@@ -68,8 +68,8 @@ export type PlannedCall = {
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number
-  /** What users read of it, if it succeeds. */
-  sends?: SentByTool
+  /** What its tool says of it to the publisher of a turn, if it succeeds: such as what users have read of it. */
+  annotations?: Record<string, unknown>
   /** Why it must not run: answered to the model, never executed. */
   problem?: { code: 'tool_unknown' | 'tool_input'; message: string }
 }

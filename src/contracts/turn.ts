@@ -4,7 +4,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { ModelResponse } from './model.ts'
 import type { Profile } from './profile.ts'
-import type { Origin, Payload, Route } from './reply.ts'
+import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
 
@@ -174,8 +174,8 @@ export type LoopInput = {
   transcriptLength: number
   /** Added to the instructions of the agent. */
   intro?: string
-  /** There is a pipeline that wants to know when calls begin and end. */
-  piped?: true
+  /** Somebody wants to know when calls begin and end. */
+  reports?: true
   /** Tokens of the conversation so far, and how many the model can read, where known. */
   tokens?: number
   window?: number
@@ -196,9 +196,8 @@ export type LoopOutput = {
   reasoning: string
   /** The tool that failed last, unless another one has ended well since. */
   toolError: { name: string; code: ErrorBody['code'] } | null
-  /** What tools have sent to users, as it is compared, and where. */
-  sent: string[]
-  sentTo: Route[]
+  /** What calls of tools that succeeded carry for the publisher, the newest at the end. */
+  annotations: Record<string, unknown>[]
   /** Its credential is not paid by the token. */
   flat: boolean
   partial: boolean

@@ -1,10 +1,10 @@
 /** An agent's machines with their effects, and the transcript that they share. */
 export type { Cooldowns } from './provider/choose-credential.ts'
 export { type ProviderContext, ProviderEvent, providerMachine } from './provider/provider.machine.ts'
-export { routed } from './session/collect.rules.ts'
 export type { SessionContext } from './session/session.context.ts'
 export { registerSession } from './session/session.effects.ts'
 export { Transcripts, transcriptCheck } from './transcript/transcript.ts'
 export { Lanes } from './turn/concurrency.effects.ts'
-export { streamActor, turnWorks } from './turn/turn.effects.ts'
+export type { Publisher } from './turn/publisher.setup.ts'
+export { turnWorks } from './turn/turn.effects.ts'
 export type { TurnPlace, TurnWorks } from './turn/turn.services.ts'

@@ -109,10 +109,10 @@ const hostileShape = (json: unknown): string | undefined => {
 }
 
 // What it sends is of use only to leave it out of the answer: where that cannot be told, it is said twice.
-const sentBy = (tool: Tool, input: unknown): Pick<PlannedCall, 'sends'> => {
+const sentBy = (tool: Tool, input: unknown): Pick<PlannedCall, 'annotations'> => {
   try {
     const sends = tool.sends?.(input)
-    return typeof sends?.text === 'string' ? { sends } : {}
+    return typeof sends?.text === 'string' ? { annotations: { sends } } : {}
   } catch {
     return {}
   }

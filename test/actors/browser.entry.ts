@@ -2,9 +2,13 @@
 import { assign, setup } from 'xstate'
 import { chart, machineSignature, registerMachine, replay, toMermaid } from '../../src/actors/index.ts'
 import { machines } from '../../src/all-machines.ts'
+import { deliveryMachine } from '../../src/chat/delivery/delivery.machine.ts'
+import { chatPublisher } from '../../src/chat/delivery/publisher.setup.ts'
 import { partitionOf } from '../../src/contracts/placement.ts'
 import type { Address } from '../../src/contracts/subjects.ts'
 import type { Journal } from '../../src/contracts/transport.ts'
+import { sessionMachine } from '../../src/machines/session/session.machine.ts'
+import { turnWith } from '../../src/machines/turn/turn.machine.ts'
 import { now, random, uuid } from '../../src/runtime/moment.ts'
 
 const types = {} as { context: { id: string; drawn: unknown[] } }
@@ -25,7 +29,9 @@ export const lotteryMachine = setup({
   on: { note: { actions: assign({ drawn: ({ context }) => [...context.drawn, now(), random(), uuid()] }) } },
 })
 
-const all = { ...machines, lottery: lotteryMachine }
+/** A conversation as chat extends it. */
+const conversation = sessionMachine.provide({ actors: { turn: turnWith(chatPublisher(deliveryMachine)) } })
+const all = { ...machines, session: conversation, lottery: lotteryMachine }
 
 export const drawn = (): string =>
   JSON.stringify(Object.entries(all).map(([name, machine]) => [name, machineSignature(machine), chart(machine), toMermaid(chart(machine))]))

@@ -16,18 +16,18 @@ const phases: Record<string, { source: string; test: string; of?: string[] }> = 
     test: 'chat/directives/directives.rules',
     of: ['admission and the queue'],
   },
-  // A message of a tool is shaped as every other text is: src/chat/delivery/render.rules.ts.
-  execution: {
-    source: 'machines/loop/loop.machine',
-    test: 'machines/loop/loop.machine',
-    of: ['execution of a tool', 'fallback', 'decoration', 'where blocks end', 'what an answer points at'],
-  },
+  execution: { source: 'machines/loop/loop.machine', test: 'machines/loop/loop.machine', of: ['execution of a tool', 'fallback'] },
   'execution of a tool': { source: 'machines/tool-call/tool.machine', test: 'machines/tool-call/tool.machine' },
   fallback: { source: 'models/fallback.rules', test: 'models/fallback.rules' },
   'the texts of an answer': { source: 'chat/delivery/settings.rules', test: 'chat/delivery/settings.rules' },
   decoration: { source: 'chat/delivery/decorate.rules', test: 'chat/delivery/decorate.rules', of: ['the usage line'] },
   'the usage line': { source: 'chat/delivery/usage-line.rules', test: 'chat/delivery/usage-line.rules' },
-  'blocks while the model speaks': { source: 'chat/delivery/delivery.machine', test: 'chat/delivery/delivery.machine' },
+  // The whole answer is rendered as well: src/chat/delivery/render.rules.ts.
+  'blocks while the model speaks': {
+    source: 'chat/delivery/delivery.machine',
+    test: 'chat/delivery/delivery.machine',
+    of: ['decoration', 'where blocks end', 'what an answer points at'],
+  },
   'where blocks end': { source: 'chat/delivery/chunker.rules', test: 'chat/delivery/chunker.rules' },
   'small blocks wait': { source: 'chat/delivery/coalescer.rules', test: 'chat/delivery/coalescer.rules' },
   'what an answer points at': { source: 'chat/delivery/threading.rules', test: 'chat/delivery/threading.rules' },
@@ -85,5 +85,5 @@ test('[OC-03] the chart of a turn names its phases, and what goes on in them are
     'failed',
     'cancelled',
   ])
-  expect(Object.keys(turnMachine.implementations.actors).sort()).toEqual(['lane', 'loop', 'stream'])
+  expect(Object.keys(turnMachine.implementations.actors).sort()).toEqual(['lane', 'loop', 'publisher'])
 })

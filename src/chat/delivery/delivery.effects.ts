@@ -1,10 +1,13 @@
-/** The effect of {@link streamMachine}: what a turn says is sent to where its message came from. */
+/** The publisher of turns on channels: {@link deliveryMachine} with its effect, which sends what a turn says to where its message came from. */
 import { type CallbackActorLogic, fromCallback } from 'xstate'
 import { effect } from '../../actors/index.ts'
 import type { Channel, DeliveryOutput } from '../../contracts/channel.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
-import type { Delivered, DeliverInput, DeliverOrder, DeliverReport } from './delivery.machine.ts'
+import { formatAddress } from '../../contracts/subjects.ts'
+import type { SharedParts } from '../../runtime/index.ts'
+import type { Delivered, DeliverInput, DeliverOrder, DeliverReport } from './delivery.context.ts'
+import { deliveryMachine } from './delivery.machine.ts'
 import { Delivering } from './turn-delivery.ts'
 
 export type DeliverServices = {
@@ -59,3 +62,14 @@ export const deliver = ({
       delivering.stop()
     }
   })
+
+export const deliverServices = ({ channels, outputs, environment }: SharedParts): DeliverServices => ({
+  channel: (id) => channels.get(id),
+  // A turn lives where its session does: what the bus says of it is hearsay.
+  hear: (session, listener) => outputs.listenHere(formatAddress({ kind: 'session', id: session }), ({ event }) => listener(event)),
+  clock: environment.clock,
+  random: () => environment.random.next(),
+  log: environment.log,
+})
+
+export const deliveryActor = (services: DeliverServices) => deliveryMachine.provide({ actors: { deliver: deliver(services) } })

@@ -6,7 +6,7 @@ import type { AnyEvent } from '../../contracts/journal.ts'
 import type { Payload, Route, Tokens } from '../../contracts/reply.ts'
 import { messageNameOf, saidBy } from './adapter-errors.ts'
 import { payloadKey } from './blocks.rules.ts'
-import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from './delivery.machine.ts'
+import type { Delivered, DeliverReport, SendCounts, SkipCounts, SkipReason } from './delivery.context.ts'
 import { channelTexts, shaped } from './payload.ts'
 import type { Said } from './resume-text.ts'
 import { isNothingBut } from './silent-tokens.rules.ts'
@@ -23,7 +23,7 @@ export type DispatcherParts = {
   clock: Clock
   random: () => number
   log: Logger
-  report: (report: Exclude<DeliverReport, { type: 'stream.finished' }>) => void
+  report: (report: Exclude<DeliverReport, { type: 'delivery.finished' }>) => void
   emit: (event: DeliveryOutput | AnyEvent) => void
   /** Something waits, or nothing any more. */
   working: (busy: boolean) => void

@@ -1,10 +1,8 @@
 /** What a user reads when something failed: short, and nothing that a provider or a program wrote (OC-34, 55). */
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../contracts/errors.ts'
+import { providerText, type ResetCause, refusedHistory } from '../../machines/turn/broken-history.rules.ts'
 
 const errorCharsMax = 600
-
-/** Why a turn ends with a session that begins anew. */
-export type ResetCause = 'compaction_failure' | 'overflow' | 'role_ordering' | 'corrupted_calls'
 
 const resetTexts: Record<ResetCause, string> = {
   compaction_failure:
@@ -20,24 +18,9 @@ const resetTexts: Record<ResetCause, string> = {
 /** What a user is told when the session began anew. */
 export const resetText = (cause: ResetCause): string => resetTexts[cause]
 
-/** Whether the history itself is what the provider refuses, so that only another one helps. */
-export const resetCauseOf = ({ code, message, data }: ErrorBody): ResetCause | undefined => {
-  if (code === 'provider_overflow') return 'overflow'
-  if (code !== 'provider_rejected') return undefined
-  const said = saidBy(message, data)
-  if (corruptedCalls.test(said)) return 'corrupted_calls'
-  return roleOrdering.test(said) ? 'role_ordering' : undefined
-}
-
-const corruptedCalls =
-  /function call turn comes immediately after|tool_use.{0,60}(?:without|missing).{0,60}tool_result|unexpected.{0,20}tool_use_id|tool_calls?.{0,20} must be followed by|role.{0,5}tool.{0,40}must be a response/is
-const roleOrdering =
-  /roles? must alternate|incorrect role information|alternate between .{0,3}user|first message must (?:use|be)|consecutive .{0,20}roles?/is
 const imageTooLarge = /image.{0,80}(?:too large|exceeds|maximum|too big)|(?:too large|exceeds).{0,40}image/is
 const overload = /overloaded|at capacity|server is busy/i
 const socketDrop = /socket hang up|econnreset|epipe|other side closed|connection (?:was )?(?:closed|reset|lost)|premature close|terminated/i
-
-const saidBy = (message: string, data: ErrorBody['data']): string => `${message}\n${typeof data?.body === 'string' ? data.body : ''}`.slice(0, 5000)
 
 /** The text for an error, whatever is in it: one or two sentences without braces. */
 export const errorText = (error: ErrorBody): string => {
@@ -56,11 +39,13 @@ export const safeText = (text: string): string => {
 
 const unknown = 'Something went wrong while answering. Please try again.'
 
-const fixedText = ({ code, message, data }: ErrorBody): string | undefined => {
-  const said = saidBy(message, data)
+const fixedText = (error: ErrorBody): string | undefined => {
+  const { code } = error
+  const said = providerText(error)
   if (code === 'provider_rejected') {
-    if (corruptedCalls.test(said)) return 'The record of tool calls in this conversation is damaged. Please begin a new session and try again.'
-    if (roleOrdering.test(said)) return 'The model did not accept the order of the messages. Please try again, or begin a new session.'
+    const refused = refusedHistory(error)
+    if (refused === 'corrupted_calls') return 'The record of tool calls in this conversation is damaged. Please begin a new session and try again.'
+    if (refused === 'role_ordering') return 'The model did not accept the order of the messages. Please try again, or begin a new session.'
     if (imageTooLarge.test(said)) return 'The image is too large for the model. Please send a smaller one.'
   }
   if (overload.test(said) && (code === 'provider_unavailable' || code === 'provider_rate_limit'))

@@ -2,7 +2,7 @@
 import type { Payload, ReplyToMode, Tokens } from '../../contracts/reply.ts'
 import { isRenderable } from './blocks.rules.ts'
 import { chunkText } from './chunker.rules.ts'
-import type { SkipReason } from './delivery.machine.ts'
+import type { SkipReason } from './delivery.context.ts'
 import { isSilent, withoutTokens } from './silent-tokens.rules.ts'
 
 /** @property skip why there is no payload @property stripped a heartbeat token was taken off */

@@ -1,15 +1,18 @@
 /** What users get of what a turn has said: the one place where an answer becomes messages (OC-74…87). */
 
-import type { ErrorBody } from '../../contracts/errors.ts'
+import { deliveryDefaults } from '../../contracts/channel.ts'
 import { modelIdOf, providerOf } from '../../contracts/model-ref.ts'
 import type { Profile } from '../../contracts/profile.ts'
-import type { Payload, ReplyToMode, Tokens } from '../../contracts/reply.ts'
-import type { LoopOutput, TurnFacts, TurnResult } from '../../contracts/turn.ts'
+import type { PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
+import { defaultTokens, type Payload, type ReplyToMode, type Tokens } from '../../contracts/reply.ts'
+import type { SentByTool } from '../../contracts/tool.ts'
+import type { LoopOutput, TurnFacts } from '../../contracts/turn.ts'
+import { resetCauseOf } from '../../machines/turn/broken-history.rules.ts'
 import { isRenderable } from './blocks.rules.ts'
 import { type Decorated, decorate, responsePrefix } from './decorate.rules.ts'
-import { errorText, resetCauseOf, resetText } from './error-text.rules.ts'
+import { errorText, resetText } from './error-text.rules.ts'
 import { parseModelDirectives } from './model-directives.rules.ts'
-import { withoutSent, wroteTo } from './sent-texts.rules.ts'
+import { rememberSent, type SentTexts, withoutSent, wroteTo } from './sent-texts.rules.ts'
 import { heartbeatAlert, withoutTokens } from './silent-tokens.rules.ts'
 import { newThreading, threadAll } from './threading.rules.ts'
 import { usageLine } from './usage-line.rules.ts'
@@ -31,17 +34,50 @@ export type Told = {
   streamed: boolean
 }
 
-export type Shaped = Decorated & { outcome: TurnResult }
+/** `outcome` of an answer that was given; how a turn fails is for the turn to say. */
+type Rendered = Decorated & Pick<PublisherOutput, 'outcome'>
+
+/** Pure: the same answer of the same turn is always the same messages. */
+export const published = (
+  { session, profile, facts }: Pick<PublisherInput, 'session' | 'profile' | 'facts'>,
+  answer: LoopOutput,
+): Decorated & { output: PublisherOutput } => {
+  const { outcome, ...messages } = rendered(answer, { session, profile, facts, ...settingsOf(facts.delivery) })
+  const reply = replyOf(messages, answer.text)
+  return { ...messages, output: { ...(outcome === undefined ? {} : { outcome }), ...(reply === undefined ? {} : { reply }) } }
+}
+
+const settingsOf = (delivery: TurnFacts['delivery']): Pick<Told, 'tokens' | 'replyTo' | 'tagsWhenOff' | 'finalOnly' | 'streamed'> => {
+  if (delivery === undefined) return { tokens: defaultTokens, streamed: false }
+  const { tokens, replyTo, tagsWhenOff, finalOnly, streaming } = deliveryDefaults(delivery)
+  return { tokens, replyTo, tagsWhenOff, finalOnly, streamed: streaming }
+}
+
+/** Named only where it is not just the text: that stands in the journal already. */
+const replyOf = ({ leading, payloads, trailing }: Decorated, text: string): PublisherOutput['reply'] => {
+  const all = [...leading, ...payloads, ...trailing]
+  const [first] = all
+  if (first === undefined || (all.length === 1 && Object.keys(first).length === 1 && first.text === text)) return undefined
+  return all.length === 1 ? first : all
+}
 
 const nothing: Decorated = { leading: [], payloads: [], trailing: [] }
 
-/** Pure: the same answer with the same facts is always the same messages. */
-export const shaped = (answer: LoopOutput, told: Told): Shaped => {
-  if (answer.status === 'cancelled') return { ...nothing, outcome: 'aborted' }
+const rendered = (answer: LoopOutput, told: Told): Rendered => {
+  if (answer.status === 'cancelled') return nothing
   if (answer.status === 'failed') return failed(answer, told)
   const { origin } = told.facts
+  const sent = answer.annotations.flatMap(({ sends }) => (sends as SentByTool | undefined) ?? [])
   // What a tool has said to the user already, or to the very place where the answer would go, is said.
-  const payloads = origin && wroteTo(answer.sentTo, origin) ? [] : withoutSent(answer.sent, spoken(answer, told))
+  const there =
+    origin &&
+    sent.length > 0 &&
+    wroteTo(
+      sent.flatMap(({ route }) => route ?? []),
+      origin,
+    )
+  const texts = sent.reduce<SentTexts>((known, { text }) => rememberSent(known, text), [])
+  const payloads = there ? [] : withoutSent(texts, spoken(answer, told))
   const said = payloads.length > 0 ? payloads : toolFailure(answer)
   if (said.length === 0) return { ...nothing, outcome: 'silent' }
   const facts = decorations(answer, told)
@@ -86,22 +122,11 @@ const own = new Set<string>(['tool_input', 'tool_unknown', 'tool_denied', 'tool_
 const toolFailure = ({ toolError }: LoopOutput): Payload[] =>
   toolError && !own.has(toolError.code) ? [{ text: `The tool ${toolError.name} failed, and there is no answer without it.`, error: true }] : []
 
-/** Of a summary that failed for another reason, such as a key that was refused, another try may know better: the conversation stays. */
-const aboutContent = new Set<string>(['provider_overflow', 'provider_rejected', 'provider_malformed'])
-
-/** The conversation cannot be gone on with: @returns why, as a user reads it */
-export const brokenBy = (error: ErrorBody): string | undefined => {
-  if (error.data?.compaction === true && aboutContent.has(error.code)) return resetText('compaction_failure')
-  const cause = resetCauseOf(error)
-  return cause && resetText(cause)
-}
-
-const failed = ({ error }: LoopOutput, { profile }: Told): Shaped => {
-  if (error === null) return { ...nothing, outcome: 'failed' }
-  const broken = brokenBy(error)
+const failed = ({ error }: LoopOutput, { profile }: Told): Rendered => {
   // A heartbeat was asked for by nobody who would want to know.
-  if (profile.heartbeat) return { ...nothing, outcome: broken === undefined ? 'failed' : 'reset' }
-  return { ...nothing, payloads: [{ text: broken ?? errorText(error), error: true }], outcome: broken === undefined ? 'failed' : 'reset' }
+  if (error === null || profile.heartbeat) return nothing
+  const cause = resetCauseOf(error)
+  return { ...nothing, payloads: [{ text: cause ? resetText(cause) : errorText(error), error: true }] }
 }
 
 const decorations = (answer: LoopOutput, { session, profile, facts, tokens, streamed }: Told): Parameters<typeof decorate>[1] => {

@@ -8,7 +8,7 @@ import { escapeToken } from '../../contracts/subjects.ts'
 import { Blocks } from './block-stream.ts'
 import { finalsLeft, payloadKey } from './blocks.rules.ts'
 import { decorateBlock } from './decorate.rules.ts'
-import type { Delivered, DeliverInput, DeliverOrder, DeliverReport, StreamOrder } from './delivery.machine.ts'
+import type { Delivered, DeliverInput, DeliverOrder, DeliverReport, Finish } from './delivery.context.ts'
 import { Hearing } from './delta-reader.ts'
 import { Spoken } from './directive-stream.ts'
 import { Dispatcher } from './dispatcher.ts'
@@ -32,7 +32,6 @@ export type DeliveringParts = {
 
 /** A message of the model that is being written. */
 type Open = { hearing: Hearing; spoken: Spoken }
-type Finish = Extract<StreamOrder, { type: 'stream.finish' }>
 
 export class Delivering {
   readonly #parts: DeliveringParts
@@ -82,16 +81,16 @@ export class Delivering {
 
   obey(order: DeliverOrder): void {
     if (this.#over) return
-    if (order.type === 'stream.start') this.#start(order.attempt, order.prefix)
-    if (order.type === 'stream.end') this.#end(order.text)
-    if (order.type === 'stream.tool') this.#tool(order.callId, order.payload)
-    if (order.type === 'stream.finish')
+    if (order.type === 'delivery.start') this.#start(order.attempt, order.prefix)
+    if (order.type === 'delivery.end') this.#end(order.text)
+    if (order.type === 'delivery.tool') this.#tool(order.callId, order.payload)
+    if (order.type === 'delivery.finish')
       this.#finish(order).catch((error: unknown) => {
         this.#parts.log.error({ runId: this.#parts.input.runId, error: errorBody(error) }, 'an answer could not be delivered to its end')
         this.#report(true)
       })
     if (order.type === 'broken') this.#dispatcher.aborted = true
-    if (order.type === 'stream.abort') {
+    if (order.type === 'delivery.abort') {
       this.#typing.tell('cleanup')
       this.#report(true)
     }
@@ -236,7 +235,7 @@ export class Delivering {
     // What still waits is lost.
     this.#dispatcher.stop()
     const { counts, failed: sends, lost, aborted, skipped } = this.#dispatcher
-    this.#parts.report({ type: 'stream.finished', counts, failed: sends, lost, aborted: aborted || failed, skipped })
+    this.#parts.report({ type: 'delivery.finished', counts, failed: sends, lost, aborted: aborted || failed, skipped })
     this.stop()
   }
 }

@@ -7,10 +7,10 @@ import type { Channel } from '../../contracts/channel.ts'
 import { pause } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Payload } from '../../contracts/reply.ts'
-import type { TurnPlace } from '../../machines/index.ts'
-import { routed, streamActor } from '../../machines/index.ts'
 import type { Session, SharedParts } from '../../runtime/index.ts'
 import { channelNamed } from '../channels/channel-table.ts'
+import type { deliveryActor } from '../delivery/delivery.effects.ts'
+import { routed } from '../delivery/route.rules.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
 import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from './heartbeat.machine.ts'
 import { resolveVisibility, skipReason } from './heartbeat.rules.ts'
@@ -22,7 +22,7 @@ const defaultPrompt =
   'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
 
 /** What each of them is: the definition may change between two of them. */
-type Parts = { shared: SharedParts; workspace: string; place: TurnPlace; session(key: string, agent: string): Session }
+type Parts = { shared: SharedParts; workspace: string; delivery: ReturnType<typeof deliveryActor>; session(key: string, agent: string): Session }
 
 const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
 
@@ -33,7 +33,7 @@ export const registerHeartbeat = (parts: Parts) =>
       actors: {
         look: fromTask(({ input }) => look(parts, input)),
         ask: fromTask(({ input }) => ask(parts, input)),
-        stream: streamActor(parts.place),
+        delivery: parts.delivery,
       },
     }),
     { strict: true },

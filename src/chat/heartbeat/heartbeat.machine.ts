@@ -2,7 +2,8 @@ import { assign, emit, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { Delivery } from '../../contracts/channel.ts'
 import { defaultTokens, type Payload, type Route } from '../../contracts/reply.ts'
-import { type StreamOutput, streamMachine } from '../delivery/delivery.machine.ts'
+import type { Counted } from '../delivery/delivery.context.ts'
+import { deliveryMachine } from '../delivery/delivery.machine.ts'
 import { alertRepeated, busyRetryMs, type SkipReason, wakeCoalesceMs } from './heartbeat.rules.ts'
 
 export type HeartbeatInput = { agent: string; session: string; everyMs: number }
@@ -44,7 +45,7 @@ export const heartbeatMachine = setup({
   actors: {
     look: fromPromise<Look, HeartbeatInput>(notProvided),
     ask: fromPromise<Asked, AskInput>(notProvided),
-    stream: streamMachine,
+    delivery: deliveryMachine,
   },
   guards: {
     isBusy: (_, { look }: { look: Look }) => look.skip === 'requests-in-flight',
@@ -56,7 +57,7 @@ export const heartbeatMachine = setup({
     isWellToTell: ({ context }, { asked }: { asked: Asked }) =>
       asked.payloads.length === 0 && context.look?.route !== undefined && context.look.showOk,
     isWell: ({ context }) => isWell(context),
-    isLost: (_, { told }: { told: StreamOutput }) => told.lost > 0 || told.aborted,
+    isLost: (_, { told }: { told: Counted }) => told.lost > 0 || told.aborted,
   },
   delays: { every: ({ context }) => context.everyMs, blink: wakeCoalesceMs, retry: busyRetryMs },
   actions: {
@@ -69,7 +70,7 @@ export const heartbeatMachine = setup({
       return { type: 'heartbeat', status, ...(preview === '' ? {} : { preview }) }
     }),
     sayWell: emit((_, { asked }: { asked: Asked }): HeartbeatOutput => ({ type: 'heartbeat', status: asked.payloads.length > 0 ? 'untold' : 'ok' })),
-    tell: sendTo('stream', ({ context }) => ({ type: 'stream.finish' as const, leading: [], payloads: saidBy(context), trailing: [] })),
+    tell: sendTo('delivery', ({ context }) => ({ type: 'delivery.finish' as const, leading: [], payloads: saidBy(context), trailing: [] })),
     remember: assign({ last: ({ context: { asked, last } }) => (asked === null ? last : { text: textOf(asked), at: asked.at }) }),
   },
 }).createMachine({
@@ -142,8 +143,8 @@ export const heartbeatMachine = setup({
       description: 'There is something to say.',
       entry: 'tell',
       invoke: {
-        id: 'stream',
-        src: 'stream',
+        id: 'delivery',
+        src: 'delivery',
         input: ({ context, context: { agent, session, turns, look } }) => ({
           session,
           runId: `heartbeat-${agent}-${turns}`,

@@ -6,11 +6,12 @@ import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from
 import type { Toggles } from '../../contracts/settings.ts'
 import { debounceMsMax } from '../../contracts/settings.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
-import { routed, summaryLine } from '../../machines/session/collect.rules.ts'
+import { summaryLine } from '../../machines/session/collect.rules.ts'
 import { profileFor } from '../../machines/session/record.rules.ts'
 import { outcomeOf, type SessionContext } from '../../machines/session/session.context.ts'
 import { unasked } from '../../machines/turn/no-answer.rules.ts'
-import type { StreamInput } from '../delivery/delivery.machine.ts'
+import type { SayingInput } from '../delivery/delivery.context.ts'
+import { routed } from '../delivery/route.rules.ts'
 import type { Directive, Unset } from '../directives/directives.rules.ts'
 import { dedupeKey, remember } from './dedupe.rules.ts'
 import { isStale as isOld } from './freshness.rules.ts'
@@ -123,7 +124,7 @@ export const saidOf = (output: TurnOutput): SessionOutput[] => [
 export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id, status: 'answered', runId: id })
 
 /** Something that the session itself has to say on a channel. */
-export type Saying = { type: 'say'; input: StreamInput; text: string }
+export type Saying = { type: 'say'; input: SayingInput; text: string }
 /** @param what of the several things that can be said about one message, since each has a name of its own */
 export const sayings = (
   session: string,

@@ -1,9 +1,8 @@
 /** The tool calls of one step of the agent loop, as pure functions over what the loop knows. */
 
-import { rememberSent } from '../../chat/delivery/sent-texts.rules.ts'
-import { toolEndText } from '../../chat/delivery/tool-message.rules.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolMessage } from '../../contracts/message.ts'
+import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { TranscriptItem } from '../../contracts/turn.ts'
 import type { ToolReport } from '../tool-call/tool.machine.ts'
@@ -27,31 +26,30 @@ export const launchable = (context: LoopContext): number[] => {
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.launched === context.calls.length || context.steers.length > 0 || context.cancelled)
 
-const sentToMax = 50
+const annotationsMax = 200
 export const finished = (
-  { calls, results, sent, sentTo }: LoopContext,
+  { calls, results, annotations }: LoopContext,
   { callId, status, result }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Partial<LoopContext> => {
-  const { name = '', sends } = calls.find(({ id }) => id === callId) ?? {}
+  const { name = '', annotations: own } = calls.find(({ id }) => id === callId) ?? {}
   const { error } = (typeof result === 'object' && 'role' in result && result.role === 'tool' ? (result.output as { error?: ErrorBody }) : null) ?? {}
   return {
     results: results.map((other, index) => (calls[index]?.id === callId ? result : other)),
     ...(status === 'failed' ? { toolError: { name, code: error?.code ?? 'tool_failed' } } : {}),
     ...(status === 'completed' ? { toolError: null } : {}),
-    ...(status === 'completed' && sends
-      ? { sent: rememberSent(sent, sends.text), sentTo: sends.route ? [...sentTo, sends.route].slice(-sentToMax) : sentTo }
-      : {}),
+    ...(status === 'completed' && own ? { annotations: [...annotations, own].slice(-annotationsMax) } : {}),
   }
 }
 
-/** What is told of a tool that has ended, where users want to know all. */
-export const endedText = (
-  { verbose, calls }: LoopContext,
+export const endedReport = (
+  { calls }: LoopContext,
   { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
-): string | undefined => {
-  const said = output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined)
-  return toolEndText(verbose, calls.find(({ id }) => id === callId)?.name ?? '', said)
-}
+): Extract<PublisherEvent, { type: 'tool.ended' }> => ({
+  type: 'tool.ended',
+  callId,
+  name: calls.find(({ id }) => id === callId)?.name ?? '',
+  output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
+})
 
 export type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
 

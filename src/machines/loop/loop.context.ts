@@ -2,8 +2,7 @@
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
 import { retryableModelError } from '../../contracts/model.ts'
-import type { Route } from '../../contracts/reply.ts'
-import type { ThinkingLevel, VerboseLevel } from '../../contracts/settings.ts'
+import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { Attempt, LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, TranscriptItem, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
 import { candidates, failoverReason, failureSummary } from '../../models/fallback.rules.ts'
@@ -35,11 +34,8 @@ export type LoopContext = LoopInput & {
   texts: string[]
   reasoning: string
   toolError: LoopOutput['toolError']
-  sent: string[]
-  sentTo: Route[]
+  annotations: LoopOutput['annotations']
   flat: boolean
-  /** As the session has it now: it may be changed in mid-turn. */
-  verbose: VerboseLevel
   partial: boolean
   /** How the newest answer ended, unless regularly. */
   finish: TurnOutput['finish'] | null
@@ -88,10 +84,8 @@ export const begin = (input: LoopInput): LoopContext => ({
   texts: [],
   reasoning: '',
   toolError: null,
-  sent: [],
-  sentTo: [],
+  annotations: [],
   flat: false,
-  verbose: input.profile.verbose ?? 'off',
   partial: false,
   finish: null,
   answerId: null,
@@ -240,8 +234,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
   texts: context.texts,
   reasoning: context.reasoning,
   toolError: context.toolError,
-  sent: context.sent,
-  sentTo: context.sentTo,
+  annotations: context.annotations,
   flat: context.flat,
   partial: context.partial,
   finish: context.finish,

@@ -5,46 +5,6 @@ import { loopSetup } from './loop.setup.ts'
 /**
  * The agent loop: the model is asked, tools do what it wants, and it is asked again, until it has nothing more to do. A step is one answer of a model
  * with its tool calls.
- *
- * | state          | on            | guard                 | next             | does                                             |
- * | -------------- | ------------- | --------------------- | ---------------- | ------------------------------------------------ |
- * | prompting      |               | a budget is spent     | failed           |                                                  |
- * | prompting      |               | isFull                | compacting       | there would be too little room for the answer    |
- * | prompting      |               |                       | calling          |                                                  |
- * | calling        | model done    | wasStopped            | cancelled        | keeps the partial text                           |
- * | calling        | model done    |                       | deciding         | puts the answer in the transcript                |
- * | calling        | model error   | wasStopped            | cancelled        |                                                  |
- * | calling        | model error   | isOverflow            | compacting       | once a step                                      |
- * | calling        | model error   | mayShorten            | calling          | with long results of tools cut; once a step      |
- * | calling        | model error   | refusesThinking       | calling          | with a level that the provider takes             |
- * | calling        | model error   | mayRotate             | calling          | with another credential of the same provider     |
- * | calling        | model error   | mayFallBack           | calling          | another model                                    |
- * | calling        | model error   | mayRetry              | retrying         |                                                  |
- * | calling        | model error   |                       | failed           |                                                  |
- * | calling        | cancel, expire |                      | calling.stopping | asks the model effect for what it has            |
- * | calling.stopping | model done, error, after stopMs | isLate | failed       | keeps the partial text                           |
- * | calling.stopping | after stopMs | wasStopped           | cancelled        |                                                  |
- * | retrying       | after a delay |                       | calling          | the first model again                            |
- * | deciding       |               | overtaken             | steering         | pairs each call with a skipped result            |
- * | deciding       |               | toolCallsSpent        | failed           | likewise                                         |
- * | deciding       |               | hasCalls              | invoking         |                                                  |
- * | deciding       |               | steered               | steering         |                                                  |
- * | deciding       |               |                       | completed        |                                                  |
- * | invoking       | tool.waiting  |                       | invoking.awaiting-input | tells the turn                            |
- * | invoking       |               | stepStopped           | cancelled        | puts the results in the transcript, in each case |
- * | invoking       |               | stepSteered           | steering         | what was not launched yet is skipped             |
- * | invoking       |               | stepOver              | prompting        |                                                  |
- * | invoking       |               | canLaunch             | invoking         | launches all, or the next                        |
- * | invoking       | cancel        |                       | invoking         | cancels what runs                                |
- * | steering       |               |                       | prompting        | puts the newer messages in the transcript        |
- * | compacting     | summary done  |                       | calling          | replaces old history                             |
- * | compacting     | summary error | wasInTime             | calling          | it was not needed yet                            |
- * | compacting     | summary error |                       | failed           |                                                  |
- * | (all)          | steer         |                       |                  | keeps the message for the next step boundary     |
- * | (all)          | forget        |                       |                  | a message that was dropped is not shown either    |
- * | (all)          | configure     |                       |                  | takes how much is told about tools                |
- * | (all)          | expire        |                       | failed           | its time is up                                   |
- * | (all others)   | cancel        |                       | cancelled        |                                                  |
  */
 export const loopMachine = loopSetup.createMachine({
   id: 'loop',
@@ -55,7 +15,6 @@ export const loopMachine = loopSetup.createMachine({
     steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
     cancel: { target: '.cancelled', actions: 'markCancelled' },
     forget: { actions: 'dropSteers' },
-    configure: { actions: 'takeToggles' },
     expire: [
       { guard: 'wasStopped', target: '.cancelled' },
       { target: '.failed', actions: 'takeReason' },
@@ -83,7 +42,7 @@ export const loopMachine = loopSetup.createMachine({
     },
     calling: {
       description: 'The model answers; its text streams by.',
-      entry: 'openStream',
+      entry: 'reportStart',
       invoke: {
         id: 'model',
         src: 'callModel',

@@ -2,15 +2,12 @@
 
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
-import type { StreamOrder } from '../../chat/delivery/delivery.machine.ts'
-import { prefixFor } from '../../chat/delivery/render.rules.ts'
-import { toolStartText } from '../../chat/delivery/tool-message.rules.ts'
 import { type ErrorBody, type ErrorCode, errorBody } from '../../contracts/errors.ts'
+import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
-import type { VerboseLevel } from '../../contracts/settings.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
-import { endedText, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
+import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
 import {
   answered,
   attempted,
@@ -34,17 +31,18 @@ export type LoopEvent =
   /** These were to be shown as well, and have been dropped. */
   | { type: 'forget'; ids: string[] }
   | { type: 'cancel' }
-  /** What the session keeps of the wishes of its users has changed. */
-  | { type: 'configure'; verbose?: VerboseLevel }
   /** Its time is up, for that reason. */
   | { type: 'expire'; error: ErrorBody }
   | Extract<ToolEvent, { type: 'approve' }>
   | ToolReport
 
+/** What it does, where somebody wants to know. */
+type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended' | 'tool.started' | 'tool.ended' }>
+
 /** What the loop tells its turn while it runs. */
 export type LoopReport =
   | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>
-  | Extract<StreamOrder, { type: 'stream.start' | 'stream.end' | 'stream.tool' }>
+  | EdgeReport
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
 
@@ -123,7 +121,7 @@ export const loopSetup = setup({
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
-      if (context.piped) enqueue.sendParent({ type: 'stream.end', text: answer.text } satisfies LoopReport)
+      if (context.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error) }),
@@ -160,18 +158,17 @@ export const loopSetup = setup({
       const places = launchable(context)
       for (const index of places) {
         const call = calls[index]
-        if (call && context.piped) enqueue.sendParent(toolReport(call.id, toolStartText(context.verbose, call.name, call.input)))
-        if (call) enqueue.spawnChild('tool', { id: toolName(index), input: { ...place, call } })
+        if (!call) continue
+        if (context.reports) enqueue.sendParent({ type: 'tool.started', callId: call.id, name: call.name, input: call.input } satisfies EdgeReport)
+        enqueue.spawnChild('tool', { id: toolName(index), input: { ...place, call } })
       }
       enqueue.assign({ launched: launched + places.length })
     }),
     keepResult: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'tool.finished') return
       enqueue.assign(finished(context, event))
-      const text = context.piped ? endedText(context, event) : undefined
-      if (text !== undefined) enqueue.sendParent(toolReport(event.callId, text))
+      if (context.reports) enqueue.sendParent(endedReport(context, event) satisfies EdgeReport)
     }),
-    takeToggles: assign({ verbose: ({ context, event }) => (event.type === 'configure' ? (event.verbose ?? context.verbose) : context.verbose) }),
     cancelTools: enqueueActions(({ context, enqueue }) => {
       for (const index of live(context)) enqueue.sendTo(toolName(index), { type: 'cancel' })
     }),
@@ -200,8 +197,8 @@ export const loopSetup = setup({
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
       enqueue.assign({ calls: [], results: [], launched: 0, waiting: [], transcriptLength: transcriptLength + calls.length })
     }),
-    openStream: enqueueActions(({ context, enqueue }) => {
-      if (context.piped) enqueue.sendParent(startReport(context))
+    reportStart: enqueueActions(({ context, enqueue }) => {
+      if (context.reports) enqueue.sendParent({ type: 'model.started', attempt: context.call, model: candidate(context) } satisfies EdgeReport)
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, model, usage, costUsd } }: { summary: SummaryOutput }) => {
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
@@ -218,17 +215,6 @@ export const loopSetup = setup({
       })
     }),
   },
-})
-
-const startReport = (context: LoopContext): LoopReport => {
-  const prefix = prefixFor(context.profile, candidate(context))
-  return { type: 'stream.start', attempt: context.call, ...(prefix === undefined ? {} : { prefix }) }
-}
-
-const toolReport = (callId: string, text: string | undefined): LoopReport => ({
-  type: 'stream.tool',
-  callId,
-  ...(text === undefined ? {} : { payload: { text } }),
 })
 
 /** Another credential or model has its own idea of what it can think. */

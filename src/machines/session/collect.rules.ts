@@ -1,7 +1,7 @@
 /** What becomes of messages that arrive while a turn is running: settings, what is left of dropped ones, and several put into one prompt. */
 
 import { parseDuration } from '../../chat/directives/durations.rules.ts'
-import type { Origin, Route } from '../../contracts/reply.ts'
+import type { Route } from '../../contracts/reply.ts'
 import { DropPolicy, QueueMode } from '../../contracts/settings.ts'
 
 export type QueueSettings = {
@@ -87,12 +87,6 @@ export const collectText = ({ items, dropped }: { items: readonly string[]; drop
   const heading = items.length === 0 ? [] : ['These messages came in while you were busy, oldest first.']
   return [...heading, ...(overflow === '' ? [] : [overflow]), ...numbered].join('\n\n')
 }
-
-/** Where an answer to a message goes, and which message it answers. */
-export const routed = ({ channel, account, to, thread, messageId }: Origin): { route: Route; messageId?: string } => ({
-  route: { channel, to, ...(account === undefined ? {} : { account }), ...(thread === undefined ? {} : { thread }) },
-  ...(messageId === undefined ? {} : { messageId }),
-})
 
 /** Whether answers go to the same place; what has no route goes where all that has none goes. */
 export const sameRoute = (a: Route | undefined, b: Route | undefined): boolean =>

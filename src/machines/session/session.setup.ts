@@ -2,7 +2,7 @@
 
 import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
-import { streamMachine } from '../../chat/delivery/delivery.machine.ts'
+import { deliveryMachine } from '../../chat/delivery/delivery.machine.ts'
 import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText, unsetText } from '../../chat/directives/replies.rules.ts'
 import {
   acceptance,
@@ -62,7 +62,7 @@ export const sessionSetup = setup({
     /** What another session has said. */
     fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
     /** For what the session itself says, beside its turns. */
-    stream: streamMachine,
+    stream: deliveryMachine,
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },
   guards: {
@@ -139,7 +139,7 @@ export const sessionSetup = setup({
       const { input, text } = event as Saying
       const id = `saying-${input.runId}`
       enqueue.spawnChild('stream', { id, input })
-      enqueue.sendTo(id, { type: 'stream.finish', leading: [], payloads: [{ text }], trailing: [] })
+      enqueue.sendTo(id, { type: 'delivery.finish', leading: [], payloads: [{ text }], trailing: [] })
     }),
     endSaying: stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
     skip: enqueueActions(({ context, event, enqueue }, { reason }: { reason: SkipReason }) => {

@@ -1,13 +1,10 @@
 /** What a turn knows, and the pure functions over it; the chart in turn.machine.ts says when they are used. */
 
-import type { StreamInput, StreamOrder } from '../../chat/delivery/delivery.machine.ts'
-import { type Shaped, shaped } from '../../chat/delivery/render.rules.ts'
-import { deliveryDefaults } from '../../contracts/channel.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
-import { defaultTokens } from '../../contracts/reply.ts'
+import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
-import type { LoopInput, LoopOutput, TranscriptItem, TurnFacts, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
-import { routed } from '../session/collect.rules.ts'
+import type { LoopInput, LoopOutput, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
+import { resetCauseOf } from './broken-history.rules.ts'
 import { flushPrompt } from './memory-flush.rules.ts'
 import { unasked } from './no-answer.rules.ts'
 import { usageEvents } from './usage-event.rules.ts'
@@ -17,27 +14,28 @@ export type TurnContext = TurnInput & {
   waiting: string[]
   /** What taking durable notes came to, where that was due. */
   flush: LoopOutput | null
-  /** What its agent loop came to, and what users get of it; null before that. */
+  /** What its agent loop came to; null before that. */
   answer: LoopOutput | null
-  shaped: Shaped | null
-  /** Messages that its channel did not take. */
-  lost: number
+  /** A publisher hears what it does, and has not ended. */
+  followed: boolean
+  /** What users got of the answer, as far as a publisher has said so. */
+  published: PublisherOutput
 }
 
-export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, shaped: null, lost: 0 })
+export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, followed: false, published: {} })
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
 export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
   prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
 
-export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts }: TurnContext): LoopInput => ({
+export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts, followed }: TurnContext): LoopInput => ({
   session,
   runId,
   profile,
   ids: prompt.ids,
   transcriptLength,
   ...(facts.intro === undefined ? {} : { intro: facts.intro }),
-  ...(facts.delivery === undefined ? {} : { piped: true as const }),
+  ...(followed ? { reports: true as const } : {}),
   ...(facts.tokens === undefined ? {} : { tokens: facts.tokens }),
   ...(facts.window === undefined ? {} : { window: facts.window }),
   ...(facts.lastCallAt === undefined ? {} : { lastCallAt: facts.lastCallAt }),
@@ -45,30 +43,10 @@ export const loopInput = ({ session, runId, profile, prompt, transcriptLength, f
   ...(facts.thread === undefined ? {} : { thread: facts.thread }),
 })
 
-/** Only where a message came from a channel is there somewhere to send the answer to. */
-export const pipelineInput = ({ session, runId, facts: { origin, delivery } }: TurnContext): StreamInput | undefined => {
-  return origin && delivery && { session, runId, delivery, ...routed(origin) }
-}
+export const publisherInput = ({ session, runId, profile, facts }: TurnContext): PublisherInput => ({ session, runId, profile, facts })
 
-/** Whoever stopped a turn wants to hear no more of it. */
-export const lastOrder = ({ answer, shaped: messages }: TurnContext): StreamOrder => {
-  if (messages === null || answer?.status === 'cancelled') return { type: 'stream.abort' }
-  const { leading, payloads, trailing } = messages
-  return { type: 'stream.finish', leading, payloads, trailing }
-}
-
-/** Once, when all is said. */
-export const answered = ({ session, profile, facts }: TurnContext, answer: LoopOutput): Partial<TurnContext> => ({
-  answer,
-  shaped: shaped(answer, { session, profile, facts, ...toldOf(facts.delivery) }),
-  waiting: [],
-})
-
-const toldOf = (delivery: TurnFacts['delivery']) => {
-  if (delivery === undefined) return { tokens: defaultTokens, streamed: false }
-  const { tokens, replyTo, tagsWhenOff, finalOnly, streaming } = deliveryDefaults(delivery)
-  return { tokens, replyTo, tagsWhenOff, finalOnly, streamed: streaming }
-}
+/** A turn that was stopped before it began has no answer. */
+export const lastReport = ({ answer }: TurnContext): PublisherEvent => (answer === null ? { type: 'turn.stopped' } : { type: 'turn.ended', answer })
 
 /** What a run of the turn has used, for whoever keeps accounts; nothing where it has used nothing. */
 export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnContext, runId: string, answer: LoopOutput): SessionOutput[] => {
@@ -79,7 +57,7 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
 export const flushInput = (context: TurnContext): LoopInput => {
-  const { piped: _, ...input } = loopInput(context)
+  const { reports: _, ...input } = loopInput(context)
   const { profile } = context
   return { ...input, runId: flushRun(context), ids: [], profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' } }
 }
@@ -108,8 +86,8 @@ export const deadlines = {
 }
 
 export const output = (context: TurnContext, status: TurnStatus): TurnOutput => {
-  const { runId, prompt, profile, answer, shaped: messages } = context
-  if (answer === null || messages === null)
+  const { runId, prompt, profile, answer, published } = context
+  if (answer === null)
     return {
       ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
       status,
@@ -119,9 +97,9 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
   return {
     runId,
     status,
-    outcome: messages.outcome,
+    outcome: resultOf(answer, published),
     ids: answer.ids,
-    ...(context.lost > 0 && status !== 'cancelled' ? { undelivered: context.lost } : {}),
+    ...(published.undelivered === undefined || status === 'cancelled' ? {} : { undelivered: published.undelivered }),
     text: answer.text,
     partial: answer.partial,
     ...(answer.finish === null || answer.finish === undefined ? {} : { finish: answer.finish }),
@@ -130,7 +108,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     steps: answer.steps,
     toolCalls: answer.toolCalls,
     model: answer.model,
-    ...replyOf(messages, answer.text),
+    ...(published.reply === undefined ? {} : { reply: published.reply }),
     ...(answer.attempts.length === 0 ? {} : { attempts: answer.attempts }),
     ...(answer.tokens > 0 ? { tokens: answer.tokens } : {}),
     ...(answer.window > 0 ? { window: answer.window } : {}),
@@ -153,12 +131,11 @@ const flushedBy = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput
   }
 }
 
-/** Named only where it is not just the text: that stands in the journal already. */
-const replyOf = ({ leading, payloads, trailing }: Shaped, text: string): Pick<TurnOutput, 'reply'> => {
-  const all = [...leading, ...payloads, ...trailing]
-  const [first] = all
-  if (first === undefined || (all.length === 1 && Object.keys(first).length === 1 && first.text === text)) return {}
-  return { reply: all.length === 1 ? first : all }
+/** Without a word of a publisher, users get the text, if there is one. */
+const resultOf = ({ status, error, texts }: LoopOutput, { outcome }: PublisherOutput): TurnResult => {
+  if (status === 'cancelled') return 'aborted'
+  if (status === 'failed') return error !== null && resetCauseOf(error) !== undefined ? 'reset' : 'failed'
+  return outcome ?? (texts.length > 0 ? 'replied' : 'silent')
 }
 
 const endings: Record<TurnStatus, 'final' | 'error' | 'aborted'> = { completed: 'final', failed: 'error', cancelled: 'aborted' }

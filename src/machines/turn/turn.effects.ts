@@ -1,8 +1,6 @@
 /** Effects for {@link turnMachine}: the model call and the summary. What they return stands in the journal, and is the transcript's text. */
 
 import { fromWork, type Work } from '../../actors/index.ts'
-import { deliver } from '../../chat/delivery/delivery.effects.ts'
-import { streamMachine } from '../../chat/delivery/delivery.machine.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
 import { summaryInstructions } from '../../models/index.ts'
@@ -14,7 +12,8 @@ import { executeTool } from '../tool-call/tool.effects.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
 import { conversation } from '../transcript/conversation.ts'
 import { laneActor } from './concurrency.effects.ts'
-import { turnMachine } from './turn.machine.ts'
+import type { Publisher } from './publisher.setup.ts'
+import { turnMachine, turnWith } from './turn.machine.ts'
 import type { TurnPlace, TurnServices, TurnWorks } from './turn.services.ts'
 
 const summarise =
@@ -60,15 +59,8 @@ export const turnWorks = (services: TurnServices): TurnWorks => ({
   execute: executeTool(services),
 })
 
-export const streamActor = ({ deliver: services }: TurnPlace) => streamMachine.provide({ actors: { deliver: deliver(services) } })
-
-export const turnActor = ({ callModel, summarise, execute }: TurnWorks, place: TurnPlace) => {
+export const turnActor = ({ callModel, summarise, execute }: TurnWorks, { lanes, clock, log }: TurnPlace, publisher?: Publisher) => {
   const tool = toolMachine.provide({ actors: { execute: fromWork(execute) } })
-  return turnMachine.provide({
-    actors: {
-      loop: loopMachine.provide({ actors: { callModel: fromWork(callModel), summarise: fromWork(summarise), tool } }),
-      stream: streamActor(place),
-      lane: laneActor({ lanes: place.lanes, clock: place.deliver.clock, log: place.deliver.log }),
-    },
-  })
+  const loop = loopMachine.provide({ actors: { callModel: fromWork(callModel), summarise: fromWork(summarise), tool } })
+  return (publisher ? turnWith(publisher) : turnMachine).provide({ actors: { loop, lane: laneActor({ lanes, clock, log }) } })
 }

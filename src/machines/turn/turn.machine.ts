@@ -1,38 +1,16 @@
 import type { TurnOutput } from '../../contracts/turn.ts'
+import type { Publisher } from './publisher.setup.ts'
 import { begin, flushInput, loopInput, output } from './turn.context.ts'
-import { turnSetup } from './turn.setup.ts'
+import { publishing, turnSetup } from './turn.setup.ts'
 
 const beginnings = [
   { guard: 'flushDue', target: 'flushing', actions: 'askForNotes' },
   { target: 'running', actions: 'admit' },
 ] as const
 const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelled', target: 'cancelled' }, { target: 'completed' }] as const
-const delivered = endings.map((ending) => ({ ...ending, actions: 'noteLost' as const }))
 
 /**
  * One accepted input up to its outcome: the agent loop, and what is done around it.
- *
- * | state      | on                  | guard        | next                   | does                                      |
- * | ---------- | ------------------- | ------------ | ---------------------- | ----------------------------------------- |
- * | admission  |                     | needsRoom    | waiting                | its node runs only so many turns at once  |
- * | waiting    | steer               |              |                        | one more message to begin with            |
- * | waiting    | cancel              |              | finalising             |                                           |
- * | admission, waiting | lane.granted | flushDue    | flushing               | tells the agent to take notes             |
- * | admission, waiting | lane.granted |             | running                | puts the messages in the transcript       |
- * | flushing   | loop done           | wasStopped   | finalising             |                                           |
- * | flushing   | loop done           |              | running                | puts the messages in the transcript, also where it failed |
- * | flushing   | steer               |              |                        | one more message to begin with            |
- * | running    | steer, forget, approve, cancel, configure |           |                        | hands it to the loop                      |
- * | running    | stream.start, .end, .tool |             |                   | hands it to the pipeline, which is there then |
- * | running.answering | tool.waiting |              | running.awaiting-input | tells the session                         |
- * | running.answering | compaction.started |        | running.compacting     | tells the session: no steering meanwhile  |
- * | running.answering | after runTimeout |          |                        | the loop is told that its time is up      |
- * | running    | after wallTime      |              |                        | likewise                                  |
- * | running    | loop done           |              | finalising             |                                           |
- * | finalising |                     | hasPipeline  | delivering             | tells the session: no steering any more   |
- * | delivering | cancel, after runTimeout |         |                        | nothing more is sent                      |
- * | finalising, delivering | stream done | hasFailed, wasCancelled | failed, cancelled |                                     |
- * | finalising, delivering | stream done |          | completed              |                                           |
  */
 export const turnMachine = turnSetup.createMachine({
   id: 'turn',
@@ -40,10 +18,14 @@ export const turnMachine = turnSetup.createMachine({
   context: ({ input }) => begin(input),
   output: ({ event }) => (event as unknown as { output: TurnOutput }).output,
   initial: 'admission',
+  on: {
+    'xstate.done.actor.publisher': { actions: 'takePublished' },
+    'xstate.error.actor.publisher': { actions: 'takePublished', description: 'users may have got nothing, but the turn is over all the same' },
+  },
   states: {
     admission: {
       description: 'Is there something to be done first?',
-      entry: 'openPipeline',
+      entry: 'openPublisher',
       always: [{ guard: 'needsRoom', target: 'waiting' }, ...beginnings],
     },
     waiting: {
@@ -65,9 +47,9 @@ export const turnMachine = turnSetup.createMachine({
           {
             guard: { type: 'wasStopped', params: ({ event }) => ({ flush: event.output }) },
             target: 'finalising',
-            actions: { type: 'takeNotes', params: ({ event }) => ({ flush: event.output }) },
+            actions: 'takeNotes',
           },
-          { target: 'running', actions: [{ type: 'takeNotes', params: ({ event }) => ({ flush: event.output }) }, 'admit'] },
+          { target: 'running', actions: ['takeNotes', 'admit'] },
         ],
       },
       on: {
@@ -87,17 +69,18 @@ export const turnMachine = turnSetup.createMachine({
         id: 'loop',
         src: 'loop',
         input: ({ context }) => loopInput(context),
-        onDone: { target: 'finalising', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
+        onDone: { target: 'finalising', actions: 'takeAnswer' },
       },
       on: {
         steer: { actions: 'tellLoop' },
         approve: { actions: 'tellLoop' },
         cancel: { actions: 'tellLoop' },
-        configure: { actions: 'tellLoop' },
+        configure: { actions: 'tellPublisher' },
         forget: { actions: 'tellLoop' },
-        'stream.start': { actions: 'tellPipeline' },
-        'stream.end': { actions: 'tellPipeline' },
-        'stream.tool': { actions: 'tellPipeline' },
+        'model.started': { actions: 'tellPublisher' },
+        'model.ended': { actions: 'tellPublisher' },
+        'tool.started': { actions: 'tellPublisher' },
+        'tool.ended': { actions: 'tellPublisher' },
         'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellSession'] },
         'tool.decided': { actions: ['endWaiting', 'tellSession'] },
         'compaction.started': { target: '.compacting', actions: 'tellSession' },
@@ -119,14 +102,15 @@ export const turnMachine = turnSetup.createMachine({
     },
     finalising: {
       description: 'All is said: what do users get of it?',
-      always: [{ guard: 'hasPipeline', target: 'delivering' }, ...endings],
+      always: [{ guard: 'isFollowed', target: 'delivering' }, ...endings],
     },
     delivering: {
       description: 'The last of it is on its way.',
-      entry: ['sayDelivering', 'finishPipeline'],
-      on: { 'xstate.done.actor.stream': delivered, cancel: { actions: 'stopPipeline' } },
+      entry: ['sayDelivering', 'endPublisher'],
+      always: { guard: 'isPublished', target: 'finalising' },
+      on: { cancel: { actions: 'stopPublisher' } },
       // A channel that never answers shall not hold the conversation.
-      after: { runTimeout: { actions: 'stopPipeline' } },
+      after: { runTimeout: { actions: 'stopPublisher' } },
     },
     completed: {
       type: 'final',
@@ -141,3 +125,6 @@ export const turnMachine = turnSetup.createMachine({
     },
   },
 })
+
+/** The same with somebody behind it. */
+export const turnWith = (publisher: Publisher) => turnMachine.provide({ actors: { publisher: publisher.logic }, actions: publishing(publisher) })

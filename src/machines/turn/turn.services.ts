@@ -1,9 +1,8 @@
 /** The works of a turn without its statecharts, so that the types of a runtime do not spell those out. */
 
 import type { Work } from '../../actors/index.ts'
-import type { DeliverServices } from '../../chat/delivery/delivery.effects.ts'
 import type { Agent } from '../../contracts/agent.ts'
-import type { Environment } from '../../contracts/environment.ts'
+import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
 import type { Tools } from '../../contracts/tool.ts'
@@ -31,8 +30,9 @@ export type TurnServices = {
 
 /** What a turn needs on the node of its session, wherever its works are done. */
 export type TurnPlace = {
-  deliver: DeliverServices
   lanes: Lanes
+  clock: Clock
+  log: Logger
   /** The conversation of another session. */
   history(session: string): Promise<Message[]>
 }

@@ -1,21 +1,22 @@
 /** The names that the chart in turn.machine.ts uses: its guards, delays, actions and actors. */
-import { assign, type DoneActorEvent, emit, enqueueActions, fromCallback, sendParent, sendTo, setup } from 'xstate'
-import { type StreamOrder, type StreamOutput, streamMachine } from '../../chat/delivery/delivery.machine.ts'
+import { assign, type DoneActorEvent, type ErrorActorEvent, emit, fromCallback, fromPromise, sendParent, sendTo, setup } from 'xstate'
+import { notProvided } from '../../actors/not-provided.setup.ts'
+import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import type { LoopEvent, LoopReport } from '../loop/loop.setup.ts'
 import type { ToolEvent } from '../tool-call/tool.machine.ts'
 import { flushDue } from './memory-flush.rules.ts'
+import type { Publisher, PublisherLogic } from './publisher.setup.ts'
 import {
-  answered,
   deadlines,
   ending,
   flushMessage,
-  lastOrder,
+  lastReport,
   output,
-  pipelineInput,
   promptItems,
+  publisherInput,
   runTimeout,
   type TurnContext,
   usageOf,
@@ -28,10 +29,13 @@ export type TurnEvent =
   | { type: 'lane.granted'; waitedMs: number }
   | Extract<LoopEvent, { type: 'steer' }>
   | { type: 'cancel' }
-  | Extract<LoopEvent, { type: 'configure' | 'forget' }>
+  | Extract<LoopEvent, { type: 'forget' }>
+  | Extract<PublisherEvent, { type: 'configure' }>
   | Extract<ToolEvent, { type: 'approve' }>
   | LoopReport
-  | DoneActorEvent<StreamOutput, 'stream'>
+  | DoneActorEvent<LoopOutput, 'loop' | 'flush'>
+  | DoneActorEvent<PublisherOutput, 'publisher'>
+  | ErrorActorEvent<unknown, 'publisher'>
 
 /** What a turn tells its session while it runs. */
 export type TurnReport =
@@ -39,7 +43,7 @@ export type TurnReport =
   /** All is said: what comes now is for the next turn. */
   | { type: 'turn.delivering' }
 
-export const turnSetup = setup({
+const turnParts = setup({
   types: {
     input: {} as TurnInput,
     output: {} as TurnOutput,
@@ -48,9 +52,15 @@ export const turnSetup = setup({
     emitted: {} as SessionOutput,
     tags: {} as 'waiting',
   },
-  actors: { loop: loopMachine, stream: streamMachine, lane: fromCallback<{ type: string }, LaneInput>(() => undefined) },
+  actors: {
+    loop: loopMachine,
+    /** Not started, unless somebody says whom it follows. */
+    publisher: fromPromise<PublisherOutput, PublisherInput>(notProvided) as unknown as PublisherLogic,
+    lane: fromCallback<{ type: string }, LaneInput>(() => undefined),
+  },
   guards: {
-    hasPipeline: ({ context }) => context.facts.delivery !== undefined,
+    isFollowed: ({ context }) => context.followed,
+    isPublished: ({ context }) => !context.followed,
     needsRoom: ({ context }) => context.profile.lane !== undefined,
     flushDue: ({ context: { profile, facts } }) => flushDue(profile, facts),
     wasStopped: (_, { flush }: { flush: LoopOutput }) => flush.status === 'cancelled',
@@ -62,22 +72,44 @@ export const turnSetup = setup({
     wallTime: ({ context }) => context.profile.wallTimeMs,
     runTimeout: ({ context }) => runTimeout(context),
   },
+})
+
+/** What of a turn depends on who stands behind it: `provide` puts these in the place of the ones without a publisher. */
+export const publishing = ({ follows, conclude }: Pick<Publisher, 'follows' | 'conclude'>) => ({
+  openPublisher: turnParts.enqueueActions(({ context, enqueue }) => {
+    const input = publisherInput(context)
+    if (!follows(input)) return
+    enqueue.spawnChild('publisher', { id: 'publisher', input })
+    enqueue.assign({ followed: true })
+  }),
+  takeAnswer: turnParts.enqueueActions(({ context, event, enqueue }) => {
+    if (event.type !== 'xstate.done.actor.loop') return
+    const answer = event.output
+    enqueue.assign({ answer, waiting: [], published: context.followed ? context.published : conclude(publisherInput(context), answer) })
+    for (const event of usageOf(context, context.runId, answer)) enqueue.emit(event)
+  }),
+})
+
+export const turnSetup = turnParts.extend({
   actions: {
-    admit: enqueueActions(({ context, enqueue }) => {
+    ...publishing({ follows: () => false, conclude: () => ({}) }),
+    admit: turnParts.enqueueActions(({ context, enqueue }) => {
       const items = promptItems(context)
       enqueue.emit({ type: 'transcript', add: items })
       enqueue.assign({ transcriptLength: context.transcriptLength + items.length })
     }),
-    enterLane: enqueueActions(({ context: { session, runId, profile }, enqueue }) => {
+    enterLane: turnParts.enqueueActions(({ context: { session, runId, profile }, enqueue }) => {
       enqueue.spawnChild('lane', { id: 'lane', input: { session, runId, lane: profile.lane ?? '' } })
     }),
     sayInside: sendTo('lane', { type: 'inside' }),
     /** The agent is told to take notes; nobody else hears of it. */
-    askForNotes: enqueueActions(({ context, enqueue }) => {
+    askForNotes: turnParts.enqueueActions(({ context, enqueue }) => {
       enqueue.emit({ type: 'transcript', add: [flushMessage(context)] })
       enqueue.assign({ transcriptLength: context.transcriptLength + 1 })
     }),
-    takeNotes: enqueueActions(({ context, enqueue }, { flush }: { flush: LoopOutput }) => {
+    takeNotes: turnParts.enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'xstate.done.actor.flush') return
+      const flush = event.output
       enqueue.assign({ flush, transcriptLength: flush.transcriptLength, facts: { ...context.facts, tokens: flush.tokens } })
       enqueue.emit({ type: 'flushed', runId: context.runId, ...(flush.error ? { error: flush.error } : {}) })
       for (const event of usageOf(context, `${context.runId}:flush`, flush)) enqueue.emit(event)
@@ -95,20 +127,13 @@ export const turnSetup = setup({
     endWaiting: assign(({ context, event }) =>
       event.type === 'tool.decided' ? { waiting: context.waiting.filter((id) => id !== event.callId) } : {},
     ),
-    takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: LoopOutput }) => {
-      const change = answered(context, answer)
-      enqueue.assign(change)
-      for (const event of usageOf(context, context.runId, answer)) enqueue.emit(event)
+    tellPublisher: turnParts.enqueueActions(({ context, event, enqueue }) => {
+      if (context.followed) enqueue.sendTo('publisher', event)
     }),
-    openPipeline: enqueueActions(({ context, enqueue }) => {
-      const input = pipelineInput(context)
-      if (input) enqueue.spawnChild('stream', { id: 'stream', input })
-    }),
-    tellPipeline: sendTo('stream', ({ event }) => event as StreamOrder),
-    stopPipeline: sendTo('stream', { type: 'stream.abort' } satisfies StreamOrder),
+    stopPublisher: sendTo('publisher', { type: 'turn.stopped' } satisfies PublisherEvent),
     sayDelivering: sendParent({ type: 'turn.delivering' } satisfies TurnReport),
-    finishPipeline: sendTo('stream', ({ context }): StreamOrder => lastOrder(context)),
-    noteLost: assign(({ event }) => (event.type === 'xstate.done.actor.stream' ? { lost: event.output.lost } : {})),
+    endPublisher: sendTo('publisher', ({ context }) => lastReport(context)),
+    takePublished: assign(({ event }) => ({ followed: false, ...(event.type === 'xstate.done.actor.publisher' ? { published: event.output } : {}) })),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },
 })

@@ -40,13 +40,13 @@ describe('streaming', () => {
       .start()
       .say(counted(100))
       .end()
-      .tool('c', { text: counted(200) })
+      .tool('c', counted(200))
       .finish([], { trailing: [{ text: counted(300) }] })
       .over()
 
     const lengths = turn.channel.sends.map(({ payload }) => payload.text?.length ?? 0)
     expect(Math.max(...lengths)).toBeLessThanOrEqual(50)
-    expect(turn.channel.texts.join(' ')).toBe([counted(100), counted(200), counted(300)].join(' '))
+    expect(turn.channel.texts.join(' ')).toBe([counted(100), `Tool ${counted(200)}`, counted(300)].join(' '))
     expect(new Set(turn.channel.sends.map(({ key }) => key)).size).toBe(lengths.length)
   })
 
@@ -167,17 +167,17 @@ describe('streaming', () => {
     const turn = stage({ delivery: streaming })
     turn.channel.delay(2000)
 
-    await turn.start().say('Let me see.').end().tool('c1', { text: 'search: cats' }).pass(2000)
+    await turn.start().say('Let me see.').end().tool('c1', 'search: cats').pass(2000)
 
-    expect(turn.sends).toEqual(['block: Let me see.', 'tool: search: cats'])
+    expect(turn.sends).toEqual(['block: Let me see.', 'tool: Tool search: cats'])
     expect(turn.channel.sends[1]?.at).toBe(2000)
   })
 
   test('[OC-87] what is added to an answer comes with it, streamed or not', async () => {
-    const turn = stage({ delivery: streaming })
+    const turn = stage({ delivery: streaming, prefix: '[bot]' })
 
     await turn
-      .start('[bot]')
+      .start()
       .say('Hello.')
       .end()
       .finish([{ text: '[bot] Hello.' }], { leading: [{ text: 'New session' }], trailing: [{ text: '3 tokens' }] })
@@ -304,7 +304,7 @@ describe('what is not sent', () => {
       .start()
       .say('This is A.')
       .end()
-      .tool('c', { text: 'search' })
+      .tool('c', 'search')
       .finish([{ text: 'This is A.' }])
       .over()
 
@@ -339,7 +339,7 @@ describe('typing and pauses', () => {
     turn.start().say('Hello').end()
     await turn.pass(13_000)
     await turn.finish([{ text: 'Hello' }]).over()
-    await turn.tool('late', { text: 'late' }).pass(60_000)
+    await turn.tool('late', 'late').pass(60_000)
 
     expect(turn.channel.typed).toEqual([0, 6000, 12_000, 18_000])
     expect(turn.live.filter(({ type }) => type === 'typing').map(({ active }) => active)).toEqual([true, true, true, true, false])
@@ -392,7 +392,7 @@ describe('typing and pauses', () => {
     const turn = stage({ delivery: { ...short, pacing: 'natural' } })
 
     await turn
-      .tool('c', { text: 'search' })
+      .tool('c', 'search')
       .start()
       .say('This is A.\n\nThis is B.\n\nThis is C.\n\n')
       .end()
@@ -408,7 +408,7 @@ describe('typing and pauses', () => {
     const turn = stage()
     turn.channel.delay(9000)
 
-    await turn.tool('c', { text: 'search: cats' }).finish().pass(8999)
+    await turn.tool('c', 'search: cats').finish().pass(8999)
     expect(turn.output).toBeUndefined()
 
     expect((await turn.over()).counts).toEqual({ tool: 1, block: 0, final: 0 })
@@ -419,7 +419,7 @@ describe('typing and pauses', () => {
     turn.channel.hang()
 
     const output = await turn
-      .tool('c', { text: 'search' })
+      .tool('c', 'search')
       .start()
       .say('This is A.')
       .end()
@@ -437,7 +437,7 @@ describe('when it is over', () => {
     await turn.start().say('This is A.\n\nThis is B.\n\nThis is C.\n\n').pass(3000)
     expect(turn.channel.sends).toHaveLength(2)
 
-    await turn.tell({ type: 'stream.abort' }).pass()
+    await turn.tell({ type: 'turn.stopped' }).pass()
 
     expect(turn.state).toBe('aborted')
     expect([turn.clock.pending(), turn.listeners.size]).toEqual([0, 0])
@@ -462,13 +462,13 @@ describe('when it is over', () => {
     const turn = stage({ delivery: { typing: { mode: 'never' } } })
 
     await turn
-      .tool('c1', { text: 'search' })
+      .tool('c1', 'search')
       .finish([{ text: 'Found.' }])
       .over()
 
     const route = { channel: 'test', to: 'ada' }
     expect(turn.live).toEqual([
-      { type: 'block', runId: 'r', kind: 'tool', key: 's/r/tool/c1', route, payload: { text: 'search' }, messageId: 'test-1' },
+      { type: 'block', runId: 'r', kind: 'tool', key: 's/r/tool/c1', route, payload: { text: 'Tool search' }, messageId: 'test-1' },
       { type: 'block', runId: 'r', kind: 'final', key: 's/r/final/final.1', route, payload: { text: 'Found.' }, messageId: 'test-2' },
     ])
   })

@@ -2,13 +2,13 @@
 import { expect, test } from 'vitest'
 import { registerMachine } from '../../../src/actors/registration.ts'
 import { deliver } from '../../../src/chat/delivery/delivery.effects.ts'
-import { streamMachine } from '../../../src/chat/delivery/delivery.machine.ts'
+import { deliveryMachine } from '../../../src/chat/delivery/delivery.machine.ts'
 import type { AnyEvent } from '../../../src/contracts/journal.ts'
 import { type TestChannelOptions, testChannel } from '../../../src/testing/index.ts'
 import { aWorld } from '../../actors/support.ts'
 
-const address = { kind: 'stream', id: 'r' }
-const finish = { type: 'stream.finish', leading: [], payloads: [{ text: 'This is A.\n\nThis is B.' }], trailing: [{ text: '3 tokens' }] }
+const address = { kind: 'delivery', id: 'r' }
+const finish = { type: 'delivery.finish', leading: [], payloads: [{ text: 'This is A.\n\nThis is B.' }], trailing: [{ text: '3 tokens' }] }
 
 /** A store, a channel that outlives the hosts, and the pipeline of one turn as a root of its own. */
 const aTurn = async (options: TestChannelOptions = {}) => {
@@ -24,7 +24,7 @@ const aTurn = async (options: TestChannelOptions = {}) => {
   const delivery = { streaming: true, min: 10, max: 200, coalesce: { minChars: 1, maxChars: 10 } }
   const input = { session: 's', runId: 'r', route: { channel: 'test', to: 'ada' }, delivery }
   const live: AnyEvent[] = []
-  const registration = registerMachine('stream', streamMachine.provide({ actors: { deliver: effect } }), { defaultInput: () => input })
+  const registration = registerMachine('delivery', deliveryMachine.provide({ actors: { deliver: effect } }), { defaultInput: () => input })
   return {
     world,
     channel,
@@ -45,7 +45,7 @@ test('[OC-04, OC-65] a host that takes over sends what had not arrived, and noth
   const turn = await aTurn()
   const { clock } = turn.world
   const first = await turn.open()
-  await first.send({ type: 'stream.start', attempt: 1 })
+  await first.send({ type: 'model.started', attempt: 1, model: 'test/model' })
   turn.say(1, 'This is A.\n\nThis is')
   await clock.advance(10)
   expect(turn.sends()).toEqual(['block: This is A.'])
@@ -54,7 +54,7 @@ test('[OC-04, OC-65] a host that takes over sends what had not arrived, and noth
   const second = await turn.open()
   await clock.advance(10)
   turn.say(2, 'This is A.\n\nThis is')
-  await second.send({ type: 'stream.end', text: 'This is A.\n\nThis is B.' })
+  await second.send({ type: 'model.ended', text: 'This is A.\n\nThis is B.' })
   await second.send(finish)
   await clock.until(async () => (await second.host.read(address)).snapshot?.status === 'done')
 
@@ -91,11 +91,11 @@ test.each([
   const turn = await aTurn({ repeatable })
   const { clock } = turn.world
   const { host, send } = await turn.open()
-  const { seq } = await send({ type: 'stream.start', attempt: 1 })
+  const { seq } = await send({ type: 'model.started', attempt: 1, model: 'test/model' })
 
   turn.say(1, 'This is A.\n\nThis is B.\n\n')
   await clock.advance(10)
-  const { seq: said } = await send({ type: 'stream.end' })
+  const { seq: said } = await send({ type: 'model.ended' })
   await send({ ...finish, trailing: [] })
   await clock.until(async () => (await host.read(address)).snapshot?.status === 'done')
 

@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import type { AnyActorRef } from 'xstate'
 import { createActor, createMachine } from 'xstate'
 import { describeEffect } from '../../../src/actors/root/effect.ts'
+import type { DeliverOrder } from '../../../src/chat/delivery/delivery.context.ts'
 import { deliver } from '../../../src/chat/delivery/delivery.effects.ts'
-import type { DeliverOrder } from '../../../src/chat/delivery/delivery.machine.ts'
 import { seededRandom, testChannel, virtualClock } from '../../../src/testing/index.ts'
 import { stage } from './stage.ts'
 
@@ -173,7 +173,7 @@ const again = async (orders: DeliverOrder[], delivery: object = short) => {
   return {
     send: (order: DeliverOrder) => actor.getSnapshot().children.deliver?.send(order),
     say: (text: string, index = 0) => hear({ type: 'delta', runId: 'r', attempt: 2, index, kind: 'text', text } as never),
-    settled: () => clock.until(() => reports.some(({ type }) => type === 'stream.finished'), 60_000),
+    settled: () => clock.until(() => reports.some(({ type }) => type === 'delivery.finished'), 60_000),
     clock,
     reports,
     get sends() {
@@ -183,14 +183,14 @@ const again = async (orders: DeliverOrder[], delivery: object = short) => {
   }
 }
 const known = (text: string): DeliverOrder => ({ type: 'known', kind: 'block', key: JSON.stringify([text, [], 'm7']) })
-const finish: DeliverOrder = { type: 'stream.finish', leading: [], payloads: [{ text: 'A and B' }], trailing: [{ text: '3 tokens' }] }
+const finish: DeliverOrder = { type: 'delivery.finish', leading: [], payloads: [{ text: 'A and B' }], trailing: [{ text: '3 tokens' }] }
 
 describe('after a crash', () => {
   test('what had arrived of the message that is being written is not sent again when the model says it again', async () => {
-    const effect = await again([{ type: 'stream.start', attempt: 1 }, known('This is A.')])
+    const effect = await again([{ type: 'delivery.start', attempt: 1 }, known('This is A.')])
 
     effect.say('This is A.\n\nThis is B.\n\n')
-    effect.send({ type: 'stream.end', text: 'This is A.\n\nThis is B.\n\n' })
+    effect.send({ type: 'delivery.end', text: 'This is A.\n\nThis is B.\n\n' })
     effect.send(finish)
     await effect.settled()
 
@@ -200,13 +200,13 @@ describe('after a crash', () => {
 
   test('what is missing of a message that was over is sent', async () => {
     const effect = await again([
-      { type: 'stream.start', attempt: 1 },
-      { type: 'stream.end', text: 'This is A.\n\nThis is B.' },
-      { type: 'stream.tool', callId: 'c1', payload: { text: 'search' } },
+      { type: 'delivery.start', attempt: 1 },
+      { type: 'delivery.end', text: 'This is A.\n\nThis is B.' },
+      { type: 'delivery.tool', callId: 'c1', payload: { text: 'search' } },
       known('This is A.'),
-      { type: 'stream.start', attempt: 2 },
+      { type: 'delivery.start', attempt: 2 },
       { type: 'known', kind: 'tool', key: 'c1' },
-      { type: 'stream.end', text: 'This is C.' },
+      { type: 'delivery.end', text: 'This is C.' },
       finish,
     ])
     await effect.settled()
@@ -225,7 +225,7 @@ describe('after a crash', () => {
   })
 
   test('where nobody can tell what a message said, the answer is sent as a whole', async () => {
-    const effect = await again([{ type: 'stream.start', attempt: 1 }, known('This is A.'), { type: 'stream.end' }, finish])
+    const effect = await again([{ type: 'delivery.start', attempt: 1 }, known('This is A.'), { type: 'delivery.end' }, finish])
     await effect.settled()
 
     expect(effect.sends).toEqual(['final: A and B', 'final: 3 tokens'])

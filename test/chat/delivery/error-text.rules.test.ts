@@ -1,6 +1,6 @@
 /** A failure is told in words that are safe to read (OC-34, 55). */
 import { describe, expect, test } from 'vitest'
-import { errorText, resetCauseOf, resetText, safeText } from '../../../src/chat/delivery/error-text.rules.ts'
+import { errorText, resetText, safeText } from '../../../src/chat/delivery/error-text.rules.ts'
 import { type ErrorBody, type ErrorCode, errorCodes } from '../../../src/contracts/errors.ts'
 
 const anError = (some: Partial<ErrorBody>): ErrorBody => ({ code: 'internal', message: 'boom', retryable: false, ...some })
@@ -55,19 +55,6 @@ describe('a session that begins anew', () => {
       expect(resetText(cause)).toMatch(/please try again/i)
     for (const cause of ['compaction_failure', 'overflow'] as const) expect(resetText(cause)).toMatch(/larger compaction reserve/)
     for (const cause of ['role_ordering', 'corrupted_calls'] as const) expect(resetText(cause)).not.toMatch(/reserve/)
-  })
-
-  test('is called for by a history that is too long, in the wrong order or damaged, and by nothing else', () => {
-    expect(resetCauseOf(anError({ code: 'provider_overflow' }))).toBe('overflow')
-    expect(resetCauseOf(anError({ code: 'provider_rejected', message: 'roles must alternate' }))).toBe('role_ordering')
-    expect(resetCauseOf(anError({ code: 'provider_rejected', message: '`tool_use` ids were found without `tool_result` blocks' }))).toBe(
-      'corrupted_calls',
-    )
-    expect(resetCauseOf(anError({ code: 'provider_rejected', message: "messages with role 'tool' must be a response to a preceding message" }))).toBe(
-      'corrupted_calls',
-    )
-    expect(resetCauseOf(anError({ code: 'provider_rejected' }))).toBe(undefined)
-    expect(resetCauseOf(anError({ code: 'internal', message: 'roles must alternate' }))).toBe(undefined)
   })
 })
 

@@ -1,20 +1,23 @@
 /** One turn whose answer is delivered to a scripted channel: the real statechart and its effect, under virtual time. */
 import { createActor, createMachine } from 'xstate'
+import type { Counted } from '../../../src/chat/delivery/delivery.context.ts'
 import { deliver } from '../../../src/chat/delivery/delivery.effects.ts'
-import { type StreamOrder, type StreamOutput, streamMachine } from '../../../src/chat/delivery/delivery.machine.ts'
+import { type DeliveryEvent, deliveryMachine } from '../../../src/chat/delivery/delivery.machine.ts'
 import type { Channel, Delivery } from '../../../src/contracts/channel.ts'
 import type { AnyEvent } from '../../../src/contracts/journal.ts'
+import { defaultProfile } from '../../../src/contracts/profile.ts'
+import type { PublisherInput, PublisherOutput } from '../../../src/contracts/publisher.ts'
 import type { Payload } from '../../../src/contracts/reply.ts'
 import { type TestChannelOptions, testChannel, virtualClock } from '../../../src/testing/index.ts'
 import { seededRandom } from '../../../src/testing/seeded.ts'
 
-/** @property own the channel is not a scripted one */
-type Options = { delivery?: Delivery; messageId?: string; to?: string } & (
+/** @property own the channel is not a scripted one @property prefix stands before each message */
+type Options = { delivery?: Delivery; messageId?: string; to?: string; prefix?: string } & (
   | { channel?: TestChannelOptions; own?: never }
   | { channel: Channel; own: true }
 )
 
-export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Options = {}) => {
+export const stage = ({ delivery = {}, messageId, to = 'test', prefix, ...options }: Options = {}) => {
   const clock = virtualClock()
   const channel = testChannel(clock, options.own ? {} : options.channel)
   const listeners = new Set<(event: AnyEvent) => void>()
@@ -33,17 +36,23 @@ export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Opt
     log: { debug: write, info: write, warn: write, error: write },
   })
   // Live output of the effect, as the host tells it to whoever listens to the session.
-  const machine = streamMachine.provide({ actors: { deliver: effect } })
+  const machine = deliveryMachine.provide({ actors: { deliver: effect } })
+  const input: PublisherInput = {
+    session: 's',
+    runId: 'r',
+    profile: { ...defaultProfile, agent: 'main', model: 'test/model', ...(prefix === undefined ? {} : { responsePrefix: prefix }) },
+    facts: { origin: { channel: to, to: 'ada', ...(messageId ? { messageId } : {}) }, delivery, compactions: 0, at: 0 },
+  }
   const turn = createActor(
     createMachine(
       {
         invoke: {
-          id: 'stream',
-          src: 'stream',
-          input: () => ({ session: 's', runId: 'r', route: { channel: to, to: 'ada' }, delivery, ...(messageId ? { messageId } : {}) }),
+          id: 'publisher',
+          src: 'publisher',
+          input: () => input as never,
         },
       },
-      { actors: { stream: machine } },
+      { actors: { publisher: machine } },
     ),
     {
       inspect: (event) => {
@@ -52,7 +61,8 @@ export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Opt
       },
     },
   ).start()
-  const stream = turn.getSnapshot().children.stream as { send(event: AnyEvent): void; getSnapshot(): { value: unknown; output?: StreamOutput } }
+  type Output = Counted & PublisherOutput
+  const publisher = turn.getSnapshot().children.publisher as { send(event: AnyEvent): void; getSnapshot(): { value: unknown; output?: Output } }
   let attempt = 0
   let index = 0
 
@@ -62,14 +72,14 @@ export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Opt
     live,
     logged,
     listeners,
-    tell(order: StreamOrder) {
-      stream.send(order)
+    tell(event: DeliveryEvent) {
+      publisher.send(event)
       return here
     },
     /** A call of the model begins. */
-    start(prefix?: string) {
+    start() {
       index = 0
-      return here.tell({ type: 'stream.start', attempt: ++attempt, ...(prefix === undefined ? {} : { prefix }) })
+      return here.tell({ type: 'model.started', attempt: ++attempt, model: 'test/model' })
     },
     /** The model says something, in one delta. */
     say(text: string, kind: 'text' | 'reasoning' = 'text') {
@@ -85,28 +95,30 @@ export const stage = ({ delivery = {}, messageId, to = 'test', ...options }: Opt
       return here
     },
     end(text?: string) {
-      return here.tell({ type: 'stream.end', ...(text === undefined ? {} : { text }) })
+      return here.tell({ type: 'model.ended', text: text as string })
     },
-    tool(callId: string, payload?: Payload) {
-      return here.tell({ type: 'stream.tool', callId, ...(payload ? { payload } : {}) })
+    /** @param name of a tool of which users want to know */
+    tool(callId: string, name?: string) {
+      here.tell({ type: 'configure', verbose: name === undefined ? 'off' : 'on' })
+      return here.tell({ type: 'tool.started', callId, name: name ?? '', input: {} })
     },
     finish(payloads: Payload[] = [], { leading = [], trailing = [] }: { leading?: Payload[]; trailing?: Payload[] } = {}) {
-      return here.tell({ type: 'stream.finish', leading, payloads, trailing })
+      return here.tell({ type: 'delivery.finish', leading, payloads, trailing })
     },
     async pass(ms = 0) {
       await clock.advance(ms)
       return here
     },
     /** Lets the turn end, whatever time it takes. */
-    async over(): Promise<StreamOutput> {
+    async over(): Promise<Output> {
       await clock.until(() => here.output !== undefined, 600_000)
-      return here.output as StreamOutput
+      return here.output as Output
     },
     get state() {
-      return stream.getSnapshot().value
+      return publisher.getSnapshot().value
     },
     get output() {
-      return stream.getSnapshot().output
+      return publisher.getSnapshot().output
     },
     /** What was sent, as `kind: text`. */
     get sends() {

@@ -3,7 +3,7 @@ import { type Asked, heartbeatMachine, type Look } from '../../../src/chat/heart
 import { pipe } from '../../machines/pipe.ts'
 import { walker } from '../../machines/walk.ts'
 
-const heartbeat = walker(heartbeatMachine, ['look', 'ask'], () => ({ stream: pipe }))
+const heartbeat = walker(heartbeatMachine, ['look', 'ask'], () => ({ delivery: pipe }))
 
 const start = () => heartbeat.start({ agent: 'main', session: 'main', everyMs: 60_000 })
 const looking = () => start().pass(60_000)
@@ -50,8 +50,8 @@ test('[OC-105] nothing to say: nothing is sent', async () => {
 test('[OC-107] an alert is told where the last message came from, and the same one not again within a day', async () => {
   const walk = await (await asking()).resolve('ask', anAlert())
   expect(walk.state).toBe('telling')
-  expect(walk.child('stream').getSnapshot().context.told).toMatchObject([{ type: 'stream.finish', payloads: [{ text: 'the disk is full' }] }])
-  walk.tell('stream', { type: 'flushed' })
+  expect(walk.child('delivery').getSnapshot().context.told).toMatchObject([{ type: 'delivery.finish', payloads: [{ text: 'the disk is full' }] }])
+  walk.tell('delivery', { type: 'flushed' })
   expect(walk.state).toBe('resting')
   const again = async (at: number) => (await walk.pass(60_000).resolve('look', aLook())).resolve('ask', anAlert(at))
   await again(3_600_000)
@@ -62,7 +62,7 @@ test('[OC-107] an alert is told where the last message came from, and the same o
 
 test('[OC-107] one that did not arrive was not told: the same comes again', async () => {
   const walk = await (await asking()).resolve('ask', anAlert())
-  walk.tell('stream', { type: 'lost' })
+  walk.tell('delivery', { type: 'lost' })
   expect(said(walk)).toEqual(['failed'])
 
   expect((await (await walk.pass(60_000).resolve('look', aLook())).resolve('ask', anAlert(1))).state).toBe('telling')
@@ -70,8 +70,8 @@ test('[OC-107] one that did not arrive was not told: the same comes again', asyn
 
 test('[OC-107] that all is well is told where somebody wants to see it', async () => {
   const walk = await (await asking({ showOk: true })).resolve('ask', { at: 0, text: 'HEARTBEAT_OK', payloads: [] })
-  expect(walk.child('stream').getSnapshot().context.told).toMatchObject([{ payloads: [{ text: 'HEARTBEAT_OK' }] }])
-  walk.tell('stream', { type: 'flushed' })
+  expect(walk.child('delivery').getSnapshot().context.told).toMatchObject([{ payloads: [{ text: 'HEARTBEAT_OK' }] }])
+  walk.tell('delivery', { type: 'flushed' })
 
   expect(said(walk)).toEqual(['ok'])
 })

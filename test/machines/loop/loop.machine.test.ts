@@ -211,29 +211,41 @@ test('overflow: old history becomes a summary, once for each step', async () => 
   expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'provider_overflow' }, compactions: 1 })
 })
 
-test('[OC-66, OC-81] where there is a pipeline it is told of calls and tools, with as much of them as the session wants now', async () => {
+test('where somebody wants to know, it tells when calls of models and tools begin and end, and what tools that succeeded carry', async () => {
   const walk = loop.start({
     session: 's',
     runId: 'r',
     profile: aProfile({ toolExecution: 'sequential' }),
     ids: ['r'],
     transcriptLength: 5,
-    piped: true,
+    reports: true,
   })
-  const told = () => walk.heard().filter(({ type }) => type.startsWith('stream.'))
-  await walk.resolve('callModel', calls(2))
+  const told = () => walk.heard().filter(({ type }) => type.startsWith('model.') || type.startsWith('tool.'))
+  const [first, second] = [{ sends: { text: 'first' } }, { sends: { text: 'second' } }]
+  await walk.resolve('callModel', answer({ text: '', calls: [aCall(1, { annotations: first }), aCall(2, { annotations: second }), aCall(3)] }))
   expect(told()).toEqual([
-    { type: 'stream.start', attempt: 1 },
-    { type: 'stream.end', text: '' },
-    { type: 'stream.tool', callId: 's/r:1:1' },
+    { type: 'model.started', attempt: 1, model: 'test/model' },
+    { type: 'model.ended', text: '' },
+    { type: 'tool.started', callId: 's/r:1:1', name: 'work', input: {} },
   ])
-  walk.send({ type: 'configure', verbose: 'full' })
+  await walk.resolve('execute', result(1))
+  expect(told()).toEqual([
+    { type: 'tool.ended', callId: 's/r:1:1', name: 'work', output: 1 },
+    { type: 'tool.started', callId: 's/r:1:2', name: 'work', input: {} },
+  ])
+  await walk.reject('execute', new RuntimeError('tool_failed', 'no'))
+  expect(told()[0]).toMatchObject({ type: 'tool.ended', callId: 's/r:1:2', output: { error: { code: 'tool_failed' } } })
+  await walk.resolve('execute', result(3))
+
+  expect((await walk.resolve('callModel', answer())).output.annotations).toEqual([first])
+})
+
+test('where nobody does, it tells nothing', async () => {
+  const walk = start()
+  await walk.resolve('callModel', calls(1))
   await walk.resolve('execute', result(1))
 
-  expect(told()).toEqual([
-    { type: 'stream.tool', callId: 's/r:1:1', payload: { text: 'Tool work answered: 1' } },
-    { type: 'stream.tool', callId: 's/r:1:2', payload: { text: 'Tool work' } },
-  ])
+  expect(walk.heard().filter(({ type }) => type.startsWith('model.') || type.startsWith('tool.'))).toEqual([])
 })
 
 test.each([

@@ -380,7 +380,7 @@ test('what the session says to a channel goes through a pipeline of its own, whi
     said(id, directive, '', { origin: { channel: 'test', to: 'ann', messageId: id }, delivery: {} })
   const walk = start().send(onChannel('a', { name: 'status' }))
   expect(walk.child('saying-a:answer').getSnapshot().context.told).toEqual([
-    { type: 'stream.finish', leading: [], payloads: [{ text: expect.stringContaining('Session s') }], trailing: [] },
+    { type: 'delivery.finish', leading: [], payloads: [{ text: expect.stringContaining('Session s') }], trailing: [] },
   ])
 
   walk.tell('saying-a:answer', { type: 'flushed' })

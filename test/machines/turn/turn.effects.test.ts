@@ -46,7 +46,7 @@ const call = {
 const alone = (works: Partial<TurnWorks>) => {
   const nothing = () => Promise.reject(new Error('nobody asked for this'))
   const clock = virtualClock()
-  const place = { deliver: { clock }, lanes: {}, history: nothing } as unknown as TurnPlace
+  const place = { clock, lanes: {}, history: nothing } as unknown as TurnPlace
   const heard: { type: string }[] = []
   const actor = createActor(turnActor({ callModel: nothing, summarise: nothing, execute: nothing, ...works }, place), { input })
   actor.on('*', (event) => void heard.push(event))

@@ -4,6 +4,7 @@ import { noUsage } from '../../../src/contracts/message.ts'
 import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
 import type { LoopOutput, TurnFacts } from '../../../src/contracts/turn.ts'
 import { turnMachine } from '../../../src/machines/turn/turn.machine.ts'
+import { publishing } from '../../../src/machines/turn/turn.setup.ts'
 import { pipe } from '../pipe.ts'
 import { walker } from '../walk.ts'
 
@@ -25,7 +26,15 @@ const stub = createMachine({
     },
   },
 })
-const turn = walker(turnMachine, [], () => ({ loop: stub, stream: pipe }))
+/** It wants to hear of what came from a channel, and has its own idea of the rest. */
+const published = turnMachine.provide({
+  actions: publishing({
+    follows: ({ facts }) => facts.delivery !== undefined,
+    conclude: (_, { text }) => (text === 'NO_REPLY' ? { outcome: 'silent' } : { reply: { text: `${text}!` } }),
+  }),
+})
+const turn = walker(published, [], () => ({ loop: stub, publisher: pipe }))
+const plain = walker(turnMachine, [], () => ({ loop: stub }))
 
 const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
   status: 'completed',
@@ -34,8 +43,7 @@ const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
   texts: ['hello'],
   reasoning: '',
   toolError: null,
-  sent: [],
-  sentTo: [],
+  annotations: [],
   flat: false,
   partial: false,
   finish: null,
@@ -57,8 +65,8 @@ const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
   transcriptLength: 6,
   ...output,
 })
-const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}) =>
-  turn.start({
+const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}, of = turn) =>
+  of.start({
     session: 's',
     runId: 'r',
     profile: { ...defaultProfile, agent: 'main', model: 'test/model', ...profile },
@@ -68,10 +76,11 @@ const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, p
   })
 const end = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) => walk.tell('loop', { type: 'end', output: ended(output) })
 const say = (walk: ReturnType<typeof start>, event: { type: string; [key: string]: unknown }) => walk.tell('loop', { type: 'say', event })
-const reply = (walk: ReturnType<typeof start>) => walk.output.reply
+/** Nobody stands behind it. */
+const startPlain = () => start({}, { origin: { channel: 'test', to: 'ann' }, delivery: {} }, {}, plain)
 
-test('plain: the messages stand in the transcript, the loop answers, what it used is told, and the outcome is one', () => {
-  const walk = start()
+test('without a publisher the messages stand in the transcript, the loop answers, what it used is told, and the text is the outcome', () => {
+  const walk = startPlain()
   expect(walk.state).toEqual({ running: 'answering' })
   end(walk)
 
@@ -95,40 +104,31 @@ test.each([
   expect(walk.heard().at(-1)).toMatchObject({ type: said })
 })
 
-test('[OC-01] each way to end has one outcome, and a reply where users get something else than the text', () => {
-  expect(reply(end(start(), { texts: ['first', 'second'], text: 'second' }))).toEqual([{ text: 'first' }, { text: 'second' }])
-  const silent = end(start(), { texts: ['NO_REPLY'], text: 'NO_REPLY' })
-  expect(silent.output).toMatchObject({ status: 'completed', outcome: 'silent' })
-  expect(silent.output).not.toHaveProperty('reply')
-  const broken = end(start(), { status: 'failed', error: { code: 'provider_overflow', message: 'too long', retryable: false }, texts: [] })
-  expect(broken.output).toMatchObject({ outcome: 'reset', reply: { error: true, text: expect.stringContaining('new session') } })
-  const failed = end(start(), { status: 'failed', error: { code: 'provider_rate_limit', message: '{"x":1}', retryable: true }, texts: [] })
-  expect(reply(failed)).toMatchObject({ error: true })
-  expect(JSON.stringify(reply(failed).text)).not.toContain('{')
+test('[OC-01] without a publisher the outcome is whether there is a text, and a history that is refused begins anew', () => {
+  const outcomes = (output: Partial<LoopOutput>) => end(startPlain(), output).output.outcome
+  const refused = { code: 'provider_overflow', message: 'too long', retryable: false } as const
+
+  expect(outcomes({ texts: ['first', 'second'], text: 'second' })).toBe('replied')
+  expect(outcomes({ texts: [], text: '' })).toBe('silent')
+  expect(outcomes({ status: 'failed', texts: [], error: refused })).toBe('reset')
+  expect(outcomes({ status: 'failed', texts: [], error: { ...refused, code: 'provider_auth' } })).toBe('failed')
 })
 
-test('[OC-86] the line about usage stands below the last text', () => {
-  expect(reply(end(start({ usage: 'full' })))).toEqual({ text: 'hello\nUsage: 1.2k in / 34 out · est $0.01 · session s' })
+test('without a publisher nobody is told what it does, and it ends when its loop has', () => {
+  const walk = startPlain()
+  say(walk, { type: 'model.ended', text: 'hello' })
+  walk.send({ type: 'configure', verbose: 'on' })
+  end(walk)
+
+  expect(walk.state).toBe('completed')
+  expect(walk.heard().map(({ type }) => type)).not.toContain('turn.delivering')
 })
 
-test('[OC-85, OC-84] notices stand before the answer, and only where somebody wants to know', () => {
-  const facts = { newSessionId: 'abc', compactions: 2 }
-  expect(end(start({}, facts), { compactions: 1 }).output).not.toHaveProperty('reply')
-
-  expect(reply(end(start({ verbose: 'on' }, facts), { compactions: 1 }))).toEqual([
-    { text: expect.stringContaining('abc') },
-    { text: expect.stringContaining('3') },
-    { text: 'hello' },
-  ])
-})
-
-test('[OC-80] a tool that failed is named where there is no answer, unless only the model was wrong', () => {
-  const silent = { texts: [], text: '' }
-  expect(reply(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_failed' } }))).toMatchObject({
-    text: expect.stringContaining('pay'),
-    error: true,
-  })
-  expect(end(start(), { ...silent, toolError: { name: 'pay', code: 'tool_input' } }).output.outcome).toBe('silent')
+test('of a turn that nobody follows, the publisher says what became of its answer', () => {
+  expect(end(start()).output).toMatchObject({ outcome: 'replied', text: 'hello', reply: { text: 'hello!' } })
+  const silent = end(start(), { text: 'NO_REPLY' }).output
+  expect(silent).toMatchObject({ outcome: 'silent' })
+  expect(silent).not.toHaveProperty('reply')
 })
 
 test('several messages, or something to be told first, become one prompt', () => {
@@ -212,7 +212,6 @@ test('[OC-41] it is a silent run before the other: nothing of it is delivered, a
   end(walk, { ids: ['r', 'b'], compactions: 1 })
 
   expect(walk.output).toMatchObject({ status: 'completed', flushed: { costUsd: 0.0123 }, compactions: 1, text: 'hello' })
-  expect(walk.output).not.toHaveProperty('reply')
 })
 
 test('notes can ask people and shorten the history, too; a stop meanwhile ends the turn; they have a time', () => {
@@ -246,50 +245,71 @@ test('[OC-23] where its node runs only so many turns at once it waits for room; 
 
 const onChannel = (profile: Partial<Profile> = {}) =>
   start(profile, { origin: { channel: 'test', to: 'ann', thread: '7', messageId: '1' }, delivery: {} })
-const told = (walk: ReturnType<typeof start>) => walk.child('stream').getSnapshot().context.told
+const told = (walk: ReturnType<typeof start>) => walk.child('publisher').getSnapshot().context.told
 
-test('[OC-04, OC-64] where a message came from a channel a pipeline is told of all that is said, and the turn ends when that is delivered', () => {
+test('[OC-04, OC-64] where somebody follows it, a publisher is told of all that is done, and the turn ends when that has', () => {
   const walk = onChannel()
-  for (const event of [
-    { type: 'stream.start', attempt: 1 },
-    { type: 'stream.end', text: 'hello' },
-    { type: 'stream.tool', callId: 'c' },
-  ])
-    say(walk, event)
+  const edges = [
+    { type: 'model.started', attempt: 1, model: 'test/model' },
+    { type: 'model.ended', text: 'hello' },
+    { type: 'tool.started', callId: 'c', name: 'work', input: {} },
+    { type: 'tool.ended', callId: 'c', name: 'work', output: 1 },
+  ]
+  for (const event of edges) say(walk, event)
   walk.send({ type: 'configure', verbose: 'on' })
   end(walk)
   expect(walk.state).toBe('delivering')
-  expect(told(walk)).toEqual([
-    { type: 'stream.start', attempt: 1 },
-    { type: 'stream.end', text: 'hello' },
-    { type: 'stream.tool', callId: 'c' },
-    { type: 'stream.finish', leading: [], payloads: [{ text: 'hello', replyTo: '1' }], trailing: [] },
-  ])
+  expect(told(walk)).toMatchObject([...edges, { type: 'configure', verbose: 'on' }, { type: 'turn.ended', answer: { text: 'hello' } }])
 
-  walk.tell('stream', { type: 'flushed' })
+  walk.tell('publisher', { type: 'flushed' })
 
   expect(walk.state).toBe('completed')
+  expect(walk.output).toMatchObject({ outcome: 'replied', reply: { text: 'as it was sent' } })
 })
 
 test.each([
-  ['failed', { status: 'failed', texts: [], error: { code: 'provider_auth', message: 'no', retryable: false } }, 'stream.finish'],
-  ['cancelled', { status: 'cancelled' }, 'stream.abort'],
-] as const)('[OC-04] a turn that %s ends its pipeline, too', (status, output, order) => {
+  ['failed', { status: 'failed', texts: [], error: { code: 'provider_auth', message: 'no', retryable: false } }],
+  ['cancelled', { status: 'cancelled' }],
+] as const)('[OC-04] a turn that %s ends its publisher, too', (status, output) => {
   const walk = end(onChannel(), output as Partial<LoopOutput>)
-  expect(told(walk).at(-1)).toMatchObject({ type: order })
+  expect(told(walk).at(-1)).toMatchObject({ type: 'turn.ended', answer: { status } })
 
-  expect(walk.tell('stream', { type: 'flushed' }).state).toBe(status)
+  expect(walk.tell('publisher', { type: 'flushed' }).state).toBe(status)
+})
+
+test('[OC-23] a turn that is stopped before it began has no answer, and its publisher ends without one', () => {
+  const walk = onChannel({ lane: 'main' }).send({ type: 'cancel' })
+
+  expect(told(walk)).toEqual([{ type: 'turn.stopped' }])
+  expect(walk.tell('publisher', { type: 'flushed' }).output).toMatchObject({ status: 'cancelled', outcome: 'aborted' })
+})
+
+test('messages that did not arrive are counted in the outcome, unless somebody stopped the turn', () => {
+  const lost = (output: Partial<LoopOutput>) => end(onChannel(), output).tell('publisher', { type: 'lost' }).output
+
+  expect(lost({})).toMatchObject({ status: 'completed', undelivered: 1 })
+  expect(lost({ status: 'cancelled' })).not.toHaveProperty('undelivered')
 })
 
 test('[OC-04] a channel that never answers does not hold the turn for ever, and whoever wants to can stop it before', () => {
   const waiting = () => end(onChannel({ runTimeoutMs: 1000 }))
   const patient = waiting().pass(999)
-  expect(told(patient).at(-1)).toMatchObject({ type: 'stream.finish' })
-  expect(told(patient.pass(1)).at(-1)).toEqual({ type: 'stream.abort' })
+  expect(told(patient).at(-1)).toMatchObject({ type: 'turn.ended' })
+  expect(told(patient.pass(1)).at(-1)).toEqual({ type: 'turn.stopped' })
   const stopped = waiting().send({ type: 'cancel' })
-  expect(told(stopped).at(-1)).toEqual({ type: 'stream.abort' })
+  expect(told(stopped).at(-1)).toEqual({ type: 'turn.stopped' })
 
-  expect(stopped.tell('stream', { type: 'flushed' }).state).toBe('completed')
+  expect(stopped.tell('publisher', { type: 'flushed' }).state).toBe('completed')
+})
+
+test('a publisher that fails, or that has ended before there was an answer, keeps no turn from ending', () => {
+  const failed = end(onChannel()).send({ type: 'xstate.error.actor.publisher', error: new Error('gone') })
+  expect(failed.output).toMatchObject({ status: 'completed', outcome: 'replied', text: 'hello' })
+
+  const early = onChannel().tell('publisher', { type: 'flushed' })
+  say(early, { type: 'model.ended', text: 'hello' })
+  expect(early.state).toEqual({ running: 'answering' })
+  expect(end(early).state).toBe('completed')
 })
 
 test('every transition of the chart has been taken', () => {

@@ -1,0 +1,24 @@
+/** What a turn and its publisher say to each other: the publisher stands behind a turn and brings what it says to those who wait for it. */
+
+import type { VerboseLevel } from './settings.ts'
+import type { LoopOutput, TurnInput, TurnOutput } from './turn.ts'
+
+export type PublisherInput = Pick<TurnInput, 'session' | 'runId' | 'profile' | 'facts'>
+
+/** The edges of models, tools and turn, in their order. Deltas pass beside the charts: whoever wants them listens to the session. */
+export type PublisherEvent =
+  /** A call of a model begins. One that follows another without an end between them replaces it. */
+  | { type: 'model.started'; attempt: number; model: string }
+  /** It was answered: `text` is all of it, also what got lost of its deltas. */
+  | { type: 'model.ended'; text: string }
+  | { type: 'tool.started'; callId: string; name: string; input: unknown }
+  | { type: 'tool.ended'; callId: string; name: string; output: unknown }
+  /** The session keeps another wish of its users. */
+  | { type: 'configure'; verbose?: VerboseLevel }
+  /** All is said. The turn goes on when the publisher has ended. */
+  | { type: 'turn.ended'; answer: LoopOutput }
+  /** Nobody wants to wait any longer: it is to end soon. */
+  | { type: 'turn.stopped' }
+
+/** What became of an answer. What is left out is as without a publisher: users get the text, if there is one. */
+export type PublisherOutput = Pick<TurnOutput, 'reply' | 'undelivered'> & { outcome?: 'replied' | 'silent' }
