@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const source = fileURLToPath(new URL('./disk.c', import.meta.url))
-const sectorBytes = 512
+export const sectorBytes = 512
 
 /** Compiles the shim into a folder. @throws Error where there is no C compiler: without one nobody knows what is synced */
 export const compileShim = (folder: string): string => {

@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
 import { anEnvironment, aSession, textOf } from '../transport/harness.ts'
-import { compileShim, Disk, type DiskEvent, readTrace } from './disk.ts'
+import { compileShim, Disk, type DiskEvent, readTrace, sectorBytes } from './disk.ts'
 import { seeded } from './runs.ts'
 
 /** `lossy` of the images lack something that was written and not synced; in `torn` of them some of that is there. */
@@ -67,12 +67,14 @@ const aLife = async (base: string, shim: string, place = ''): Promise<DiskEvent[
 
 const cutOften = async (events: DiskEvent[], base: string, images: number, random: () => number, sum: PowerCuts): Promise<void> => {
   const begin = events.findIndex((event) => event.what === 'said')
-  const cuts = Array.from({ length: images }, () => begin + Math.ceil(random() * (events.length - begin))).sort((a, b) => a - b)
+  const anywhere = Array.from({ length: images }, () => begin + Math.ceil(random() * (events.length - begin))).sort((a, b) => a - b)
+  // Every second one just after a write that is not synced; of half of all, some of what was not synced is there.
+  const cuts = anywhere.map((cut, index) => (index % 2 === 0 ? cut : afterWrite(events, cut))).sort((a, b) => a - b)
   sum.syncs += events.filter(({ what }) => what === 'synced').length
   const disk = new Disk()
   let said = ''
   let place = 0
-  for (const cut of cuts) {
+  for (const [index, cut] of cuts.entries()) {
     for (; place < cut; place++) {
       const event = events[place]!
       disk.see(event)
@@ -81,7 +83,7 @@ const cutOften = async (events: DiskEvent[], base: string, images: number, rando
     const image = join(base, 'image')
     mkdirSync(image)
     let left = 0
-    const chance = random() < 0.5 ? 0 : random()
+    const chance = index % 4 < 2 ? 0 : 0.2 + 0.6 * random()
     const lacking = disk.writeTo(image, () => random() < chance && ++left > 0)
     // The mark is never synced, so it says nothing.
     const lossy = lacking.has('statecast.db-wal') || lacking.has('statecast.db')
@@ -91,6 +93,14 @@ const cutOften = async (events: DiskEvent[], base: string, images: number, rando
     await judge(image, acknowledgedIn(said), sum)
     rmSync(image, { recursive: true })
   }
+}
+
+/** Right after the next page is written to the log, or where it was when there is none. */
+const afterWrite = (events: DiskEvent[], cut: number): number => {
+  const next = events.findIndex(
+    (event, place) => place >= cut && event.what === 'written' && event.file === 'statecast.db-wal' && event.data.length > sectorBytes,
+  )
+  return next < 0 ? cut : next + 1
 }
 
 const acknowledgedIn = (said: string): Map<string, number> => {
