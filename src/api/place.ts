@@ -37,7 +37,7 @@ export const birthOf = async (journal: Pick<Journal, 'read'>, address: Address):
 }
 
 /** Everything that the reader has of this actor is void; what follows is all there is, from its beginning. */
-export const restartEvent = (birth: string | undefined): OutEvent => ({
+const restartEvent = (birth: string | undefined): OutEvent => ({
   type: 'restart',
   why: 'the place that was given is not in this journal: the conversation was deleted and begun anew, or restored from a backup',
   path: '/',

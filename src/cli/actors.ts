@@ -5,7 +5,7 @@ import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 
-export type ActorsOptions = Globals & { kind?: string; all?: boolean }
+type ActorsOptions = Globals & { kind?: string; all?: boolean }
 
 const pageSize = 100
 

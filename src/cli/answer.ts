@@ -5,7 +5,7 @@ import { onInterrupt } from './interrupt.ts'
 import { exitCodes, printJson, reportError } from './output.ts'
 import { Words } from './words.ts'
 
-export type Listener = {
+type Listener = {
   json?: boolean | undefined
   /** @returns whether it has heard enough: then there is no answer to wait for */
   hear(event: RunEvent): boolean

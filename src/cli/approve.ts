@@ -12,7 +12,7 @@ import type { Place } from './hint.ts'
 import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
-export type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
+type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
 
 export const approve = async (options: ApproveOptions, key: string, call: string): Promise<number> => {
   // Only the conversation that is decided about goes on.

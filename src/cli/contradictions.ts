@@ -4,7 +4,7 @@ import type { Command } from 'commander'
 import { RuntimeError } from '../contracts/errors.ts'
 
 /** One setting, as somebody made it. `what` never holds the value itself: there may be a password in it. */
-export type Setting<Value> = { by: string; value: Value | undefined }
+type Setting<Value> = { by: string; value: Value | undefined }
 
 /** @returns the one value that all who gave one agree on @throws RuntimeError bad_request when two differ */
 export const agreed = <Value>(field: string, ...settings: Setting<Value>[]): Value | undefined => {

@@ -9,7 +9,7 @@ import { loadApp } from './load-app.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
-export type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }
+type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }
 
 export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
   if (json && format === 'mermaid') throw contradiction('format', '--json', '--format mermaid')

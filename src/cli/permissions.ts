@@ -5,7 +5,7 @@ import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, type Role, roles, ser
 import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
-export type PermissionsOptions = Globals & { role?: Role; service?: string[]; prefix: string }
+type PermissionsOptions = Globals & { role?: Role; service?: string[]; prefix: string }
 
 /** @throws RuntimeError bad_request: no prefix, a tool without its service, two services whose passwords would have one name */
 export const permissions = async ({ role, service = [], prefix, json = false }: PermissionsOptions): Promise<number> => {

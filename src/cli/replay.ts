@@ -6,7 +6,7 @@ import { connect } from './connect.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson, stateText } from './output.ts'
 
-export type ReplayOptions = Globals & { to?: number; against?: string }
+type ReplayOptions = Globals & { to?: number; against?: string }
 
 export const replay = async (options: ReplayOptions, key: string): Promise<number> => {
   const client = await connect(options, { look: true })

@@ -11,7 +11,7 @@ import { decoded } from './lines.ts'
 import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printJson } from './output.ts'
 
-export type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
+type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
 
 export const send = async (options: SendOptions, sessionKey: string, text: string): Promise<number> => {
   const { json = false, idempotencyKey, agent, model } = options

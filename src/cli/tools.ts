@@ -9,7 +9,7 @@ import { exitCodes, note, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 import type { AgentTools, OnBus } from './tools.bus.ts'
 
-export type ToolRow = {
+type ToolRow = {
   name: string
   description: string
   /** Who may use it; none where no agent may, or no node has found it yet. */

@@ -10,7 +10,7 @@ import { onInterrupt } from './interrupt.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
 
-export type TraceOptions = Globals & { follow?: boolean; from?: number }
+type TraceOptions = Globals & { follow?: boolean; from?: number }
 
 /** A journal is followed by asking again: works for every kind of actor, and misses nothing. */
 const askEveryMs = 250

@@ -15,7 +15,7 @@ import { loadApp } from './load-app.ts'
 import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
-export type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
+type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
 const drainMs = 30_000
 

@@ -11,7 +11,7 @@ export type FollowInput = {
   local: boolean
 }
 
-export type FollowEvent =
+type FollowEvent =
   /** An end was heard from where anybody may speak, or without its content. */
   | { type: 'sign' }
   /** The outcome is known, or nobody wants to know it any more. */
@@ -23,10 +23,10 @@ export type FollowEvent =
   | { type: 'silent' }
 
 /** Nobody answers: it is told once an outage. */
-export type FollowEmitted = { type: 'outage'; error: unknown }
+type FollowEmitted = { type: 'outage'; error: unknown }
 
 /** @property lost nobody has answered for too long */
-export type FollowOutput = { error: unknown; lost: boolean }
+type FollowOutput = { error: unknown; lost: boolean }
 
 type Context = FollowInput & {
   /** The message has been handed over, or is being. */

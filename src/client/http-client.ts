@@ -5,7 +5,7 @@ import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { OutEvent } from '../runtime/index.ts'
 import type { Client, Subscription } from './client.ts'
 
-export type HttpClientOptions = { url: string; token: string | undefined; outageMsMax?: number | undefined }
+type HttpClientOptions = { url: string; token: string | undefined; outageMsMax?: number | undefined }
 
 export const httpClient = ({ url, token, outageMsMax = 0 }: HttpClientOptions): Client => {
   const agent = new Agent({ keepAlive: true })

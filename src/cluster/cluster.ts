@@ -23,7 +23,7 @@ export type NodeRow = NodeRecord & {
   holds: number[]
 }
 
-export type JoinParts = {
+type JoinParts = {
   host: Host
   /** What this node does for others, as far as it has the role. */
   works: TurnWorks

@@ -61,7 +61,7 @@ const directoryOf = (ask: Ask): Directory => ({
   nextCommit: (address, timeoutMs) => ask('nextCommit', address, timeoutMs) as Promise<void>,
 })
 
-export type DirectoryParts = {
+type DirectoryParts = {
   membership: Membership
   host: () => Host
   bus: Bus

@@ -15,7 +15,7 @@ const lookEvery = 30
 /** Longest time from a change of the registry to whoever waits for it, where the word of it got lost. */
 const settleStepMs = 100
 
-export type NodeParts = {
+type NodeParts = {
   membership: Membership
   record: NodeRecord
   host: Pick<Host, 'vacate' | 'drop' | 'wakeNow'>

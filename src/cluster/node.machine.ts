@@ -3,13 +3,13 @@ import { notProvided } from '../actors/not-provided.setup.ts'
 import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
 import { type PartitionLook, partitionMachine } from './partition.machine.ts'
 
-export type NodeEvent =
+type NodeEvent =
   /** Who is alive, and who has which seat. */
   | { type: 'members'; members: Members }
   /** Give everything away, then leave. */
   | { type: 'drain' }
 
-export type NodeContext = {
+type NodeContext = {
   me: string
   members: Members
   draining: boolean
@@ -18,7 +18,7 @@ export type NodeContext = {
 }
 
 /** What its renewal is told. */
-export type RenewEvent = { type: 'drain' }
+type RenewEvent = { type: 'drain' }
 
 const partitions = Array.from({ length: partitionCount }, (_, index) => index)
 const childOf = (partition: number): string => `partition-${partition}`

@@ -4,7 +4,7 @@ import type { Seat } from '../contracts/placement.ts'
 
 /** What is known of the seat of one partition; of nodes that are gone it names none. `wanted` is who should have it. */
 export type PartitionLook = Seat & { wanted: string | null }
-export type PartitionEvent = { type: 'look' } & PartitionLook
+type PartitionEvent = { type: 'look' } & PartitionLook
 
 export type PartitionContext = PartitionLook & { partition: number; me: string }
 

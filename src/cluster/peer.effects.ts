@@ -8,7 +8,7 @@ import { peerMachine } from './peer.machine.ts'
 /** ms between two looks at nodes while the word of one is late. */
 const lookMs = 100
 
-export type PeersParts = {
+type PeersParts = {
   membership: Membership
   environment: Pick<Environment, 'clock' | 'log'>
   /** Whether anybody listens where a node does. A node that is only slow to answer is there. */

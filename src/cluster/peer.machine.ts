@@ -2,8 +2,8 @@ import { fromPromise, setup } from 'xstate'
 import { notProvided } from '../actors/not-provided.setup.ts'
 
 /** @property revision of its last word, which is late */
-export type PeerInput = { node: string; revision: number }
-export type PeerOutput = { gone: boolean }
+type PeerInput = { node: string; revision: number }
+type PeerOutput = { gone: boolean }
 
 /**
  * One suspicion about another node, whose last sign of life is late. The server knows at once that a killed process no longer listens; a busy or frozen one still

@@ -19,16 +19,16 @@ export type WorkName = keyof TurnWorks
 export const roleOf: Record<WorkName, Role> = { callModel: 'turn', summarise: 'turn', execute: 'tool' }
 
 /** What is asked for, and by whom: the worker stops when the asker is gone. */
-export type WorkOrder = { id: string; asker: string; input: unknown; info: Omit<WorkScope<unknown>['info'], 'confirm'> }
+type WorkOrder = { id: string; asker: string; input: unknown; info: Omit<WorkScope<unknown>['info'], 'confirm'> }
 /** What the worker says: who it is, then events as they come, then one end. */
-export type WorkAnswer = { worker: string } | { events: AnyEvent[] } | { result: unknown } | { failure: ErrorBody }
+type WorkAnswer = { worker: string } | { events: AnyEvent[] } | { result: unknown } | { failure: ErrorBody }
 /** What it is told meanwhile. */
-export type WorkWord = { event: AnyEvent } | { stop: true }
+type WorkWord = { event: AnyEvent } | { stop: true }
 
 export type WorkParts = { bus: Bus; names: Subjects; membership: Membership; environment: Pick<Environment, 'clock' | 'ids' | 'log'>; me: string }
 
-export const wordsTo = (names: Subjects, id: string): string => names.work('words', id)
-export const confirmationOf = (names: Subjects, id: string): string => names.work('confirm', id)
+const wordsTo = (names: Subjects, id: string): string => names.work('words', id)
+const confirmationOf = (names: Subjects, id: string): string => names.work('confirm', id)
 
 /** A turn that takes longer than this is over by its own deadline. */
 const longestMs = 24 * 3_600_000
@@ -126,7 +126,7 @@ const nobodyError = (name: WorkName, cause?: RuntimeError): RuntimeError =>
     hint: `start one: statecast up --roles ${roleOf[name]}`,
   })
 
-export type Workshop = {
+type Workshop = {
   /** Takes no more; resolves when what was begun has ended. */
   stop(): Promise<void>
 }

@@ -31,12 +31,12 @@ export const addUsage = (a: Usage, b: Usage): Usage => ({
 const sum = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_INTEGER)
 
 /** A tool call as the model asked for it. `input` is the parsed JSON; when it could not be parsed, the raw text. */
-export type RequestedCall = { callId: string; name: string; input: unknown }
+type RequestedCall = { callId: string; name: string; input: unknown }
 
 /** `before` is what the model is told ahead of it, which its writer did not say. */
 export type UserMessage = { role: 'user'; id: string; text: string; before?: string }
 export type AssistantMessage = { role: 'assistant'; id: string; text: string; reasoning?: string; calls: RequestedCall[]; partial?: boolean }
 export type ToolMessage = { role: 'tool'; callId: string; name: string; output: unknown; isError: boolean }
 /** Stands for everything before it that compaction has put away. */
-export type SummaryMessage = { role: 'summary'; id: string; text: string }
+type SummaryMessage = { role: 'summary'; id: string; text: string }
 export type Message = UserMessage | AssistantMessage | ToolMessage | SummaryMessage

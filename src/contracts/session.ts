@@ -11,7 +11,7 @@ import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
 
 export const textMax = 200_000
-export const messageIdMax = 200
+const messageIdMax = 200
 /** Characters of the name of a tool call: it holds the key of its session and the id of its run. */
 export const callIdMax = 4000
 export const noteMax = 2000

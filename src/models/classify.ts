@@ -8,7 +8,7 @@ const bodyCharsMax = 2000
 const retryAfterMsMax = 3_600_000
 const causesMax = 5
 
-export type ClassifyOptions = {
+type ClassifyOptions = {
   /** ms since the epoch, for a `Retry-After` that is a date */
   now: number
   /** Values to take out of every text, such as the key in use. */

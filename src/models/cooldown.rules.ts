@@ -5,7 +5,7 @@ import type { CredentialProfile } from '../contracts/model.ts'
 import type { FailoverReason } from './fallback.rules.ts'
 
 /** What is remembered of one credential; plain JSON. */
-export type ProfileState = {
+type ProfileState = {
   /** Failures in a row that made it rest. */
   failures: number
   /** Failures in a row that only a payment ends. */

@@ -110,9 +110,9 @@ const patience = (passing: readonly Failed[]): { retryAfterMs?: number } => {
 }
 
 /** Tokens that a model must be able to read, or it is not asked. */
-export const windowMin = 16_000
+const windowMin = 16_000
 /** With fewer tokens an agent gets a warning. */
-export const windowLow = 32_000
+const windowLow = 32_000
 
 /**
  * Whether a model reads enough to work with; what is not known is not held against it.

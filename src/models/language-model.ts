@@ -11,7 +11,7 @@ import { callOptions } from './prompt.ts'
 import { providerError } from './provider-error.ts'
 import type { LanguageModel } from './sdk-model.ts'
 
-export type LanguageModelOptions = {
+type LanguageModelOptions = {
   ref: string
   clock: Clock
   contextTokens?: number

@@ -5,7 +5,7 @@ import type { LanguageModel } from './sdk-model.ts'
 
 /** A part of a stream with its content unchecked: parts that we do not know must be ignored, not refused. */
 export type StreamPart = { type: string } & Record<string, unknown>
-export type PartStream = (options: LanguageModelV4CallOptions) => PromiseLike<ReadableStream<StreamPart>>
+type PartStream = (options: LanguageModelV4CallOptions) => PromiseLike<ReadableStream<StreamPart>>
 
 /**
  * One way to stream for all versions. Prompts and tools, as far as we send them, have one shape in all three; V3 and V2 do not know the

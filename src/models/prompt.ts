@@ -27,7 +27,7 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
  * call are left out. No text is blank, and none that an answer would go on from ends in white space: Anthropic refuses the whole request
  * for either, and with it all later turns of the conversation.
  */
-export const promptOf = (instructions: string, messages: readonly Message[], provider?: string): LanguageModelV4Message[] => {
+const promptOf = (instructions: string, messages: readonly Message[], provider?: string): LanguageModelV4Message[] => {
   const prompt: LanguageModelV4Message[] = isBlank(instructions) ? [] : [{ role: 'system', content: instructions }]
   const idOf = callIds(provider)
   messages.forEach((message, index) => {

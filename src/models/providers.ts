@@ -7,7 +7,7 @@ import { providerError } from './provider-error.ts'
 import type { LanguageModel } from './sdk-model.ts'
 import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, type Variables, withVersion } from './server.ts'
 
-export type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[]; hints: Hints }
+type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[]; hints: Hints }
 
 type Provider = {
   defaultModel(env: Variables): string

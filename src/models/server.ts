@@ -49,7 +49,7 @@ export const isLoopback = (url: string): boolean => {
   return host === 'localhost' || host === '::1' || (isIP(host) === 4 && host.startsWith('127.'))
 }
 
-export type Server = {
+type Server = {
   /** The address in use. */
   url: string
   /** The variables by which somebody chose address, key and model. */

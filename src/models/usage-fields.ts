@@ -2,7 +2,7 @@
 import { tokensMax, type Usage } from '../contracts/message.ts'
 
 /** What was reported; what was not is not there. `input` leaves out what came from a cache or went into one, `total` is as reported. */
-export type TokenCounts = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number; total?: number }
+type TokenCounts = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number; total?: number }
 
 /** Paths into what a provider reports, the first that holds a number counts. */
 const inputFields = ['inputTokens', 'inputTokens.total', 'input_tokens', 'promptTokens', 'prompt_tokens', 'input']

@@ -6,7 +6,7 @@ import { EventQueue } from './event-queue.ts'
 import type { Said, SaidListener } from './said.ts'
 
 /** Called once when nothing more can come, with the reason. */
-export type EndListener = (reason: RuntimeError) => void
+type EndListener = (reason: RuntimeError) => void
 
 /** Listens to what a root says on other nodes. @returns the unsubscriber */
 export type Elsewhere = (name: string, hear: SaidListener) => () => void

@@ -14,7 +14,7 @@ import type { Session } from './session.ts'
 /** Machines by the kind of their actors; with options as `{ machine, … }`. */
 export type Machines = Record<string, AnyStateMachine | ({ machine: AnyStateMachine } & MachineOptions)>
 
-export type MachineOf<Entry> = Entry extends { machine: infer Machine extends AnyStateMachine }
+type MachineOf<Entry> = Entry extends { machine: infer Machine extends AnyStateMachine }
   ? Machine
   : Entry extends AnyStateMachine
     ? Entry

@@ -7,7 +7,7 @@ const longestMs = 60_000
 /** The same after a sign: what was said may be written a moment later where we read it. */
 const afterSignMs = 100
 
-export type Looking = {
+type Looking = {
   /** Looks at once, or as soon as the present look has ended; then again after short pauses. */
   now(): void
   stop(): void

@@ -103,7 +103,7 @@ export class Run {
 }
 
 /** The error of a turn that did not complete. */
-export const outcomeError = (output: TurnOutput): RuntimeError => {
+const outcomeError = (output: TurnOutput): RuntimeError => {
   const { error, text, runId, status } = output
   const why: ErrorBody = error ?? {
     code: status === 'cancelled' ? 'cancelled' : 'internal',

@@ -9,7 +9,7 @@ import { nearest } from './nearest.ts'
 import { toolDefaults } from './tool.ts'
 
 /** Characters of JSON that the model may send as one input. */
-export const inputCharsMax = 1024 * 1024
+const inputCharsMax = 1024 * 1024
 /** Characters of a refused input that are kept: it goes to the journal, and the model wrote it itself. */
 const refusedCharsMax = 4096
 const issuesMax = 10

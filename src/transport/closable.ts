@@ -4,7 +4,7 @@ import type { Bus, BusMessage, Transport } from '../contracts/transport.ts'
 
 export const closedError = (): RuntimeError => new RuntimeError('closed', 'this transport is closed', { hint: 'open it again' })
 
-export type TransportParts = Omit<Transport, 'close'> & {
+type TransportParts = Omit<Transport, 'close'> & {
   /** Called once; from then on every call is refused. */
   close(): Promise<void>
 }

@@ -14,7 +14,7 @@ import { checkName } from './limits.ts'
 import { checkPattern, checkSubject } from './subject.ts'
 import { subjectTrie } from './subject-trie.ts'
 
-export type Listener = (message: BusMessage) => void
+type Listener = (message: BusMessage) => void
 type Subscription = { pattern: string; listener: Listener; queue: Queue | undefined; active: boolean }
 /** Shared by all subscribers of one queue name; `turn` says which of them is next. */
 type Queue = { name: string; members: number; turn: number }

@@ -2,7 +2,7 @@
 
 type Branch<Entry> = { next: Map<string, Branch<Entry>>; here: Set<Entry>; rest: Set<Entry> }
 
-export type SubjectTrie<Entry> = {
+type SubjectTrie<Entry> = {
   add(pattern: string, entry: Entry): void
   remove(pattern: string, entry: Entry): void
   /** In order of subscription within each pattern. */

@@ -5,7 +5,7 @@
 import type { StateValue } from 'xstate'
 import { activeNodes, type Chart, type ChartNode, type ChartTransition, nodesOf } from './chart.ts'
 
-export type MermaidOptions = {
+type MermaidOptions = {
   /** Lights the innermost states of this value. */
   active?: StateValue
 }

@@ -51,7 +51,7 @@ export const delayName = (delay: unknown): string => {
 }
 
 /** `a.b`, with `(a, c)` around what is active at the same time. */
-export const stateValueName = (value: StateValue): string => {
+const stateValueName = (value: StateValue): string => {
   if (typeof value === 'string') return value
   const parts = Object.entries(value).map(([key, inner]) => (inner && Object.keys(inner).length > 0 ? `${key}.${stateValueName(inner)}` : key))
   return parts.length === 1 ? parts.join() : `(${parts.join(', ')})`

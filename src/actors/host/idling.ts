@@ -8,7 +8,7 @@ import type { HostLimits } from './limits.ts'
 /** Between two looks at them, at least; and what one more than there may be waits for. */
 const pauseMs = 1000
 
-export type IdlingParts = {
+type IdlingParts = {
   environment: Pick<Environment, 'clock' | 'log'>
   limits: Pick<HostLimits, 'idleMs' | 'liveMax'>
   live: ReadonlyMap<string, Root>

@@ -29,7 +29,7 @@ export type Sleepers = {
 }
 
 /** @property shared other processes write to the journal too: what they want may go unheard, so it is looked for now and then */
-export type WakingParts = { journal: Journal; environment: Pick<Environment, 'clock' | 'log'>; sleepers: Sleepers; shared: boolean }
+type WakingParts = { journal: Journal; environment: Pick<Environment, 'clock' | 'log'>; sleepers: Sleepers; shared: boolean }
 
 export class Waking {
   readonly #parts: WakingParts

@@ -12,7 +12,7 @@ export const longer = (pauseMs: number): number => Math.min(Math.max(50, pauseMs
 /** How long an unknown outcome is looked into, however little there is to lose. */
 const unknownMs = 3000
 
-export type Append = {
+type Append = {
   journal: Journal
   clock: Clock
   address: Address
@@ -80,7 +80,7 @@ export const overtaken = async (
   return fencedError(address, seq + 1)
 }
 
-export const fencedError = (address: Address, seq: number): RuntimeError =>
+const fencedError = (address: Address, seq: number): RuntimeError =>
   new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${seq} is by another host`, {
     hint: 'send the message again; the new host answers it',
     retryable: true,

@@ -39,7 +39,7 @@ const failedAgain = (name: string, seq: number, error: unknown) =>
     data: { seq },
   })
 
-export type Folder = {
+type Folder = {
   /** Called after each commit was applied; used by replay and trace. */
   onCommit?: (commit: Commit, replica: Replica, outputs: Output[]) => void
   outside?: Outside

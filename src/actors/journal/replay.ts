@@ -67,7 +67,7 @@ export const replay = async (
 }
 
 /** Something that an actor said in a commit: `part` is its place among all that was said there. */
-export type SaidBefore = Emitted & { seq: number; part: number; at: number }
+type SaidBefore = Emitted & { seq: number; part: number; at: number }
 
 /** What a root has emitted after a commit, found by folding its journal: nothing that was emitted is stored. @throws RuntimeError corrupt_at, drift */
 export const saidAfter = async (journal: Journal, address: Address, registration: Registration, after: number): Promise<SaidBefore[]> => {

@@ -30,7 +30,7 @@ import {
   unschedule,
 } from './xstate-hooks.ts'
 
-export type ReplicaOptions = {
+type ReplicaOptions = {
   registration: Registration
   input: unknown
   at: number

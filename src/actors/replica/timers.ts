@@ -1,7 +1,7 @@
 /** Delayed sends as data: a timer is a number with a due time, and that it fired is an input like any other. */
 import type { ActorPath, AnyEvent } from '../../contracts/journal.ts'
 
-export type Timer = { n: number; dueAt: number; fire: () => void; from: ActorPath; to: ActorPath; event: AnyEvent; id: string; delay: number }
+type Timer = { n: number; dueAt: number; fire: () => void; from: ActorPath; to: ActorPath; event: AnyEvent; id: string; delay: number }
 /** The last moment that a Date can name: an infinite delay. */
 const never = 8.64e15
 

@@ -8,7 +8,7 @@ import type { AnyEvent } from '../../contracts/journal.ts'
 
 type AnySystem = AnyActorRef['system']
 
-export type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
+type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
 
 type Relay = (source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent) => void
 type Scheduler = {

@@ -1,6 +1,6 @@
 /** Does the commits of one root one after the other, and nothing else meanwhile. */
 
-export type PumpWork = {
+type PumpWork = {
   /** Whether something asks for a commit. */
   wanted(): boolean
   cycle(): Promise<void>

@@ -10,7 +10,7 @@ import type { Effects } from './effect-runner.ts'
 import type { RootHandle, RootHost } from './root-host.ts'
 import type { Applied, State } from './state.ts'
 
-export type CommitterOptions = {
+type CommitterOptions = {
   root: RootHandle
   host: RootHost
   state: State

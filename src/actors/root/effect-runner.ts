@@ -5,7 +5,7 @@ import type { Replica } from '../replica/replica.ts'
 import { type Effect, effectFailure, lasting, type Output } from '../replica/sink.ts'
 import { describeEffect, introduce, type Others } from './effect.ts'
 
-export type EffectsHost = {
+type EffectsHost = {
   name: string
   environment: Environment
   others: Others | undefined
@@ -19,7 +19,7 @@ export type EffectsHost = {
   actionFailed(): void
 }
 
-export type Action = Extract<Output, { kind: 'action' }>
+type Action = Extract<Output, { kind: 'action' }>
 export type FailedAction = { action: Action; error: unknown }
 
 /** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */

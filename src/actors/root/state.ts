@@ -22,11 +22,11 @@ const refoldMax = 1_000
 export type Applied = { waiting: Waiting; outputs: Output[] }
 
 /** Inputs that made the machine fail, and the last failure that counts as one of the actor. */
-export type Trouble = { crash: ErrorBody | undefined; refused: NonNullable<Commit['refused']> }
+type Trouble = { crash: ErrorBody | undefined; refused: NonNullable<Commit['refused']> }
 
 type Result = { applied: Applied[]; trouble: Trouble | undefined }
 
-export type StateOptions = {
+type StateOptions = {
   journal: Journal
   address: Address
   registration: Registration

@@ -4,7 +4,7 @@ import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../c
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { Ledger } from '../journal/ledger.ts'
 
-export type Budget = { crashMax: number; crashPeriodMs: number }
+type Budget = { crashMax: number; crashPeriodMs: number }
 
 const recent = (crashes: number[], now: number, { crashPeriodMs }: Budget): number => crashes.filter((at) => now - at < crashPeriodMs).length
 

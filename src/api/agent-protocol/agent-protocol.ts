@@ -7,7 +7,7 @@ import { announceService } from '../nats/micro-service.ts'
 import { promptIn, requestMax } from './agent-request.ts'
 import { answerPrompt, callerOf, type Follow } from './prompt.effects.ts'
 
-export type AgentProtocol = {
+type AgentProtocol = {
   /** Takes no more prompts and is not found any more; what was taken is answered. Safe twice. */
   leave(): void
   /** Resolves when every prompt has had its last word, or after a second. */
@@ -22,7 +22,7 @@ const inFlightMax = 10_000
 const settleMs = 1_000
 
 const token = /^[A-Za-z0-9_-]{1,63}$/
-export const isToken = (value: unknown): value is string => typeof value === 'string' && token.test(value)
+const isToken = (value: unknown): value is string => typeof value === 'string' && token.test(value)
 
 /** @throws RuntimeError bad_request, naming the field */
 export const checkAgentProtocol = ({ owner, names }: AgentProtocolOptions): AgentProtocolOptions => {

@@ -2,7 +2,7 @@
 
 import { deltaOrder, type NumberedDelta } from './delta-order.ts'
 
-export type TextDelta = NumberedDelta & { kind: 'text' | 'reasoning'; text: string }
+type TextDelta = NumberedDelta & { kind: 'text' | 'reasoning'; text: string }
 
 export const answerText = () => {
   const order = deltaOrder()

@@ -21,7 +21,7 @@ const encoder = new TextEncoder()
 const encode = (body: object): Uint8Array => encoder.encode(JSON.stringify(body))
 const json = { 'Content-Type': 'application/json' }
 
-export type Caller = { chunk(type: 'status' | 'response' | 'query', data: unknown): void; error(error: ErrorBody): void; end(): void }
+type Caller = { chunk(type: 'status' | 'response' | 'query', data: unknown): void; error(error: ErrorBody): void; end(): void }
 
 /** The reply stream of one request. A caller that wants no answer gets none. */
 export const callerOf = ({ transport, environment }: Pick<Parts, 'transport' | 'environment'>, reply: string | undefined): Caller => {

@@ -3,7 +3,7 @@ import { notProvided } from '../../actors/not-provided.setup.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { Approval } from '../../contracts/turn.ts'
 
-export type PromptEvent =
+type PromptEvent =
   /** Something of the answer has gone to the caller. */
   | { type: 'said' }
   /** A tool call of the turn waits for a person. */
@@ -16,7 +16,7 @@ export type PromptEvent =
   | { type: 'undecided'; callId: string; error: ErrorBody }
 
 /** What is to go to the caller, or to be done about the subjects on which it answers. */
-export type PromptEmitted =
+type PromptEmitted =
   | { type: 'ack' }
   | { type: 'question'; approval: Approval; why?: string }
   | { type: 'question.over'; callId: string }

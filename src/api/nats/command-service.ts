@@ -13,14 +13,14 @@ import { execute } from '../commands.ts'
 import { statusOf } from '../error-status.ts'
 import { announceService, errorHeaders } from './micro-service.ts'
 
-export const serviceName = 'statecast'
+const serviceName = 'statecast'
 const queue = 'q'
 /** Commands that are carried out at the same time; some wait for a turn to end. */
 const inFlightMax = 10_000
 
 const largeHint = "ask for less at a time (from, limit), ask a node over HTTP, where answers may be larger, or raise the server's max_payload"
 
-export type FrontDoor = {
+type FrontDoor = {
   /** Takes no more; others answer now. */
   stop(): void
   /** Resolves when what it was asked has been answered, or after `timeoutMs`. */

@@ -6,9 +6,9 @@ import type { Bus } from '../../contracts/transport.ts'
 import { version } from '../../runtime/index.ts'
 
 /** Requests on its subject are its owner's to answer. */
-export type Endpoint = { name: string; subject: string; queue: string; metadata: Record<string, string> }
+type Endpoint = { name: string; subject: string; queue: string; metadata: Record<string, string> }
 
-export type MicroService = {
+type MicroService = {
   /** Of this instance; one token. */
   id: string
   /** Counts a request of an endpoint. @returns to be called when it has been answered, with the error if it was one */

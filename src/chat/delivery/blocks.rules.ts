@@ -10,7 +10,7 @@ export const payloadKey = ({ text = '', media = [], replyTo = '' }: Payload, nth
   JSON.stringify([text.trim(), media, replyTo, ...(nth === 1 ? [] : [nth])])
 
 /** @property sent keys of the blocks that were delivered @property complete no block failed or was dropped @property aborted streaming gave up */
-export type Streamed = { sent: string[]; complete: boolean; aborted: boolean }
+type Streamed = { sent: string[]; complete: boolean; aborted: boolean }
 
 /** What of the whole answer is still to be sent after its blocks: nothing if they said it all, else what was not delivered (OC-65). */
 export const finalsLeft = ({ sent, complete, aborted }: Streamed, finals: Payload[]): Payload[] =>

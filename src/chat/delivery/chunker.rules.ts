@@ -16,7 +16,7 @@ export const closesFence = ({ mark }: Fence, line: string): boolean => {
 }
 
 /** @property min characters before a pause is looked for @property max characters of a chunk, of the fence lines added to it too */
-export type ChunkLimits = { min?: number; max?: number }
+type ChunkLimits = { min?: number; max?: number }
 
 /**
  * Incremental: a paragraph that ends at `min` characters or later ends a chunk; where none ends before `max`, the best other pause does.

@@ -65,7 +65,7 @@ export const decorateBlock = (payload: Payload, facts: TurnFacts): Payload =>
 const asPayload = (text: string | undefined): Payload[] => (text === undefined ? [] : [{ text }])
 
 /** What the template of a response prefix may name; known only when a model was chosen. */
-export type PrefixFacts = { model?: string; modelFull?: string; provider?: string; thinkingLevel?: string; identity?: { name?: string } }
+type PrefixFacts = { model?: string; modelFull?: string; provider?: string; thinkingLevel?: string; identity?: { name?: string } }
 
 /** Fills `{model}`, `{modelFull}`, `{provider}`, `{thinkingLevel}` and `{identity.name}`; what has no value stays as it stands. */
 export const responsePrefix = (template: string, { identity, ...facts }: PrefixFacts): string => {

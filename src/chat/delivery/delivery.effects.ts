@@ -10,7 +10,7 @@ import type { Delivered, DeliverInput, DeliverOrder, DeliverReport } from './del
 import { deliveryMachine } from './delivery.machine.ts'
 import { Delivering } from './turn-delivery.ts'
 
-export type DeliverServices = {
+type DeliverServices = {
   channel(id: string): Channel | undefined
   /** Tells what a session says, deltas included. @returns the unsubscriber */
   hear(session: string, listener: (event: AnyEvent) => void): () => void

@@ -2,7 +2,7 @@
 import type { AnyEvent } from '../../contracts/journal.ts'
 
 /** @property anew the call was begun again, by a host that took over: what was heard before does not count */
-export type Heard = { kind: 'text' | 'reasoning'; text: string; attempt: number; anew: boolean }
+type Heard = { kind: 'text' | 'reasoning'; text: string; attempt: number; anew: boolean }
 
 export class Hearing {
   /** Attempts below are over. */

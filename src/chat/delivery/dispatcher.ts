@@ -12,7 +12,7 @@ import type { Said } from './resume-text.ts'
 import { isNothingBut } from './silent-tokens.rules.ts'
 import { newThreading, type Threading, thread } from './threading.rules.ts'
 
-export type DispatcherParts = {
+type DispatcherParts = {
   channel: Channel | undefined
   route: Route
   delivery: FullDelivery
@@ -30,7 +30,7 @@ export type DispatcherParts = {
 }
 
 /** @property key of a tool's message or a final one its place in the turn; a block is known by what it says */
-export type Job = { kind: SendKind; key: string; payload: Payload }
+type Job = { kind: SendKind; key: string; payload: Payload }
 type Waiting = Job & { message: number; superseded?: true }
 
 const natural = { minMs: 800, maxMs: 2500 }

@@ -6,7 +6,7 @@ import type { SkipReason } from './delivery.context.ts'
 import { isSilent, withoutTokens } from './silent-tokens.rules.ts'
 
 /** @property skip why there is no payload @property stripped a heartbeat token was taken off */
-export type Shaped = { payload: Payload; skip?: never; stripped: boolean } | { payload?: never; skip: SkipReason; stripped: boolean }
+type Shaped = { payload: Payload; skip?: never; stripped: boolean } | { payload?: never; skip: SkipReason; stripped: boolean }
 
 export const shaped = (payload: Payload, tokens: Tokens): Shaped => {
   if (!isRenderable(payload)) return { skip: 'empty', stripped: false }

@@ -19,7 +19,7 @@ import { usageLine } from './usage-line.rules.ts'
 import { cleanText } from './visible-text.rules.ts'
 
 /** What a turn knows besides its answer. */
-export type Told = {
+type Told = {
   /** Key of the session. */
   session: string
   profile: Profile

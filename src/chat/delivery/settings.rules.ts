@@ -9,7 +9,7 @@ import type { Origin } from '../../contracts/reply.ts'
  * @property agent what its agent wants @property call what is wanted for this message alone
  * @property heartbeat nobody asked: no typing, and nothing is sent before it is known whether there is anything to tell
  */
-export type DeliveryWishes = { origin?: Origin; agent?: Delivery; call?: Delivery; heartbeat?: boolean }
+type DeliveryWishes = { origin?: Origin; agent?: Delivery; call?: Delivery; heartbeat?: boolean }
 
 /** For each setting the first that has it of call, account, channel, agent and adapter. Only what differs from the defaults is in the result. */
 export const resolveDelivery = (channel: Channel, { origin, agent, call, heartbeat = false }: DeliveryWishes = {}): Delivery => {

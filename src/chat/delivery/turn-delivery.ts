@@ -20,7 +20,7 @@ import { limited } from './settings.rules.ts'
 import { newThreading, threadAll } from './threading.rules.ts'
 import { showTyping, type Typing } from './typing.effects.ts'
 
-export type DeliveringParts = {
+type DeliveringParts = {
   input: DeliverInput
   channel: Channel | undefined
   clock: Clock

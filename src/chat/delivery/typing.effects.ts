@@ -6,7 +6,7 @@ import { errorBody } from '../../contracts/errors.ts'
 import type { Route } from '../../contracts/reply.ts'
 import { type TypingEvent, typingMachine } from './typing.machine.ts'
 
-export type TypingParts = {
+type TypingParts = {
   channel: Channel | undefined
   route: Route
   runId: string

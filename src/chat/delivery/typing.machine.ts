@@ -19,7 +19,7 @@ export type TypingEvent =
   | { type: 'dispatcher.idle' }
   | { type: 'cleanup' }
 
-export type TypingEmitted = { type: 'typing' } | { type: 'stopped' }
+type TypingEmitted = { type: 'typing' } | { type: 'stopped' }
 
 type Context = FullDelivery['typing'] & { sawText: boolean; complete: boolean; sending: boolean }
 

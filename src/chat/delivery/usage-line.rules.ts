@@ -4,9 +4,9 @@ import type { UsageMode } from '../../contracts/settings.ts'
 import { moneyText, tokensText } from '../directives/numbers.rules.ts'
 
 /** @property costUsd left out where no price is known */
-export type UsageFacts = { input?: number; output?: number; costUsd?: number }
+type UsageFacts = { input?: number; output?: number; costUsd?: number }
 /** @property apiKey the call is paid by the token, so that it has a cost of its own */
-export type UsageLineOptions = { mode: UsageMode; apiKey: boolean; sessionKey?: string }
+type UsageLineOptions = { mode: UsageMode; apiKey: boolean; sessionKey?: string }
 
 /** @returns undefined where it is switched off or there is nothing to tell */
 export const usageLine = ({ input, output, costUsd }: UsageFacts, { mode, apiKey, sessionKey }: UsageLineOptions): string | undefined => {

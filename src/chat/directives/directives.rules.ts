@@ -24,8 +24,8 @@ import {
 
 /** Without `value` it asks how things stand; `invalid` is what was given and fits nothing. */
 type Setting<Name extends string, Value> = { name: Name; value?: Value; invalid?: string }
-export type ExecOptions = { host?: string; security?: string; ask?: string; node?: string }
-export type ContextReport = (typeof contextReports)[number]
+type ExecOptions = { host?: string; security?: string; ask?: string; node?: string }
+type ContextReport = (typeof contextReports)[number]
 
 /** Whatever was wished for is taken back. */
 export type Unset = 'default'
@@ -50,7 +50,7 @@ export type Directive =
   | { name: 'status' | 'help' | 'commands' | 'whoami' | 'stop' }
 
 /** @property only whether nothing is left for the model */
-export type Parsed = { text: string; directives: Directive[]; only: boolean }
+type Parsed = { text: string; directives: Directive[]; only: boolean }
 
 const contextReports = ['list', 'detail', 'json'] as const
 /** In one message; what comes after them is text. */

@@ -9,7 +9,7 @@ export type ModelCatalogue = {
   default: string
 }
 
-export type ModelChoice = {
+type ModelChoice = {
   ref: string
   by: 'default' | 'reference' | 'alias' | 'number' | 'search'
   /** Which account at the provider. */
@@ -17,7 +17,7 @@ export type ModelChoice = {
 }
 
 /** `near` are the references, the best first, that come closest among those that may be chosen. */
-export type ModelRefusal = { refused: 'unknown' | 'not_allowed'; near: string[] }
+type ModelRefusal = { refused: 'unknown' | 'not_allowed'; near: string[] }
 
 type Entry = { ref: string; alias?: string; allowed: boolean }
 

@@ -12,7 +12,7 @@ import { moneyText, tokensText } from './numbers.rules.ts'
 import { nextUsageMode } from './thinking.rules.ts'
 
 /** `note` is for the model. */
-export type Obeyed = { toggles: Toggles; text: string; note?: string }
+type Obeyed = { toggles: Toggles; text: string; note?: string }
 
 /** Carries out what a message orders. Of one that also says something to the model, settings hold for that message alone. */
 export const obeyed = (message: Message, context: SessionContext, only = message.text === ''): Obeyed => {

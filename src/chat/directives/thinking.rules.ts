@@ -3,11 +3,11 @@
 import { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
 
 /** Whether tools may leave the sandbox: no, yes, after a question, without any. */
-export const elevatedLevels = ['off', 'on', 'ask', 'full'] as const
+const elevatedLevels = ['off', 'on', 'ask', 'full'] as const
 export type ElevatedLevel = (typeof elevatedLevels)[number]
 
 /** Whether a session may be written to; `inherit` leaves that to the rules. */
-export const sendPolicies = ['on', 'off', 'inherit'] as const
+const sendPolicies = ['on', 'off', 'inherit'] as const
 export type SendPolicy = (typeof sendPolicies)[number]
 
 const no = ['no', 'none', 'false', 'disable', 'disabled', '0']

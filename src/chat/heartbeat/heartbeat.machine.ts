@@ -7,9 +7,9 @@ import { deliveryMachine } from '../delivery/delivery.machine.ts'
 import { alertRepeated, busyRetryMs, type SkipReason, wakeCoalesceMs } from './heartbeat.rules.ts'
 
 export type HeartbeatInput = { agent: string; session: string; everyMs: number }
-export type HeartbeatEvent = { type: 'wake'; reason?: string | undefined } | { type: 'configure'; session: string; everyMs: number }
+type HeartbeatEvent = { type: 'wake'; reason?: string | undefined } | { type: 'configure'; session: string; everyMs: number }
 /** What there is to be said of one. */
-export type HeartbeatOutput =
+type HeartbeatOutput =
   | { type: 'heartbeat'; status: 'skipped'; reason: SkipReason }
   | { type: 'heartbeat'; status: 'ok' | 'repeated' | 'told' | 'untold' | 'failed'; preview?: string }
 

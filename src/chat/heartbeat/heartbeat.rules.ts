@@ -3,12 +3,12 @@ import type { HeartbeatVisibility } from '../../contracts/channel.ts'
 import { wallTime } from '../inbound/freshness.rules.ts'
 
 /** Hours of the day as `hh:mm`, the end excluded and `24:00` allowed; they may go over midnight. */
-export type ActiveHours = { start: string; end: string /** Default: UTC. */; timeZone?: string }
+type ActiveHours = { start: string; end: string /** Default: UTC. */; timeZone?: string }
 
 /** After a heartbeat that found the session at work, and for requests that come together. */
 export const busyRetryMs = 1000
 export const wakeCoalesceMs = 250
-export const repeatMs = 24 * 3_600_000
+const repeatMs = 24 * 3_600_000
 
 /** Whether heartbeats may run at this time. Hours that are missing, malformed or of no length forbid nothing. @param now ms since the epoch */
 export const insideActiveHours = (now: number, hours?: ActiveHours): boolean => {
@@ -32,7 +32,7 @@ const emptyLine = /^(?:#+(?:\s.*)?|(?:[-*+]|\d{1,9}[.)])(?:\s+\[[ xX]?\])?)?$/
 /** Whether a checklist names nothing to do. A file that is not there is no empty one: the prompt alone may be enough. */
 export const checklistEmpty = (text: string | undefined): boolean => text?.split('\n').every((line) => emptyLine.test(line.trim())) ?? false
 
-export type Visibility = Record<keyof HeartbeatVisibility, boolean>
+type Visibility = Record<keyof HeartbeatVisibility, boolean>
 
 export const defaultVisibility: Visibility = { showOk: false, showAlerts: true, indicator: true }
 

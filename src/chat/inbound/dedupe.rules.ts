@@ -5,8 +5,8 @@ import type { SendPolicy } from '../directives/thinking.rules.ts'
 /** Messages that were taken, the oldest first. */
 export type Seen = { key: string; at: number }[]
 
-export const seenMs = 20 * 60_000
-export const seenMax = 5000
+const seenMs = 20 * 60_000
+const seenMax = 5000
 
 /** What tells a message from every other; undefined where its channel gave it no id, so that nobody can know. */
 export const dedupeKey = ({ channel, account, to, thread, messageId }: Origin, session: string): string | undefined =>
@@ -24,7 +24,7 @@ export const remember = (seen: Readonly<Seen>, key: string | undefined, now: num
 /** A rule fits where all that it names does; one that names nothing fits everywhere. */
 export type SendRule = { action: 'allow' | 'deny'; channel?: string; chatType?: NonNullable<Origin['chatType']>; keyPrefix?: string }
 
-export type SendQuestion = {
+type SendQuestion = {
   /** What the session itself says. */
   override?: SendPolicy | undefined
   rules?: readonly SendRule[]

@@ -1,10 +1,10 @@
 /** When a conversation is so old that the next message begins a new one. Local time is read from the tables of time zones that Node has. */
 import type { Origin } from '../../contracts/reply.ts'
 
-export type ChatType = NonNullable<Origin['chatType']>
+type ChatType = NonNullable<Origin['chatType']>
 
 /** `daily`: at an hour of the day, and after `idleMinutes` as well where they are given. `idle`: after those alone. */
-export type FreshnessRule = {
+type FreshnessRule = {
   mode?: 'daily' | 'idle' | undefined
   /** 0 to 23; default: 4. */
   atHour?: number | undefined
@@ -13,7 +13,7 @@ export type FreshnessRule = {
 }
 
 /** What a channel says goes before what a type of chat says, and that before the rest, field by field. */
-export type FreshnessPolicy = FreshnessRule & {
+type FreshnessPolicy = FreshnessRule & {
   /** Name of the time zone of the gateway, such as Europe/Berlin; default: UTC, also for a name that nobody knows. */
   timeZone?: string | undefined
   byType?: { [Type in ChatType]?: FreshnessRule | undefined } | undefined
@@ -51,7 +51,7 @@ const dayBegunAt = (atHour: number, at: number, timeZone?: string): number => {
   return Date.UTC(year, month - 1, day) / dayMs - (hour < atHour ? 1 : 0)
 }
 
-export type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
+type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
 
 /** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
 const clocks = new Map<string, Intl.DateTimeFormat | undefined>()

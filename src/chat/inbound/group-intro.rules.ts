@@ -3,9 +3,9 @@ import { defaultTokens, type Origin } from '../../contracts/reply.ts'
 import { summaryLine } from '../../machines/session/collect.rules.ts'
 
 /** `mention`: it is woken by messages that name it; `always`: by every message. */
-export type Activation = 'mention' | 'always'
+type Activation = 'mention' | 'always'
 
-export type Group = Pick<Origin, 'subject' | 'members'> & {
+type Group = Pick<Origin, 'subject' | 'members'> & {
   activation: Activation
   /** The word that says that nothing is to be sent. */
   silent?: string

@@ -3,9 +3,9 @@ import { defaultTokens, type Tokens } from '../../contracts/reply.ts'
 import { wallTime } from './freshness.rules.ts'
 
 /** Something that happened outside the conversation: a model was switched, a job has finished. `at` in ms since the epoch. */
-export type SystemEvent = { at: number; text: string; source?: 'heartbeat' }
+type SystemEvent = { at: number; text: string; source?: 'heartbeat' }
 
-export type PromptNotes = {
+type PromptNotes = {
   /** Somebody stopped the last run. */
   aborted?: boolean
   events?: readonly SystemEvent[]

@@ -18,7 +18,7 @@ import { type OrderIntake, type Orders, ordersIn } from './resolve-directives.ts
 type Message = Extract<SessionCommand, { type: 'message' }>
 type Incoming = Extract<SessionEvent, { type: 'message' }>
 
-export type Intake = OrderIntake & {
+type Intake = OrderIntake & {
   channels: Channels
   sendRules: readonly SendRule[]
   environment: { log: Logger }
@@ -28,7 +28,7 @@ export type Intake = OrderIntake & {
 }
 
 /** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
-export const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): Profile => {
+const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): Profile => {
   const model = agent.model ?? models.defaultRef
   const before = profiles.get(agent)
   if (before?.model === model) return before

@@ -51,7 +51,7 @@ export const endedReport = (
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 
-export type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
+type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
 
 /** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
 export const unfinished = ({ calls, results, launched, cancelled, error }: LoopContext): Unfinished[] =>

@@ -3,7 +3,7 @@ import type { Usage } from '../../contracts/message.ts'
 import type { Price } from '../../contracts/model.ts'
 
 /** Tokens of one kind each: `input` was read and is in no cache, so that the four add up. `output` holds the reasoning. */
-export type TokenKinds = { input: number; output: number; cacheRead: number; cacheWrite: number }
+type TokenKinds = { input: number; output: number; cacheRead: number; cacheWrite: number }
 
 /** Our usage counts the tokens of the cache as read, too: here they are taken out. */
 export const kindsOf = (usage: Usage): TokenKinds => {

@@ -173,7 +173,7 @@ export const withoutSteers = ({ steers }: LoopContext, ids: readonly string[]): 
 // ---- What follows when a model fails
 
 /** A provider that asks for more patience than this is not asked again; the caller learns how long it would take. */
-export const retryAfterMaxMs = 120_000
+const retryAfterMaxMs = 120_000
 const backoffMaxMs = 60_000
 
 const retryAfterMs = (error: ErrorBody | null): number => (typeof error?.data?.retryAfterMs === 'number' ? error.data.retryAfterMs : 0)

@@ -4,7 +4,7 @@ import type { Clock } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CredentialProfile, Models } from '../../contracts/model.ts'
 import { providerOf } from '../../contracts/model-ref.ts'
-import { failed, failoverReason, order, type ProviderState, restingError, restsUntil, succeeded } from '../../models/index.ts'
+import { failoverReason, order, type ProviderState, restingError, restsUntil } from '../../models/index.ts'
 
 /** What is known of the credentials of providers, wherever it is kept. */
 export type Cooldowns = {
@@ -12,11 +12,11 @@ export type Cooldowns = {
   /** Tells it on; whether it arrives is not waited for. */
   note(provider: string, event: CooldownEvent): void
 }
-export type CooldownEvent =
+type CooldownEvent =
   | { type: 'failed'; profile: string; reason: NonNullable<ReturnType<typeof failoverReason>>; at: number }
   | { type: 'succeeded'; profile: string; at: number }
 
-export type CredentialWish = {
+type CredentialWish = {
   /** Those that have failed in this turn. */
   tried: readonly string[]
   /** The one that the session has used before. */
@@ -81,15 +81,3 @@ const plain = (profile: CredentialProfile | undefined): Chosen =>
     late: () => undefined,
     failed: (error) => RuntimeError.from(errorBody(error)),
   }
-
-/** In this process alone, for who has no place to share it. */
-export const localCooldowns = (): Cooldowns => {
-  const states = new Map<string, ProviderState>()
-  return {
-    state: async (provider) => states.get(provider) ?? {},
-    note(provider, event) {
-      const state = states.get(provider) ?? {}
-      states.set(provider, event.type === 'failed' ? failed(state, event.profile, event.reason, event.at) : succeeded(state, event.profile, event.at))
-    },
-  }
-}

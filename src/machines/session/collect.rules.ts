@@ -4,7 +4,7 @@ import { parseDuration } from '../../chat/directives/durations.rules.ts'
 import type { Route } from '../../contracts/reply.ts'
 import { DropPolicy, QueueMode } from '../../contracts/settings.ts'
 
-export type QueueSettings = {
+type QueueSettings = {
   mode: QueueMode
   /** How long nothing may have arrived before the queue is emptied. */
   debounceMs: number

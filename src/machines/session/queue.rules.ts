@@ -7,8 +7,8 @@ import { unasked } from '../turn/no-answer.rules.ts'
 import { collectable, sameRoute } from './collect.rules.ts'
 
 /** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
-export type Dropped = { count: number; lines: string[] }
-export const noneDropped: Dropped = { count: 0, lines: [] }
+type Dropped = { count: number; lines: string[] }
+const noneDropped: Dropped = { count: 0, lines: [] }
 
 export type Queue = {
   /** Accepted messages without a turn, oldest first. */

@@ -1,7 +1,7 @@
 /** A conversation as a provider takes it: every call with its result, no question that was given up, no more history than wanted. */
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../contracts/message.ts'
 
-export type Preparation = {
+type Preparation = {
   /** Turns of the user that are sent, the newest included; 0 or nothing means all. */
   historyTurns?: number
   /** Ids of the messages that the present turn answers. Without them it is the last one, if it is the user's. */
@@ -25,7 +25,7 @@ export const prepared = (messages: readonly Message[], { historyTurns = 0, promp
 }
 
 /** Every call with exactly one result, right behind it. A server may number its calls anew: an id counts up to where it is used again. */
-export const paired = (messages: readonly Message[]): Message[] =>
+const paired = (messages: readonly Message[]): Message[] =>
   messages.flatMap((message, index): Message[] => {
     if (message.role === 'tool') return []
     if (message.role !== 'assistant' || message.calls.length === 0) return [message]

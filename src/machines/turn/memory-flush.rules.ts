@@ -6,7 +6,7 @@ const reserveTokens = 20_000
 const softTokens = 4_000
 const windowTokens = 200_000
 
-export type FlushFacts = {
+type FlushFacts = {
   tokens?: number
   window?: number
   compactions: number

@@ -25,7 +25,7 @@ import {
 /** A turn that wants room to run. */
 export type LaneInput = { session: string; runId: string; lane: string }
 
-export type TurnEvent =
+type TurnEvent =
   | { type: 'lane.granted'; waitedMs: number }
   | Extract<LoopEvent, { type: 'steer' }>
   | { type: 'cancel' }

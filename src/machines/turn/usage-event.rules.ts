@@ -6,7 +6,7 @@ import type { SessionOutput, UsageKinds } from '../../contracts/session.ts'
 import { kindsOf } from '../loop/cost.rules.ts'
 
 /** @property at ms since the epoch @property window tokens that the model can read; 0 where unknown @property tokens of the conversation */
-export type Used = {
+type Used = {
   runId: string
   session: string
   sessionId?: string | undefined

@@ -8,9 +8,9 @@ import type { VirtualClock } from '../virtual-clock.ts'
 import type { FaultKind } from './plan.ts'
 
 /** What strikes at a step, if anything; told by the simulation. */
-export type Strike = (node: Node, step: string) => { kind: FaultKind; ms: number } | undefined
+type Strike = (node: Node, step: string) => { kind: FaultKind; ms: number } | undefined
 
-export type NodeOptions = {
+type NodeOptions = {
   name: string
   world: VirtualClock
   environment: Omit<Environment, 'clock' | 'failPoints'>

@@ -31,10 +31,10 @@ export type FaultKind = keyof typeof faultWeights
 export type Fault = { at: number; kind: FaultKind; ms: number }
 
 /** @property afterMs virtual time until the next act */
-export type Timed<Act> = { act: Act; afterMs: number }
+type Timed<Act> = { act: Act; afterMs: number }
 export type Plan<Act> = { seed: number; acts: Timed<Act>[]; faults: Fault[] }
 
-export const between = (random: Random, least: number, most: number): number => least + Math.floor(random.next() * (most - least + 1))
+const between = (random: Random, least: number, most: number): number => least + Math.floor(random.next() * (most - least + 1))
 export const pick = <T>(random: Random, list: readonly T[]): T => list[Math.floor(random.next() * list.length)] as T
 
 const kinds = Object.entries(faultWeights).flatMap(([kind, weight]) => Array.from({ length: weight }, () => kind as FaultKind))
@@ -42,7 +42,7 @@ const kinds = Object.entries(faultWeights).flatMap(([kind, weight]) => Array.fro
 /** Half of the faults last a moment, the others outlast every patience of the runtime. */
 const lasting = (random: Random): number => pick(random, [1, 20, 300, 2000, 8000, 40_000])
 
-export type PlanOptions<Act> = {
+type PlanOptions<Act> = {
   acts: (random: Random) => Act[]
   /** At most; default 5. */
   faultMax?: number

@@ -8,7 +8,7 @@ import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 import { hasOtherNames, isHidden, resolveInside, unreachable } from './workspace.ts'
 
-export const entriesMax = 500
+const entriesMax = 500
 /** Names that are read to find the first 500 in order; a folder with more is cut at this point. */
 const namesMax = 10_000
 

@@ -7,7 +7,7 @@ import { tool } from '../tool.ts'
 import { openInside } from './workspace.ts'
 
 /** Bytes that one call reads at most. */
-export const readBytesMax = 256 * 1024
+const readBytesMax = 256 * 1024
 
 /** `{ path, offset?, limit? }` → `{ path, text, offset, sizeBytes, nextOffset? }`; `nextOffset` is there when the file goes on. */
 export const readFileTool = ({ workspace }: { workspace: string }): Tool =>

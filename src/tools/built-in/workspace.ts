@@ -6,7 +6,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 
 const pathCharsMax = 1024
 
-export type Place = {
+type Place = {
   /** The real path, all links resolved. */
   real: string
   /** Relative to the workspace, with `/`; empty for the workspace itself. */

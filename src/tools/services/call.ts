@@ -7,7 +7,7 @@ import type { Bus } from '../../contracts/transport.ts'
 import type { Offer } from './info.ts'
 import type { Workers } from './workers.ts'
 
-export type ServiceCall = {
+type ServiceCall = {
   bus: Bus
   workers: Workers
   prefix: string

@@ -7,7 +7,7 @@ import type { Introduction, Offer } from './info.ts'
 export type Instance = { id: string; seen: number; missed: number; answersPings: boolean }
 type Entry = { offer: Offer; tool: Tool; instances: Map<string, Instance> }
 /** One instance in one entry. */
-export type Listed = { entry: Entry; instance: Instance }
+type Listed = { entry: Entry; instance: Instance }
 
 const toolsMax = 500
 const instancesMax = 1000

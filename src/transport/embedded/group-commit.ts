@@ -8,7 +8,7 @@ import type { OpenFiles } from './open-files.ts'
 import { appended, type WriteRequest, type WriteResult } from './requests.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 
-export type GroupCommit = {
+type GroupCommit = {
   /** Makes a group durable before it returns. @throws when not even a rollback works, which ends the writer */
   run(requests: WriteRequest[]): WriteResult[]
   /** What SQLite said when it first found the file broken; nothing is written since then. */

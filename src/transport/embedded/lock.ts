@@ -13,7 +13,7 @@ import { fromSqlite } from './sqlite-error.ts'
 /** Who uses a folder: the process, and whatever it wants others to know, such as `url`. */
 export type Owner = { pid: number } & Record<string, string | number>
 
-export type FolderLock = { release(): void }
+type FolderLock = { release(): void }
 
 const lockFile = (folder: string) => join(folder, 'lock.db')
 /** The lock of the folder that a database is in. */

@@ -16,7 +16,7 @@ export type WriterThread = {
   close(groups: number): Promise<void>
 }
 
-export type ThreadListener = {
+type ThreadListener = {
   answered(answer: WriterAnswer): void
   /** @param all that was in the log is in the database, but for what came meanwhile */
   checkpointed(all: boolean): void

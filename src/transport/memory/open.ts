@@ -51,7 +51,7 @@ export const createMemoryStore = (): MemoryStore => {
   return store
 }
 
-export type MemoryOptions = {
+type MemoryOptions = {
   environment: MemoryEnvironment
   /** A fresh one unless given. */
   store?: MemoryStore

@@ -28,7 +28,7 @@ const pullingPartition = { expires: 6_000, idle_heartbeat: 1_500 } as const
 /** The field in which the server wants them; the client's types lack it. */
 const acknowledgementsOf = (message: JsMsg): string => (message as JsMsg & { reply: string }).reply
 
-export type ConsumptionParts = {
+type ConsumptionParts = {
   link: Link
   names: Names
   content: ReturnType<typeof payloads>

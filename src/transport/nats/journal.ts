@@ -26,7 +26,7 @@ const headsAtOnce = 256
 /** ms after which it is looked whether the stream is still there. */
 const lookMs = 30_000
 
-export type JournalParts = {
+type JournalParts = {
   link: Link
   names: Names
   wakes: Wakes

@@ -10,7 +10,7 @@ import { requesterOn, requestMs } from './workarounds/requester.ts'
 const probeMs = 1_000
 
 export type Stored = { subject: string; seq: number; headers: MsgHdrs; data: Uint8Array }
-export type Published = { seq: number; duplicate: boolean }
+type Published = { seq: number; duplicate: boolean }
 
 export type Link = {
   nc: NatsConnection
@@ -29,7 +29,7 @@ export type Link = {
   close(): Promise<void>
 }
 
-export type BatchQuestion = { seq: number; next_by_subj: string; batch: number } | { multi_last: string[]; batch: number }
+type BatchQuestion = { seq: number; next_by_subj: string; batch: number } | { multi_last: string[]; batch: number }
 
 /** The second is missing from the client's types. */
 type FromLeader = { last_by_subj: string } | { seq: number; next_by_subj: string }

@@ -144,7 +144,7 @@ const listOf = (name: string, subjects: readonly string[]): string[] => [
 /** As the server tells it; a list that is missing allows everything. */
 type Rules = { allow?: string[]; deny?: string[] }
 /** `serverTime` as the server answered, ISO 8601. */
-export type Granted = { user?: string; publish?: Rules; subscribe?: Rules; serverTime?: string }
+type Granted = { user?: string; publish?: Rules; subscribe?: Rules; serverTime?: string }
 
 /** @returns undefined where the server does not say @throws RuntimeError forbidden: it may not even be answered */
 export const grantedTo = async (nc: NatsConnection): Promise<Granted | undefined> => {

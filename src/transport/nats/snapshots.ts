@@ -16,8 +16,6 @@ const placeHeader = 'Statecast-Place'
 /** Place of the last frame that was removed. */
 const removedHeader = 'Statecast-Removed'
 
-export type Snapshots = ReturnType<typeof natsSnapshots>
-
 export const natsSnapshots = (link: Link, names: Names, content: ReturnType<typeof payloads>) => {
   const stream = names.streams.snapshots
   const newest = (address: Address): Promise<Stored | undefined> => link.last(stream, names.snapshot(address))

@@ -1,9 +1,9 @@
 /** In which settings an existing stream differs from the one that is needed: those that break a promise, and those that do not. */
 import type { StreamConfig } from '@nats-io/jetstream'
 
-export type Setting = keyof StreamConfig | 'persist_mode' | 'allow_msg_counter' | 'subject_delete_marker_ttl'
-export type Settings = Partial<Record<Setting, unknown>>
-export type Difference = { setting: Setting; found: unknown; wanted: unknown }
+type Setting = keyof StreamConfig | 'persist_mode' | 'allow_msg_counter' | 'subject_delete_marker_ttl'
+type Settings = Partial<Record<Setting, unknown>>
+type Difference = { setting: Setting; found: unknown; wanted: unknown }
 
 /** The server's defaults. With another value messages come from other streams, disappear, or are refused. */
 const promised: Settings = {

@@ -14,7 +14,7 @@ const seconds = 1_000_000_000
 /** How long the server itself knows the ids of messages. */
 const duplicateWindowNs = 180 * seconds
 
-export type StreamOptions = {
+type StreamOptions = {
   /** Copies of each stream, 1 to 5; a cluster of three takes 3. */
   replicas: number
   /** Streams that are there may have any number of copies. */
@@ -85,7 +85,7 @@ export const patiently = async <T>(clock: Clock, work: () => Promise<T>): Promis
 /** Which streams were made before: if one of them has gone, a new one in its place would silently begin every conversation anew. */
 const madeKey = `${ownKeys}streams`
 
-export type StreamEnvironment = Pick<Environment, 'clock' | 'log'>
+type StreamEnvironment = Pick<Environment, 'clock' | 'log'>
 
 /** @throws RuntimeError forbidden, conflict when a stream of that name is another's, corrupt_at when one is gone, log_unavailable */
 export const ensureStreams = async (

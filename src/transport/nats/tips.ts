@@ -20,7 +20,7 @@ export const placeOf = ({ headers, seq: place }: Stored): Place => ({ seq: Numbe
 /** `seen` when it was last found; `ours` where this process has just written it; `unsure` where a later one may have been written without being acknowledged. */
 export type Tip = Place & { seen?: Instant; ours?: boolean; unsure?: boolean }
 
-export type TipParts = {
+type TipParts = {
   clock: Clock
   /** The newest frame, asked of the leader. */
   last(address: Address): Promise<Stored | undefined>

@@ -4,7 +4,7 @@ import type { Logger } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import { type Link, pulling } from './link.ts'
 
-export type Watch = {
+type Watch = {
   /** Resolves when the listener has got all that was there at the start. */
   ready: Promise<void>
   stop(): Promise<void>

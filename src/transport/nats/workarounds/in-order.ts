@@ -10,7 +10,7 @@ import type { Link } from '../link.ts'
 
 const askAgainMs = 100
 
-export type InOrderParts = {
+type InOrderParts = {
   link: Pick<Link, 'next'>
   stream: string
   environment: Pick<Environment, 'clock' | 'log'>

@@ -20,7 +20,7 @@ const ackWaitMs = 30_000
 const againMs = 5_000
 const heldMax = 64
 
-export type MalformedParts = { link: Link; names: Names; blobs: Blobs; environment: Pick<Environment, 'clock' | 'log'> }
+type MalformedParts = { link: Link; names: Names; blobs: Blobs; environment: Pick<Environment, 'clock' | 'log'> }
 
 /** Puts malformed messages aside as soon as the inbox is consumed; a process that only reads changes nothing. */
 export const withMalformedMessages = <Consumed extends Inbox & { stop(): Promise<void> }>(inbox: Consumed, parts: MalformedParts): Consumed => {

@@ -11,7 +11,7 @@ export const requestMs = 5_000
 type Asked = { subject: string; take(message: Msg): void; fail(error: unknown): void; timer: NodeJS.Timeout }
 type Question = { subject: string; data?: Payload | undefined; headers?: MsgHdrs | undefined; timeoutMs: number }
 
-export type Requester = {
+type Requester = {
   /** As the one it was made of, but for `request`. */
   nc: NatsConnection
   /** Every answer to a question, up to the one of which `last` is true, which is left out. */
