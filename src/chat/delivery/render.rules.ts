@@ -8,6 +8,7 @@ import { defaultTokens, type Payload, type ReplyToMode, type Tokens } from '../.
 import type { SentByTool } from '../../contracts/tool.ts'
 import type { LoopOutput, TurnFacts } from '../../contracts/turn.ts'
 import { resetCauseOf } from '../../machines/turn/broken-history.rules.ts'
+import type { Publisher } from '../../machines/turn/publisher.setup.ts'
 import { isRenderable } from './blocks.rules.ts'
 import { type Decorated, decorate, responsePrefix } from './decorate.rules.ts'
 import { errorText, resetText } from './error-text.rules.ts'
@@ -76,16 +77,30 @@ const rendered = (answer: LoopOutput, told: Told): Rendered => {
       sent.flatMap(({ route }) => route ?? []),
       origin,
     )
-  const texts = sent.reduce<SentTexts>((known, { text }) => rememberSent(known, text), [])
-  const payloads = there ? [] : withoutSent(texts, spoken(answer, told))
+  const texts = there ? [] : spoken(answer, told)
+  const payloads =
+    sent.length === 0
+      ? texts
+      : withoutSent(
+          sent.reduce<SentTexts>((known, { text }) => rememberSent(known, text), []),
+          texts,
+        )
   const said = payloads.length > 0 ? payloads : toolFailure(answer)
   if (said.length === 0) return { ...nothing, outcome: 'silent' }
   const facts = decorations(answer, told)
+  if (facts === undefined) return { leading: [], payloads: said, trailing: [], outcome: 'replied' }
   if (!told.streamed) return { ...decorate(said, facts), outcome: 'replied' }
   // What was streamed is not sent again, and a line below it would be lost with it.
   const { usage: _, ...others } = facts
   return { ...decorate(said, others), trailing: decorate([], facts).trailing, outcome: 'replied' }
 }
+
+/** Chat behind the turns of a session. Only where a message came from a channel is there somebody to send to while the turn goes on. */
+export const chatPublisher = (logic: Publisher['logic']): Publisher => ({
+  logic,
+  follows: ({ facts: { origin, delivery } }) => origin !== undefined && delivery !== undefined,
+  conclude: (turn, answer) => published(turn, answer).output,
+})
 
 /** A text in which nothing could be meant for us: most are. */
 const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
@@ -129,8 +144,12 @@ const failed = ({ error }: LoopOutput, { profile }: Told): Rendered => {
   return { ...nothing, payloads: [{ text: cause ? resetText(cause) : errorText(error), error: true }] }
 }
 
-const decorations = (answer: LoopOutput, { session, profile, facts, tokens, streamed }: Told): Parameters<typeof decorate>[1] => {
+/** What its turn has to add; undefined for most answers, to which nothing is added. */
+const decorations = (answer: LoopOutput, { session, profile, facts, tokens, streamed }: Told): Parameters<typeof decorate>[1] | undefined => {
   const { usage, costUsd, model, reasoning, compactions } = answer
+  const verbose = (profile.verbose ?? 'off') !== 'off'
+  const { usage: mode = 'off', responsePrefix: template, reasoning: shown = 'off' } = profile
+  if (!verbose && mode === 'off' && template === undefined && shown === 'off') return undefined
   const prefix = prefixFor(profile, model)
   const line = usageLine(
     // A side of which nothing is known counts as nothing on its way here.
@@ -139,15 +158,15 @@ const decorations = (answer: LoopOutput, { session, profile, facts, tokens, stre
       ...(usage.outputTokens > 0 ? { output: usage.outputTokens } : {}),
       ...(costUsd === null ? {} : { costUsd }),
     },
-    { mode: profile.usage ?? 'off', apiKey: !answer.flat, sessionKey: session },
+    { mode, apiKey: !answer.flat, sessionKey: session },
   )
   return {
     tokens,
-    verbose: (profile.verbose ?? 'off') !== 'off',
+    verbose,
     streamed,
     ...(facts.newSessionId === undefined ? {} : { newSessionId: facts.newSessionId }),
     ...(compactions > 0 ? { compactions: facts.compactions + compactions } : {}),
-    ...(profile.reasoning === 'on' && reasoning !== '' ? { reasoning } : {}),
+    ...(shown === 'on' && reasoning !== '' ? { reasoning } : {}),
     ...(prefix === undefined ? {} : { prefix }),
     ...(line === undefined ? {} : { usage: line }),
   }

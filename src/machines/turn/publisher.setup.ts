@@ -1,10 +1,11 @@
 /** The socket behind a turn. */
-import type { ActorLogic, ActorSystem, ActorSystemInfo, EventObject, Snapshot } from 'xstate'
-import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
+import type { ActorLogic } from 'xstate'
+import type { PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { LoopOutput } from '../../contracts/turn.ts'
 
-/** Any logic that takes what a turn does and ends with what became of its answer: a promise or a chart, with effects of its own. */
-export type PublisherLogic = ActorLogic<Snapshot<PublisherOutput>, PublisherEvent, PublisherInput, ActorSystem<ActorSystemInfo>, EventObject>
+/** Any logic that takes each `PublisherEvent` and ends with a {@link PublisherOutput}: a promise or a chart, with effects of its own. */
+// biome-ignore lint/suspicious/noExplicitAny: its snapshots, and what else it takes, are nobody else's business, and `unknown` would refuse each kind of them
+export type PublisherLogic = ActorLogic<any, any, PublisherInput, any, any>
 
 /** Who stands behind the turns of a session and brings what they say to users. Its functions are pure, since charts ask them. */
 export type Publisher = {

@@ -55,7 +55,7 @@ const turnParts = setup({
   actors: {
     loop: loopMachine,
     /** Not started, unless somebody says whom it follows. */
-    publisher: fromPromise<PublisherOutput, PublisherInput>(notProvided) as unknown as PublisherLogic,
+    publisher: fromPromise<PublisherOutput, PublisherInput>(notProvided) as PublisherLogic,
     lane: fromCallback<{ type: string }, LaneInput>(() => undefined),
   },
   guards: {
@@ -77,15 +77,14 @@ const turnParts = setup({
 /** What of a turn depends on who stands behind it: `provide` puts these in the place of the ones without a publisher. */
 export const publishing = ({ follows, conclude }: Pick<Publisher, 'follows' | 'conclude'>) => ({
   openPublisher: turnParts.enqueueActions(({ context, enqueue }) => {
-    const input = publisherInput(context)
-    if (!follows(input)) return
-    enqueue.spawnChild('publisher', { id: 'publisher', input })
+    if (!follows(context)) return
+    enqueue.spawnChild('publisher', { id: 'publisher', input: publisherInput(context) })
     enqueue.assign({ followed: true })
   }),
   takeAnswer: turnParts.enqueueActions(({ context, event, enqueue }) => {
     if (event.type !== 'xstate.done.actor.loop') return
     const answer = event.output
-    enqueue.assign({ answer, waiting: [], published: context.followed ? context.published : conclude(publisherInput(context), answer) })
+    enqueue.assign({ answer, waiting: [], published: context.followed ? context.published : conclude(context, answer) })
     for (const event of usageOf(context, context.runId, answer)) enqueue.emit(event)
   }),
 })
