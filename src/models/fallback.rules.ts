@@ -4,7 +4,7 @@ import { retryableModelError } from '../contracts/model.ts'
 import type { Profile } from '../contracts/profile.ts'
 import type { Attempt } from '../contracts/turn.ts'
 
-/** The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary where nobody listed fallbacks. */
+/** The models to try, in this order and each once: the one that was asked for, the fallbacks, and the primary model where no fallbacks are listed. */
 export const candidates = ({ model, fallbacks = [], primary }: Pick<Profile, 'model' | 'fallbacks' | 'primary'>): string[] => [
   ...new Set([model, ...fallbacks, ...(primary === undefined ? [] : [primary])]),
 ]

@@ -93,7 +93,7 @@ export const createModels = ({
       const opening = open(ref, profile).then((model) => instrument(model, failPoints))
       if (opened.size >= openedMax) opened.delete(opened.keys().next().value ?? '')
       opened.set(key, opening)
-      // What failed may work later: a key was set, a package installed, a file written.
+      // A reference that failed may work later: when a key is set, a package installed, a file written.
       opening.catch(() => opened.get(key) === opening && opened.delete(key))
       return opening
     },

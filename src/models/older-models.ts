@@ -48,7 +48,7 @@ const finishOfV2 = (part: StreamPart): StreamPart => {
   }
   const reason = part.finishReason
   const finishReason: LanguageModelV4FinishReason =
-    // `unknown` is what V2 says when the provider never told why it stopped: the stream was cut.
+    // V2 says `unknown` when the provider gave no reason for stopping: the stream was cut.
     reason === 'unknown'
       ? { unified: 'interrupted', raw: undefined }
       : { unified: reason as LanguageModelV4FinishReason['unified'], raw: String(reason) }

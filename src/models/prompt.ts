@@ -44,7 +44,7 @@ const promptOf = (instructions: string, messages: readonly Message[], provider?:
 
 type SentCall = AssistantMessage['calls'][number] & { sentId: string; sentName: string }
 
-/** Nothing that anybody could read: white space, and characters that are none to be seen. */
+/** Blank text: white space, and characters that are invisible. */
 const isBlank = (text: string): boolean => !/[^\s\p{Z}\p{Cc}\p{Cf}]/u.test(text)
 
 /** A model may ask for a tool by a name that no tool can have; what it wrote is refused by all providers when it is sent back. */
@@ -66,7 +66,7 @@ const callIds = (provider = ''): ((callId: string) => string) => {
   }
 }
 
-/** Looks up to the next answer only: servers that number their calls anew reuse ids later in the conversation. */
+/** Searches up to the next answer only: servers that restart the numbers of their calls reuse ids later in the conversation. */
 const addResults = (prompt: LanguageModelV4Message[], calls: readonly SentCall[], messages: readonly Message[], from: number): void => {
   const results = new Map<string, ToolMessage>()
   for (let index = from; index < messages.length; index++) {
@@ -96,7 +96,7 @@ const addAssistant = (prompt: LanguageModelV4Message[], text: string, calls: rea
   if (!isBlank(text)) content.push({ type: 'text', text })
   for (const { sentId, sentName, input } of calls) content.push({ type: 'tool-call', toolCallId: sentId, toolName: sentName, input: objectOf(input) })
   const last = prompt.at(-1)
-  // A turn that was stopped before its first word says nothing.
+  // A turn that was stopped before its first word has no text.
   if (content.length === 0) return
   if (last?.role === 'assistant') last.content.push(...content)
   else prompt.push({ role: 'assistant', content })
@@ -115,7 +115,7 @@ const objectOf = (input: unknown): JSONObject =>
 const outputOf = ({ output, isError }: ToolMessage): LanguageModelV4ToolResultOutput => {
   const value = (output ?? null) as JSONValue
   if (typeof value !== 'string') return { type: isError ? 'error-json' : 'json', value }
-  // An error that says nothing is refused, and so is text of nothing but white space.
+  // Providers refuse an empty error, and text that is only white space.
   const text = isBlank(value) ? '(empty result)' : value
   return { type: isError ? 'error-text' : 'text', value: text }
 }

@@ -13,7 +13,7 @@ import { sleep, systemClock } from './sleep.ts'
 /** A script, or a function that answers each request; the function must depend on the request alone to survive a restart. */
 export type ScriptedSource = Script | ((request: ModelRequest) => ScriptedResponse | Promise<ScriptedResponse>)
 
-/** Deltas after which an endless answer without delays lets others run. */
+/** Deltas after which an endless answer without delays gives other work a turn of the event loop. */
 const deltasPerYield = 1000
 /** Conversations whose spent `errors` are remembered. */
 const spentMax = 10_000

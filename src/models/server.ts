@@ -5,7 +5,7 @@ import { redact } from '../contracts/redact.ts'
 import type { Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
 
-/** Variables such as ANTHROPIC_API_KEY; what is set to nothing, or to spaces, counts as not set. */
+/** Variables such as ANTHROPIC_API_KEY; one that is empty or blank counts as not set. */
 export type Variables = Readonly<Record<string, string | undefined>>
 
 /** Without the spaces and line ends that come along when a value is pasted: a key with one is refused by every server. */
@@ -52,7 +52,7 @@ export const isLoopback = (url: string): boolean => {
 type Server = {
   /** The address in use. */
   url: string
-  /** The variables by which somebody chose address, key and model. */
+  /** The variables that choose address, key and model. */
   variables: { url: string; key: string; model: string }
   /** Whether the variable named the address, rather than the default of the provider. */
   isNamed: boolean
@@ -75,7 +75,7 @@ export const serverHints =
       case 'provider_malformed':
         return isNamed ? `what answers at ${address} does not speak as it should; check the address${version}` : undefined
       case 'provider_unavailable':
-        // With a status it did answer, and is ill.
+        // With a status, the server did answer, and has a fault.
         return status === undefined ? `check that ${address} is right and the server there is running${version}` : undefined
       case 'provider_rejected':
         if (status !== 404 && status !== 405) return undefined

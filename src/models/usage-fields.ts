@@ -1,7 +1,7 @@
 /** The tokens of a model call, however its provider spells them. */
 import { tokensMax, type Usage } from '../contracts/message.ts'
 
-/** What was reported; what was not is not there. `input` leaves out what came from a cache or went into one, `total` is as reported. */
+/** The counts that were reported; the others are missing. `input` leaves out what came from a cache or went into one, `total` is as reported. */
 type TokenCounts = { input?: number; output?: number; cacheRead?: number; cacheWrite?: number; total?: number }
 
 /** Paths into what a provider reports, the first that holds a number counts. */
@@ -28,7 +28,7 @@ const readWithin = [
 ]
 const writtenWithin = ['cacheWriteTokens', 'inputTokens.cacheWrite']
 
-/** Sorts what a provider reports; whatever is no number of tokens that a call can have used is as if it were not there. */
+/** Sorts what a provider reports; an impossible number of tokens is left out. */
 export const tokenCounts = (reported: unknown): TokenCounts => {
   const find = finder(reported)
   const whole = find(inputFields)

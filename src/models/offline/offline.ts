@@ -34,7 +34,7 @@ export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaD
     },
   )
 
-/** Of each line the beginning: it cannot tell what matters. */
+/** The beginning of each line: the stand-in cannot tell what matters. */
 const summarised = (messages: readonly Message[]): string =>
   messages
     .flatMap((message) => ('text' in message ? message.text.split('\n') : []))
@@ -97,7 +97,7 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   return { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { calls }), ...(slow ? { slow } : {}), usage: estimate(messages, text) }
 }
 
-/** A tool that somebody names with its input as JSON: the way to try a tool of one's own without a model. */
+/** A tool that the user names, with its input as JSON: the way to try a tool of one's own without a model. */
 const namedCall = (text: string, toolNames: readonly string[]): { name: string; input: unknown } | undefined => {
   const [, name, json] = /^\s*(?:call\s+)?([A-Za-z0-9_-]{1,64})\s*(\{.*\})\s*$/s.exec(text) ?? []
   if (name === undefined || json === undefined || !toolNames.includes(name)) return undefined

@@ -8,7 +8,7 @@ import { fromNats } from './errors.ts'
 import { type Link, payloadMax, type Stored } from './link.ts'
 import type { Names } from './names.ts'
 
-/** Pieces of one `put`: two writers of one content do not mix, and what a dead one left behind is never taken for the whole. */
+/** Pieces of one `put`: two writers of one content do not mix, and the pieces of a dead writer never pass for the whole. */
 const uploadHeader = 'Statecast-Upload'
 const lastHeader = 'Statecast-Last'
 const pieceBytes = 512 * 1024

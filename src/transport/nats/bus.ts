@@ -50,7 +50,7 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
         throw fromNats(error, `publishing on '${subject}'`)
       }
     },
-    // Only the server knows.
+    // Only the server knows whether there are subscribers.
     wanted: () => true,
     subscribe(pattern, listener, { queue } = {}) {
       checkPattern(pattern)

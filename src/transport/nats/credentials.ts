@@ -1,14 +1,14 @@
-/** Who we are to a NATS server: from the address itself, or from a context of the `nats` command line. */
+/** The credentials for a NATS server: from the address itself, or from a context of the `nats` command line. */
 import { readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import { type ConnectionOptions, credsAuthenticator, nkeyAuthenticator } from '@nats-io/transport-node'
 import { RuntimeError } from '../../contracts/errors.ts'
 
-/** What we read of a context file; see `nats context`. */
+/** The fields that we read of a context file; see `nats context`. */
 type Context = Partial<Record<'url' | 'user' | 'password' | 'token' | 'creds' | 'nkey' | 'ca' | 'cert' | 'key' | 'inbox_prefix', string>>
 
-/** Without what may be a password in it. */
+/** The address without a part that may be a password. */
 export const shown = (url: string): string => url.replaceAll(/\/\/[^@/,]*@/g, '//').replace(/\?.*/s, '')
 
 const contextScheme = 'nats-context:'
@@ -41,7 +41,7 @@ const decoded = (text: string, what: string): string => {
   try {
     return decodeURIComponent(text)
   } catch {
-    // Not with the text: it may be a password.
+    // Without the text in the message: it may be a password.
     throw new RuntimeError('bad_request', `the ${what} in the NATS address is not percent-encoded: a '%' is not followed by two hex digits`, {
       field: 'url',
       hint: "write '%' itself as %25, and other reserved characters as %XX",

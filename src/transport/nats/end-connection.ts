@@ -1,10 +1,10 @@
-/** The end of a connection, also of one to a server that says nothing any more. */
+/** Closes a connection, also one to a server that no longer answers. */
 import type { NatsConnection } from '@nats-io/transport-node'
 
-/** ms that a server may take to take what was sent; in real time, whatever the clock of the environment does. */
+/** ms that a server may take to receive what was sent; in real time, whatever the clock of the environment does. */
 const farewellMs = 2_000
 
-/** What was sent gets out; a server that says nothing any more is not waited for. */
+/** Sends what is still to be sent, and does not wait for a server that no longer answers. */
 export const endConnection = async (nc: NatsConnection): Promise<void> => {
   if (nc.isClosed()) return
   let timer: NodeJS.Timeout | undefined

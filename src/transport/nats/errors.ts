@@ -1,4 +1,4 @@
-/** What the server and its client say, in our codes. */
+/** Errors of the server and of its client, in our codes. */
 import { JetStreamApiError } from '@nats-io/jetstream'
 import { errors } from '@nats-io/transport-node'
 import { isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
@@ -9,7 +9,7 @@ export const apiCodes = {
   wrongLastSequenceUnknown: 10164,
   streamNotFound: 10059,
   noMessageFound: 10037,
-  /** A stream refuses by a limit of its own: which one, only the text says. */
+  /** A stream refuses because of one of its limits; only the text says which. */
   streamLimit: 10077,
   noStorage: 10047,
   noResources: 10023,
@@ -20,13 +20,13 @@ export const apiCodes = {
 
 export const apiCodeOf = (error: unknown): number | undefined => (error instanceof JetStreamApiError ? error.code : undefined)
 
-/** Another wrote first, whichever of the two ways the server says it in. */
+/** Another writer was first; the server has two ways to say so. */
 export const isWrongSequence = (error: unknown): boolean => {
   const code = apiCodeOf(error)
   return code === apiCodes.wrongLastSequence || code === apiCodes.wrongLastSequenceUnknown
 }
 
-/** The server has no room for what is written: nothing of it was stored. */
+/** The server has no space for the message, and stored nothing of it. */
 export const isFull = (error: unknown): boolean => {
   if (isRuntimeError(error)) return error.code === 'log_full'
   const code = apiCodeOf(error)
@@ -34,10 +34,10 @@ export const isFull = (error: unknown): boolean => {
   return code === apiCodes.noStorage || code === apiCodes.noResources || code === apiCodes.accountLimit || isDiskFull(error)
 }
 
-/** Said only in answers to what deletes: to a publish the server then gives no answer at all. */
+/** Only a request that deletes is answered with it: a publish then gets no answer at all. */
 export const isDiskFull = (error: unknown): boolean => error instanceof JetStreamApiError && /no space left|disk quota/i.test(error.message)
 
-/** What the server does not let this user do, however deep in an error the client says it. */
+/** The permission that this user lacks, however deep in its error the client has it. */
 export const violationIn = (error: unknown): { operation: 'publish' | 'subscription'; subject: string } | undefined => {
   if (error instanceof errors.PermissionViolationError) return error
   return error instanceof Error && error.cause !== undefined ? violationIn(error.cause) : undefined
@@ -86,7 +86,7 @@ export const noRoom = (doing: string, cause: unknown): RuntimeError =>
     hint: 'delete sessions, or give JetStream more storage; writing then resumes by itself, and what was acknowledged is safe',
   })
 
-/** A file that could not be written stays closed until the server begins anew (2.15). */
+/** A file that could not be written stays closed until the server restarts (2.15). */
 export const diskFull = (doing: string, cause: unknown): RuntimeError =>
   new RuntimeError('log_full', `${doing}: the disk of the NATS server is full`, {
     cause,
@@ -98,7 +98,7 @@ const permissionsHint = 'give this user the permissions of its role: `statecast 
 
 const forbidden = ({ operation, subject }: { operation: string; subject: string }, doing: string, cause: unknown): RuntimeError => {
   const may = operation === 'publish' ? 'publish to' : 'subscribe to'
-  // Its own inbox is the first thing that a user with a private one is refused.
+  // A user with a private inbox is refused the common one first of all.
   const hint = subject.startsWith('_INBOX.')
     ? `its answers come on a prefix of its own: add ?inbox_prefix=_INBOX_<role> to the address; ${permissionsHint}`
     : permissionsHint

@@ -23,7 +23,7 @@ const atHeader = 'Statecast-At'
 
 /** Roots whose newest frames are asked for at once. */
 const headsAtOnce = 256
-/** ms after which it is looked whether the stream is still there. */
+/** ms between two checks that the stream is still there. */
 const lookMs = 30_000
 
 type JournalParts = {
@@ -40,7 +40,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
   const content = payloads(link, blobs)
   const snapshots = natsSnapshots(link, names, content)
   let lookedAt: Instant | undefined
-  /** Appends to one root go one after the other: the next one needs to know where the last one came to stand. */
+  /** Appends to one root go one after the other: each needs the stream's sequence of the one before. */
   const queues = new Map<string, Promise<unknown>>()
 
   const asked = async <T>(address: Address | undefined, doing: string, question: () => Promise<T>): Promise<T> => {
@@ -74,7 +74,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     return mine
   }
 
-  /** The frame before, or the one that was found instead. */
+  /** The frame before it, or the one that was found in its place. */
   const expectedPlace = async (address: Address, expected: number): Promise<Tip> => {
     const known = tips.get(address)
     if (known !== undefined && !known.unsure && known.seq === expected) return known
@@ -106,7 +106,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
       return { outcome: 'ok' }
     } catch (error) {
       if (isWrongSequence(error)) return fenced(address, bytes, expected, wakeAt)
-      // Surely nothing was written, and no retry would mend it. A journal that may hold no more frames is full; only an inbox is overloaded.
+      // Nothing was written, and a retry would not help. A journal that may hold no more frames is full; only an inbox is overloaded.
       if (apiCodeOf(error) === apiCodes.streamLimit) throw noRoom(`writing to ${formatAddress(address)}`, error)
       if (isFull(error) || violationIn(error) !== undefined) throw fromNats(error, `writing to ${formatAddress(address)}`)
       if (isDamage(error)) throw error
@@ -115,19 +115,19 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     }
   }
 
-  /** A server that did not see its answer through tells a writer's own second try that somebody was first: whose frame it is, only reading says. */
+  /** A server whose answer got lost refuses the same writer's second try as if another had been first: only reading the frame shows whose it is. */
   const fenced = async (address: Address, bytes: Uint8Array, expected: number, wished: number | null): Promise<Appended> => {
     const found = await newest(address)
     if (found === undefined)
       return expected === 0 ? { outcome: 'unknown', cause: new Error('the root was removed meanwhile') } : { outcome: 'fenced', last: 0 }
     const frame = await frameOf(found)
     const { wakeAt } = headOf(address, found)
-    // Ours was sent together with a wake-up that may have taken the place of a nearer one.
+    // Our frame was sent together with a wake-up that may have replaced an earlier one.
     if (wakeAt !== null && wished !== null && wished > wakeAt) await wakes.want(address, wakeAt, false)
     return frame.seq === expected + 1 && Buffer.compare(frame.bytes, bytes) === 0 ? { outcome: 'ok' } : { outcome: 'fenced', last: frame.seq }
   }
 
-  /** Where nobody writes, nobody would notice that the stream is gone. */
+  /** Without writes no node would notice that the stream is gone. */
   const stillThere = async (): Promise<void> => {
     const { clock } = environment
     if (lookedAt !== undefined && isWithin(clock, lookedAt, lookMs)) return
@@ -165,7 +165,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
         const found = await newest(address).catch((error: unknown) => {
           if (!isDamage(error)) throw error
           damage = error
-          // What is there can be read, also where the rest is lost.
+          // The frames that are there can be read, also where later ones are lost.
           return link.last(stream, names.journal(address))
         })
         if (found !== undefined && placeOf(found).seq >= from)
@@ -247,7 +247,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
           const found = await link.last(stream, names.journal(address))
           const there = found && placeOf(found)
           const known = tips.get(address)
-          // What was lost of it is removed with the rest.
+          // A lost part counts as removed with the rest.
           const last = known !== undefined && known.place > (there?.place ?? 0) ? known : there
           await snapshots.remove(address, last, async () => {
             await environment.failPoints.hit('K21')

@@ -1,4 +1,4 @@
-/** Opens the NATS backend: connects, makes sure of the streams, and says what the server promises. */
+/** Opens the NATS backend: connects, makes or checks the streams, and reports what the server promises. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
 import type { Environment } from '../../contracts/environment.ts'
 import type { Transport } from '../../contracts/transport.ts'
@@ -28,11 +28,11 @@ export type NatsOptions = {
   /** Copies of each stream that is made. Default: 3 on a cluster of three servers or more, else 1. */
   replicas?: number | undefined
   inboxMax?: number | undefined
-  /** Whatever else the client takes, such as an authenticator or certificates; it wins over what the address says. */
+  /** Other options of the client, such as an authenticator or certificates; they win over the address. */
   connection?: ConnectionOptions | undefined
 }
 
-/** One server of three may be lost then. */
+/** With three copies, one server of three may be lost. */
 const copiesMax = 3
 
 /** @throws RuntimeError log_unavailable (no server), unauthorised, unsupported (too old, no JetStream), forbidden, conflict, corrupt_at */

@@ -1,26 +1,26 @@
-/** What each role needs of a NATS server, as users for its configuration; and what a connection lacks of it. */
+/** Which permissions each role needs on a NATS server, as users for its configuration; and which of them a connection lacks. */
 import type { NatsConnection } from '@nats-io/transport-node'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { instanceName } from '../../contracts/tool.ts'
 import { fromNats, violationIn } from './errors.ts'
 import { type Names, namesOf } from './names.ts'
 
-/** `node` runs sessions and whatever works on journals; `gateway` is a client of nodes; `tool` serves the tools of one service; `viewer` listens. */
+/** `node` runs sessions and the commands that read or write journals; `gateway` is a client of nodes; `tool` serves the tools of one service; `viewer` listens. */
 export const roles = ['node', 'gateway', 'tool', 'viewer'] as const
 export type Role = (typeof roles)[number]
-/** A user: of a role, or of the service whose tools it serves. One service must not hear what another one is asked. */
+/** A user: of a role, or of the service whose tools it serves. One service must not hear the requests to another. */
 export type User = Exclude<Role, 'tool'> | { service: string }
 
 export type Permissions = {
   publish: readonly string[]
   subscribe: readonly string[]
-  /** It answers requests, wherever their answers are wanted. */
+  /** It answers requests, on the reply subject that each names. */
   answers: boolean
 }
 
 /** `node`, `tool_weather`, … */
 export const nameOf = (user: User): string => (typeof user === 'string' ? user : `tool_${user.service}`)
-/** Nobody reads the answers to another one's requests. */
+/** Each user has a prefix of its own for answers, so that no user reads the answers to another's requests. */
 export const inboxPrefixOf = (user: User): string => `_INBOX_${nameOf(user)}`
 /** Where the server finds its password. */
 export const passwordOf = (user: User): string => `STATECAST_${nameOf(user).toUpperCase().replaceAll('-', '_')}_PASSWORD`
@@ -59,7 +59,7 @@ const checkService = (service: string): string => {
   })
 }
 
-/** It answers what is for its own subjects, and says who it is: to all who ask everybody, and to who asks for it. */
+/** A service answers requests on its own subjects, and introduces itself to clients that ask all services, or this one. */
 const ofService = (service: string, prefix: string, inbox: string): Omit<Permissions, 'answers'> => ({
   publish: [userInfo],
   subscribe: [
@@ -74,12 +74,12 @@ const ofService = (service: string, prefix: string, inbox: string): Omit<Permiss
 const agentPrompts = ['agents.prompt.>', 'agents.status.>']
 const agentHeartbeats = 'agents.hb.>'
 
-/** Which services are there. */
+/** The subjects on which a client asks which services there are. */
 const asked = ['$SRV.PING', '$SRV.PING.>', '$SRV.INFO', '$SRV.INFO.>', '$SRV.STATS', '$SRV.STATS.>']
 
 type Needed = Record<'publish' | 'subscribe', string[]>
 
-/** @returns what no node runs without, and what only some do: one whose streams are there makes none */
+/** @returns what every node needs, and what only some do: a node whose streams exist makes none */
 const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: Needed } => {
   const registry = `KV_${bucket}`
   const all = [...Object.values(streams), registry]
@@ -95,7 +95,7 @@ const neededByNode = ({ prefix, streams, bucket }: Names): { must: Needed; may: 
         ...[streams.journal, streams.snapshots, streams.wakes].map((stream) => `$JS.API.STREAM.PURGE.${stream}`),
         ...consumed.flatMap((stream) => [
           `$JS.API.CONSUMER.CREATE.${stream}.>`,
-          // Of a consumer with several filters.
+          // For a consumer with several filters.
           `$JS.API.CONSUMER.DURABLE.CREATE.${stream}.>`,
           `$JS.API.CONSUMER.INFO.${stream}.>`,
           `$JS.API.CONSUMER.MSG.NEXT.${stream}.>`,
@@ -141,7 +141,7 @@ const listOf = (name: string, subjects: readonly string[]): string[] => [
   '        ]',
 ]
 
-/** As the server tells it; a list that is missing allows everything. */
+/** As the server reports it; a missing list allows everything. */
 type Rules = { allow?: string[]; deny?: string[] }
 /** `serverTime` as the server answered, ISO 8601. */
 type Granted = { user?: string; publish?: Rules; subscribe?: Rules; serverTime?: string }
@@ -159,14 +159,14 @@ export const grantedTo = async (nc: NatsConnection): Promise<Granted | undefined
   }
 }
 
-/** Subjects, with their wildcards, that a node cannot do without and this user may not use. */
+/** Subjects, with their wildcards, that a node needs and this user may not use. */
 export const missingTo = (granted: Granted, names: Names): Needed => {
   const { must } = neededByNode(names)
   const missing = (needed: string[], rules: Rules = {}) => needed.filter((subject) => !isAllowed(subject, rules))
   return { publish: missing(must.publish, granted.publish), subscribe: missing(must.subscribe, granted.subscribe) }
 }
 
-/** @throws RuntimeError forbidden, naming what is missing; a server that does not tell refuses later, when it is used */
+/** @throws RuntimeError forbidden, naming what is missing; a server that does not report permissions refuses later, on use */
 export const requirePermissions = async (nc: NatsConnection, names: Names): Promise<void> => {
   const granted = await grantedTo(nc)
   if (granted === undefined) return
@@ -193,7 +193,7 @@ const missingError = (missing: Needed, { prefix }: Names, { user }: Granted): Ru
 const isAllowed = (subject: string, { allow, deny = [] }: Rules): boolean =>
   (allow === undefined || allow.length === 0 || allow.some((pattern) => covers(pattern, subject))) && !deny.some((pattern) => meet(pattern, subject))
 
-/** Every subject of the one is a subject of the other. A permission for queues ends with the name of its queue. */
+/** Whether every subject of the first pattern is one of the second. A permission for queues ends with the name of its queue. */
 const covers = (pattern: string, subject: string): boolean => {
   const [wide, narrow] = [tokensOf(pattern), tokensOf(subject)]
   for (const [index, token] of wide.entries()) {
@@ -204,7 +204,7 @@ const covers = (pattern: string, subject: string): boolean => {
   return wide.length === narrow.length
 }
 
-/** Some subject is one of both. */
+/** Whether some subject belongs to both patterns. */
 const meet = (pattern: string, subject: string): boolean => {
   const [one, other] = [tokensOf(pattern), tokensOf(subject)]
   for (let index = 0; ; index++) {

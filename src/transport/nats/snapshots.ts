@@ -1,6 +1,6 @@
 /**
- * The newest snapshot of each root, or word that the root was removed: written before its journal is purged, it takes the snapshot's place, so that
- * nothing is left of a removal that was cut off but a journal, and every node can tell a removal from a loss.
+ * The newest snapshot of each root, or a note that the root was removed. The note takes the snapshot's place before the journal is purged: so a removal that was
+ * cut off leaves a journal and nothing else, and every node can tell a removal from a loss.
  */
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
@@ -11,9 +11,9 @@ import type { Names } from './names.ts'
 import { type Place, removedHours, seqHeader } from './tips.ts'
 import type { payloads } from './workarounds/payload.ts'
 
-/** Where in the stream its frame stands, so that what comes after it is found without reading what came before. */
+/** The stream's sequence of its frame, so that later frames are found without reading the earlier ones. */
 const placeHeader = 'Statecast-Place'
-/** Place of the last frame that was removed. */
+/** The stream's sequence of the last frame that was removed. */
 const removedHeader = 'Statecast-Removed'
 
 export const natsSnapshots = (link: Link, names: Names, content: ReturnType<typeof payloads>) => {
@@ -34,19 +34,19 @@ export const natsSnapshots = (link: Link, names: Names, content: ReturnType<type
     async save(address: Address, seq: number, bytes: Uint8Array, tip: Place | undefined): Promise<void> {
       const found = await newest(address)
       const removed = removedPlace(found)
-      // That of a root that was removed meanwhile comes too late.
+      // The root was removed meanwhile: its snapshot comes too late.
       if (removed > 0 ? tip === undefined || tip.place <= removed : found !== undefined && seqOf(found) > seq) return
       const { data, headers } = await content.write(bytes)
       const place: Record<string, string> = tip?.seq === seq ? { [placeHeader]: String(tip.place) } : {}
       try {
         await link.publish(names.snapshot(address), data, { headers: { ...headers, [seqHeader]: String(seq), ...place }, expected: found?.seq ?? 0 })
       } catch (error) {
-        // Another one was saved, or the root removed, in between.
+        // In between, another snapshot was saved or the root removed.
         if (!isWrongSequence(error)) throw error
       }
     },
 
-    /** @returns with the place of its frame, where it says so; undefined for none, and for one that cannot be read */
+    /** @returns the snapshot, with the sequence of its frame where it names one; undefined for none, and for one that cannot be read */
     async read(address: Address): Promise<(Frame & { place: number }) | undefined> {
       const found = await newest(address)
       if (found === undefined || removedPlace(found) > 0) return undefined
@@ -58,17 +58,17 @@ export const natsSnapshots = (link: Link, names: Names, content: ReturnType<type
       }
     },
 
-    /** @param purge takes the journal away, up to this frame; undefined where there is none */
+    /** @param purge removes the journal up to this frame; undefined where there is none */
     async remove(address: Address, last: Place | undefined, purge: () => Promise<void>): Promise<void> {
       if (last === undefined) {
-        // Nothing that others could miss.
+        // There is nothing that another node could take for lost.
         await link.jsm.streams.purge(stream, { filter: names.snapshot(address) })
         return purge()
       }
       let said = true
       await sayRemoved(address, last).catch(async (error: unknown) => {
         if (!isFull(error)) throw error
-        // Deleting makes room.
+        // Deleting frees space.
         said = false
         await link.jsm.streams.purge(stream, { filter: names.snapshot(address) })
       })

@@ -1,8 +1,8 @@
 /**
- * Messages of one subject in the order of the stream, also where the server delivers them in another: what a node held that vanished, or what got lost
- * with a link, comes again only when the server has missed its acknowledgement for a while, and what was put later would be there first.
+ * Messages of one subject in the order of the stream, also where the server delivers them in another: messages that a vanished node held, or that got lost with a
+ * link, come again only when the server has missed their acknowledgement for a while, and later messages would arrive first.
  *
- * As long as deliveries follow each other without a gap nothing can be missing, and nothing is asked. Otherwise the stream is, for a while.
+ * As long as deliveries follow each other without a gap, no message can be missing, and the server is asked nothing. After a gap the stream is read for a while.
  */
 import type { JsMsg } from '@nats-io/jetstream'
 import { type Environment, type Instant, instantOf, isWithin, pause } from '../../../contracts/environment.ts'
@@ -14,18 +14,18 @@ type InOrderParts = {
   link: Pick<Link, 'next'>
   stream: string
   environment: Pick<Environment, 'clock' | 'log'>
-  /** How long something lost may take to come again. */
+  /** How long a lost message may take to come again. */
   doubtMs: number
   /** How long a message waits for one before it that does not come. */
   patienceMs: number
-  /** By its place in the stream. */
+  /** Whether we hold the message with this sequence of the stream. */
   isHeld: (seq: number) => boolean
-  /** Whether the server will not deliver it again, though it may still be in the stream: one that was killed may forget that it has taken it out. */
+  /** Whether the server will not deliver it again. It may still be in the stream: a server that was killed may forget that it has removed it. */
   isDone: (seq: number) => Promise<boolean>
   offer: (seq: number) => void
 }
 
-/** Held back, by its place in the stream. */
+/** Messages held back, by their sequence in the stream. */
 type Early = { seq: number; since: Instant }
 
 export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld, isDone, offer }: InOrderParts) => {
@@ -40,7 +40,7 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
   }
 
   const follow = async (subject: string, line: Early[]): Promise<void> => {
-    /** All before this place have come, or are done. */
+    /** All messages before this sequence have arrived, or are acknowledged. */
     let from = 1
     const isNext = async (seq: number): Promise<boolean> => {
       for (;;) {
@@ -54,12 +54,12 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
       const { seq } = first
       const next = await isNext(seq).catch(() => undefined)
       if (stopped) return
-      // A server that does not answer delivers nothing either: only the time in which it can counts.
+      // A server that does not answer delivers nothing either: only the time in which it answers counts.
       if (next === undefined) for (const one of line) one.since = instantOf(clock)
       const patient = isWithin(clock, first.since, patienceMs)
       if (!next && patient) await pause(clock, askAgainMs)
       if (!next && !patient) log.warn({ subject, seq }, 'a message is delivered though one before it did not come again')
-      // One that was waited for may have come while it was asked.
+      // The missing message may have arrived while the server was asked.
       if (next || !patient) for (const { seq: due } of line.splice(0, 1 + line.findIndex((one) => one.seq === seq))) offer(due)
     }
     lines.delete(subject)
@@ -74,12 +74,12 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
   }
 
   return {
-    /** @param delivered how many the consumer had delivered before @param unsettled how many of them nobody has acknowledged */
+    /** @param delivered how many messages the consumer had delivered before @param unsettled how many of them are not acknowledged */
     begin(delivered: number, unsettled: number): void {
       last ??= delivered
       if (unsettled > 0) doubt()
     },
-    /** @param again whether it is held already */
+    /** @param again whether we hold it already */
     took({ seq, subject, info }: JsMsg, again: boolean): void {
       if (info.deliverySequence !== (last ?? 0) + 1) doubt()
       last = info.deliverySequence
@@ -89,7 +89,7 @@ export const inOrder = ({ link, stream, environment, doubtMs, patienceMs, isHeld
       if (line === undefined && sure) offer(seq)
       else holdBack(subject, seq, line)
     },
-    /** What is held back is offered no more. */
+    /** Stops: messages that are held back are no longer offered. */
     stop(): void {
       stopped = true
     },

@@ -1,4 +1,4 @@
-/** A consumer that is begun again for as long as somebody wants it: a server without a leader, or none, passes. */
+/** A consumer that is started again until its owner stops it: times without a leader, or without a server, pass. */
 import type { ConsumerMessages } from '@nats-io/jetstream'
 import { type Environment, pause } from '../../../contracts/environment.ts'
 import { fromNats } from '../errors.ts'

@@ -3,7 +3,7 @@ import type { Blobs } from '../../../contracts/transport.ts'
 import { type Link, payloadMax, type Stored } from '../link.ts'
 
 const blobHeader = 'Statecast-Blob'
-/** What headers and protocol may take of `max_payload`. */
+/** Bytes of `max_payload` that headers and protocol may take. */
 const headerBytesMax = 8 * 1024
 
 /** Bytes of content that surely fit into one message. */
@@ -15,7 +15,7 @@ export const payloads = (link: Link, blobs: Blobs) => ({
     if (bytes.length + 3 * besides <= contentMax(link)) return { data: bytes, headers: {} }
     return { data: new Uint8Array(), headers: { [blobHeader]: await blobs.put(bytes) } }
   },
-  /** A copy: the client's own bytes are part of what came over the socket. */
+  /** A copy: the client's bytes are a view into its socket buffer. */
   async read({ data, headers }: Stored): Promise<Uint8Array> {
     const hash = headers.last(blobHeader)
     return hash ? blobs.get(hash) : new Uint8Array(data)

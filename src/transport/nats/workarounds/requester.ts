@@ -5,16 +5,16 @@
  */
 import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, type Payload } from '@nats-io/transport-node'
 
-/** ms for one question that does not say, and for a link that is down. */
+/** ms for a request that names no timeout, and for a link that is down. */
 export const requestMs = 5_000
 
 type Asked = { subject: string; take(message: Msg): void; fail(error: unknown): void; timer: NodeJS.Timeout }
 type Question = { subject: string; data?: Payload | undefined; headers?: MsgHdrs | undefined; timeoutMs: number }
 
 type Requester = {
-  /** As the one it was made of, but for `request`. */
+  /** The connection that it was made of, with another `request`. */
   nc: NatsConnection
-  /** Every answer to a question, up to the one of which `last` is true, which is left out. */
+  /** Every answer to a request, up to the one for which `last` is true, which is left out. */
   all(subject: string, data: string, last: (message: Msg) => boolean): Promise<Msg[]>
   stop(): void
 }
@@ -49,7 +49,7 @@ export const requesterOn = (nc: NatsConnection): Requester => {
         down?.resolve()
         down = undefined
       } else if (status.type === 'error' && status.error instanceof errors.PermissionViolationError) {
-        // A question that may not be asked is answered by nobody.
+        // A request that the permissions forbid gets no answer.
         const { operation, subject } = status.error
         if (operation === 'publish') fail(status.error, (one) => one.subject === subject)
       }
@@ -66,7 +66,7 @@ export const requesterOn = (nc: NatsConnection): Requester => {
     await Promise.race([again, late]).finally(() => clearTimeout(timer))
   }
 
-  /** @param take whether that was all */
+  /** @param take returns whether this was the last answer */
   const ask = async ({ subject, data, headers, timeoutMs }: Question, take: (message: Msg) => boolean): Promise<void> => {
     if (down !== undefined) await up(down.promise)
     return new Promise((resolve, reject) => {
@@ -110,7 +110,7 @@ export const requesterOn = (nc: NatsConnection): Requester => {
   }
 
   return {
-    // Everything else is the connection's own.
+    // All other properties are those of the connection.
     nc: Object.create(nc, { request: { value: request } }) as NatsConnection,
     async all(subject, data, last) {
       const messages: Msg[] = []
