@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
+import { deskMachine } from './chat/desk/desk.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
 import { followMachine } from './client/follow.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
@@ -19,6 +20,7 @@ export const machines: Record<string, AnyStateMachine> = {
   turn: turnMachine,
   loop: loopMachine,
   tool: toolMachine,
+  desk: deskMachine,
   delivery: deliveryMachine,
   typing: typingMachine,
   heartbeat: heartbeatMachine,

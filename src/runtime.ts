@@ -1,6 +1,15 @@
 import { Host, replay, traceEntries } from './actors/index.ts'
 import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
-import { channelTable, chatPublisher, deliverServices, deliveryActor, heartbeatKind, registerHeartbeat, startHeartbeats } from './chat/index.ts'
+import {
+  channelTable,
+  chatDesk,
+  chatPublisher,
+  deliverServices,
+  deliveryActor,
+  heartbeatKind,
+  registerHeartbeat,
+  startHeartbeats,
+} from './chat/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
@@ -123,7 +132,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const delivery = deliveryActor(deliverServices(shared))
     const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, turnPlace(shared, options.lanes), {
       publisher: chatPublisher(delivery),
-      saying: delivery,
+      desk: chatDesk(delivery),
     })
     const heartbeat = registerHeartbeat({ shared, workspace, delivery, session: (key, agent) => session(key, { agent }) })
     const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]

@@ -1,6 +1,6 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
-import { Delivery, type DeliveryOutput } from './channel.ts'
+import type { DeliveryOutput } from './channel.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import { Profile } from './profile.ts'
@@ -21,9 +21,6 @@ export const isWhole = (text: string): boolean => text.isWellFormed()
 export const wholeOnly = 'must be well-formed Unicode, without half a character (a lone surrogate)'
 
 const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
-
-/** An order in a message, see src/chat/directives/directives.rules.ts. */
-const Directive = z.looseObject({ name: z.string().max(40) })
 
 /** What anyone may send to a session. */
 export const SessionCommand = z.discriminatedUnion('type', [
@@ -84,57 +81,59 @@ export type SessionCommand = z.infer<typeof SessionCommand>
 /** What the runtime adds: ms since the epoch, and what the sender did not have to name. */
 const at = { at: z.number().int().min(0) }
 const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommand.options
-/** The same as the runtime hands it to the machine. */
-export const SessionEvent = z.discriminatedUnion('type', [
-  message
-    .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true })
-    .extend({
-      ...at,
-      id: MessageId,
-      profile: Profile,
-      text: z.string().max(textMax).describe('what is said, without the directives in it'),
-      wishes: Toggles.extend({ runTimeoutMs: z.number().int().min(1) })
-        .partial()
-        .strict()
-        .optional()
-        .describe('settings for this message alone'),
-      delivery: Delivery.optional(),
-      groupHint: z.string().max(2000).optional(),
-      thread: z.record(z.string(), z.unknown()).optional().describe('what tools are told of the conversation, by its channel'),
-      ignored: z.literal(true).optional().describe('a stranger gives orders'),
-      denied: z.literal(true).optional().describe('by the rules of the operator nothing is said there'),
-      gatherMs: z.number().int().min(1).optional().describe('ms in which messages of one sender become one'),
-      directives: z.array(Directive).max(50).optional().describe('what the sender asked of us rather than of the model'),
-    })
-    .strict(),
-  cancel,
-  approve,
-  reset.extend(at).strict(),
-  compact.extend({ ...at, profile: Profile }).strict(),
-  close,
-  configure.extend(at).strict(),
-  clear,
-  note.extend(at).strict(),
-])
+/** The same as the runtime hands it to the machine. @param annotations what a message carries for the desk of the session and the publisher of its turns */
+export const sessionEvent = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
+  z.discriminatedUnion('type', [
+    message
+      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true })
+      .extend({
+        ...at,
+        id: MessageId,
+        profile: Profile,
+        text: z.string().max(textMax).describe('what is said'),
+        overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1) })
+          .partial()
+          .strict()
+          .optional()
+          .describe('settings for this message alone'),
+        annotations: annotations.optional(),
+      })
+      .strict(),
+    cancel,
+    approve,
+    reset.extend(at).strict(),
+    compact.extend({ ...at, profile: Profile }).strict(),
+    close,
+    configure.extend(at).strict(),
+    clear,
+    note.extend(at).strict(),
+  ])
+/** The session and its turns pass annotations on and never read them. */
+export const SessionEvent = sessionEvent(z.record(z.string(), z.unknown()))
 export type SessionEvent = z.infer<typeof SessionEvent>
+
 /** A message that waits for its turn. Its text stands in the journal and nowhere else. */
 export type AcceptedMessage = {
   id: string
   profile: Profile
-  origin?: Origin
-  delivery?: Delivery
-  /** What its channel says about groups. */
-  groupHint?: string
-  /** What it tells tools of the conversation. */
-  thread?: Record<string, unknown>
-  /** It is one with those before it that say so, too. */
-  gathered?: true
+  annotations?: Record<string, unknown>
+  /** The id of the channel that it came from, for those who keep accounts. */
+  channel?: string
+  /** Only messages of one place become one prompt. */
+  place?: string
+  /** It is one with those before and behind it that have the same here. */
+  gathered?: string
   /** The beginning of its text, where that is what is left of it if there are too many. */
   line?: string
   /** ms since the epoch. */
   at: number
   /** It said nothing but that the conversation is to begin anew. */
   greeting?: true
+  /** What the model is told before the message, and at the end of that. */
+  note?: string
+  hint?: string
+  /** Told before the instructions of the agent end where the conversation has not had it, or where it is `due`. `as` says which one it is. */
+  intro?: { text: string; as: string; due?: true }
 }
 
 /** Runs whose price is known and those whose is not; USD. */
@@ -151,11 +150,8 @@ export type SessionRecord = {
   /** A turn has ended well since it began. */
   systemSent: boolean
   abortedLastRun: boolean
-  /** The next turn tells the model again how it is to behave in a group. */
-  needsIntro: boolean
+  /** What its users have chosen. Those that are none of a turn are words of its desk. */
   toggles: Toggles
-  /** Where the newest message came from: what is said without being asked goes there. */
-  origin?: Origin
   compactions: number
   /** When durable notes were last taken, and at which count of compactions. */
   flushed?: { at: number; compactions: number }
@@ -167,9 +163,18 @@ export type SessionRecord = {
   spent: { turns: number; usage: Usage; days: Record<string, Costs> } & Costs
   /** What the model is to be told before the next message. */
   notes: { at: number; text: string }[]
+}
+
+/** What its desk knows beside that; as it is here where there is none. */
+export type DeskRecord = {
+  /** The next turn tells the model again how it is to behave in a group. */
+  needsIntro: boolean
+  /** Where the newest message came from: what is said without being asked goes there. */
+  origin?: Origin
   /** Messages of channels that came in lately, to know them again. */
   seen: { key: string; at: number }[]
 }
+export const emptyDeskRecord: DeskRecord = { needsIntro: false, seen: [] }
 
 /** Tokens. `promptTokens` is all that was read, from caches and into them included. */
 export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }

@@ -2,9 +2,9 @@
 
 import type { Directory } from '../cluster/index.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
-import type { SessionRecord } from '../contracts/session.ts'
+import type { DeskRecord, SessionRecord } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
-import type { SessionContext } from '../machines/index.ts'
+import { type SessionContext, shownRecord } from '../machines/index.ts'
 
 /** What a session knows of itself, as `sessions.get` shows it. */
 export type SessionView = {
@@ -14,13 +14,13 @@ export type SessionView = {
   queued: string[]
   approvals: Approval[]
   messages: number
-  record: SessionRecord
+  record: SessionRecord & DeskRecord
   seq: number
   epoch: number
   quarantine?: ReturnType<typeof errorBody>
 }
 
-/** @param read what its actor says @throws RuntimeError not_found */
+/** @param read what its actor says, the whole of it @throws RuntimeError not_found */
 export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>): SessionView => {
   const { snapshot, seq, epoch, quarantine } = read
   if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message to create it' })
@@ -32,7 +32,7 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
     queued: queue.map(({ id }) => id),
     approvals,
     messages: transcriptLength,
-    record,
+    record: shownRecord(record, snapshot.children),
     seq,
     epoch,
     ...(quarantine ? { quarantine } : {}),

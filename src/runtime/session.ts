@@ -252,7 +252,7 @@ export class Session {
 
   /** @throws RuntimeError not_found */
   async view(): Promise<SessionView> {
-    return viewOf(this.key, await this.#parts.directory.read(this.address))
+    return viewOf(this.key, await this.#parts.directory.read(this.address, true))
   }
 }
 

@@ -9,7 +9,7 @@
  * | command   | compact, usage, send, context                                | at the very start  | nothing: the rest is its argument  |
  */
 import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
-import { type QueueWord, queueWord } from '../../machines/session/collect.rules.ts'
+import { type QueueWord, queueWord } from './queue-words.rules.ts'
 import { defaultResetCommands, resetCommand } from './reset-commands.rules.ts'
 import {
   type ElevatedLevel,

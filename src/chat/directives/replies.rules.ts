@@ -1,41 +1,50 @@
 /** What a session answers to orders: the settings that they change, and the words. Pure. */
+import type { IncomingMessage as Message, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { Costs, SessionRecord } from '../../contracts/session.ts'
-import type { Toggles, UsageMode } from '../../contracts/settings.ts'
+import type { ToggleChanges, Toggles, UsageMode } from '../../contracts/settings.ts'
 import type { SummaryOutput } from '../../contracts/turn.ts'
 import { summaryLine } from '../../machines/session/collect.rules.ts'
+import { settingsOf } from '../../machines/session/queue.rules.ts'
 import { configured, profileFor } from '../../machines/session/record.rules.ts'
-import type { SessionContext } from '../../machines/session/session.context.ts'
-import { directivesOf, type Message, settingsOf, wishesOf } from '../inbound/admission.rules.ts'
+import { type Annotations, annotationsOf } from '../desk/annotations.rules.ts'
+import { directivesOf, settingsIn, withOverrides } from '../inbound/admission.rules.ts'
 import type { Directive } from './directives.rules.ts'
 import { moneyText, tokensText } from './numbers.rules.ts'
 import { nextUsageMode } from './thinking.rules.ts'
 
 /** `note` is for the model. */
-type Obeyed = { toggles: Toggles; text: string; note?: string }
+type Applied = { changes: ToggleChanges; text: string; note?: string }
 
-/** Carries out what a message orders. Of one that also says something to the model, settings hold for that message alone. */
-export const obeyed = (message: Message, context: SessionContext, only = message.text === ''): Obeyed => {
-  let { toggles } = context.record
+/** Carries out what a message orders, which says nothing else. */
+export const applied = (message: Message, session: SessionFacts): Applied => applyAll(directivesOf(message), message, session)
+
+/** What a message asks beside what it says to the model: its settings hold for it alone, and only what is wrong with one is told. */
+export const questionsIn = (message: Message, session: SessionFacts): string => {
+  const asked = directivesOf(message).filter((one) => isQuestion(one) || ('invalid' in one && one.invalid !== undefined))
+  return applyAll(asked, message, session).text
+}
+
+const applyAll = (directives: readonly Directive[], message: Message, session: SessionFacts): Applied => {
+  const changes: ToggleChanges = {}
   const lines: string[] = []
   let note: string | undefined
-  for (const directive of directivesOf(message)) {
-    // Of a setting within a message only what is wrong with it is told.
-    if (!only && !isQuestion(directive) && !('invalid' in directive && directive.invalid !== undefined)) continue
-    const { changes, line, tell } = carriedOut(directive, message, { ...context, record: { ...context.record, toggles } })
-    toggles = configured(toggles, changes ?? {})
-    lines.push(line)
-    note = tell ?? note
+  for (const directive of directives) {
+    const record = { ...session.record, toggles: configured(session.record.toggles, changes) }
+    const done = apply(directive, message, { ...session, record })
+    Object.assign(changes, done.changes)
+    lines.push(done.line)
+    note = done.tell ?? note
   }
-  return { toggles, text: lines.join('\n'), ...(note === undefined ? {} : { note }) }
+  return { changes, text: lines.join('\n'), ...(note === undefined ? {} : { note }) }
 }
 
 const isQuestion = ({ name }: Directive): boolean => name === 'status' || name === 'help' || name === 'commands' || name === 'whoami'
 
-type Done = { changes?: Parameters<typeof configured>[1]; line: string; tell?: string }
+type Done = { changes?: ToggleChanges; line: string; tell?: string }
 
-const carriedOut = (directive: Directive, message: Message, context: SessionContext): Done => {
-  const { record } = context
+const apply = (directive: Directive, message: Message, session: SessionFacts): Done => {
+  const { record } = session
   const now = profileFor(message.profile, record.toggles)
   const invalid = 'invalid' in directive ? directive.invalid : undefined
   switch (directive.name) {
@@ -56,9 +65,9 @@ const carriedOut = (directive: Directive, message: Message, context: SessionCont
     case 'queue':
       return queue(directive, now, invalid)
     case 'status':
-      return { line: statusText(message, context) }
+      return { line: statusText(message, session) }
     case 'whoami':
-      return { line: whoText(message) }
+      return { line: whoText(annotationsOf(message)) }
     case 'context':
       return { line: directive.report ?? `Context: '${invalid ?? ''}' is not an option: choose list, detail or json.` }
     case 'help':
@@ -120,8 +129,8 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
   if (invalid !== undefined) return { line: `Queue: '${invalid}' is not an option; choose one of ${choices.queue}. Unchanged: ${told()}.` }
   if (value === undefined) return { line: `Queue: ${told()}. Choose: ${choices.queue}.` }
   const base = value.reset ? { queueMode: null, debounceMs: null, queueCap: null, queueDrop: null } : {}
-  const changes = { ...base, ...wishesOf([{ name: 'queue', value }]) }
-  const { debounceMs, queueCap } = wishesOf([{ name: 'queue', value }])
+  const changes = { ...base, ...settingsIn([{ name: 'queue', value }]) }
+  const { debounceMs, queueCap } = settingsIn([{ name: 'queue', value }])
   const parts = [
     value.reset && 'default',
     value.mode,
@@ -139,18 +148,18 @@ const helpText = [
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
 ].join('\n')
 
-const whoText = ({ origin }: Message): string =>
+const whoText = ({ origin }: Annotations): string =>
   origin
     ? `You are ${origin.sender ?? origin.to} on ${origin.channel}${origin.account === undefined ? '' : `, account ${origin.account}`}.`
     : 'You write to this session directly.'
 
-const statusText = (message: Message, { key, record, run, order, queue: waiting, transcriptLength }: SessionContext): string => {
-  const profile = settingsOf(message, record)
+const statusText = (message: Message, { key, record, doing, waiting, messages }: SessionFacts): string => {
+  const profile = settingsOf(withOverrides(message), record)
   const { tokens, spent } = record
   const used =
     tokens && tokens.total > 0 ? `${tokensText(tokens.total)}${tokens.window ? `/${tokensText(tokens.window)} tokens` : ' tokens'}` : 'nothing yet'
   return [
-    `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${order ? 'compacting' : run ? 'answering' : 'idle'}, ${waiting.length} waiting, ${transcriptLength} messages.`,
+    `Session ${key}${record.sessionId === '' ? '' : ` (${record.sessionId})`}: ${doing === 'resetting' ? 'answering' : doing === 'waiting' ? 'idle' : doing}, ${waiting} waiting, ${messages} messages.`,
     `Model ${profile.model}${withCredential(profile.credential)}, thinking ${profile.thinking ?? 'default'}, context ${used}, compactions ${record.compactions}.`,
     `Queue ${profile.queueMode}${profile.debounceMs === undefined ? '' : `, debounce ${profile.debounceMs} ms`}, verbose ${profile.verbose ?? 'off'}, reasoning ${profile.reasoning ?? 'off'}, usage ${profile.usage ?? 'off'}.`,
     ...(spent.turns === 0 ? [] : [costText(record)]),
@@ -178,26 +187,26 @@ const cost = ({ costUsd, priced, unpriced }: Costs): string => {
 }
 
 /** @param rest what else the message says: it would be odd to go on with it right behind a stop */
-export const stoppedText = ({ run, queue: waiting }: SessionContext, rest: string): string => {
+export const stoppedText = ({ running, waiting }: SessionFacts, rest: string): string => {
   const hint = rest === '' ? '' : ` What else you wrote was not taken up: ${summaryLine(rest)}`
-  if (!run && waiting.length === 0) return `Nothing is running.${hint}`
-  return `Stopped.${waiting.length === 0 ? '' : ` ${waiting.length} waiting ${waiting.length === 1 ? 'message was' : 'messages were'} dropped.`}${hint}`
+  if (!running && waiting === 0) return `Nothing is running.${hint}`
+  return `Stopped.${waiting === 0 ? '' : ` ${waiting} waiting ${waiting === 1 ? 'message was' : 'messages were'} dropped.`}${hint}`
 }
 
 /** Of a message that joins a turn whose settings stand. */
-export const unsetText = (wishes: Toggles): string =>
-  `${Object.entries(wishes)
+export const unsetText = (settings: Toggles): string =>
+  `${Object.entries(settings)
     .flatMap(([name, value]) => (name === 'credential' && value === undefined ? [] : [`${name} ${value ?? 'default'}`]))
     .join(', ')}: that does not hold for the turn that is running already.`
 
-export const newSessionText = (message: Message, { record }: SessionContext): string => {
+export const newSessionText = (message: Message, { record }: SessionFacts): string => {
   const profile = profileFor(message.profile, record.toggles)
   return `New session started. Model: ${profile.model}${profile.model === message.profile.model ? '' : ` (default: ${message.profile.model})`}.`
 }
 
-export const compactedText = ({ tokens }: SummaryOutput, { tokens: known }: SessionRecord): string => {
+export const compactedText = ({ tokens }: SummaryOutput, window?: number): string => {
   if (!tokens) return 'Compacted.'
-  const share = known?.window ? ` (${Math.round((tokens.after / known.window) * 100)}% of ${tokensText(known.window)})` : ''
+  const share = window ? ` (${Math.round((tokens.after / window) * 100)}% of ${tokensText(window)})` : ''
   return `Compacted: ${tokensText(tokens.before)} → ${tokensText(tokens.after)} tokens${share}.`
 }
 export const notCompactedText = (error?: ErrorBody): string =>

@@ -12,6 +12,7 @@ import { channelNamed } from '../channels/channel-table.ts'
 import type { deliveryActor } from '../delivery/delivery.effects.ts'
 import { routed } from '../delivery/route.rules.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
+import type { DeskContext } from '../desk/desk.setup.ts'
 import { type Asked, type AskInput, type HeartbeatInput, heartbeatMachine, type Look } from './heartbeat.machine.ts'
 import { resolveVisibility, skipReason } from './heartbeat.rules.ts'
 
@@ -59,9 +60,9 @@ const look = async ({ shared, workspace }: Parts, { agent: name, session }: Hear
   const agent: Agent | undefined = shared.agents.get(name)?.agent
   const heartbeat = agent?.heartbeat
   const at = shared.environment.clock.now()
-  const { snapshot } = await shared.directory.read({ kind: 'session', id: session })
-  const context = snapshot?.context as { record?: { origin?: Parameters<typeof routed>[0] } } | undefined
-  const origin = context?.record?.origin
+  const { snapshot } = await shared.directory.read({ kind: 'session', id: session }, true)
+  const desk = snapshot?.children?.desk?.context as DeskContext | undefined
+  const origin = desk?.record.origin
   const target = heartbeat?.target ?? 'last'
   const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
   const channel = route && shared.channels.get(route.channel)

@@ -1,6 +1,6 @@
 /** Turns that nobody asked for: whether one is due to run, and whether what it found is worth telling. */
 import type { HeartbeatVisibility } from '../../contracts/channel.ts'
-import { wallTime } from '../inbound/freshness.rules.ts'
+import { wallTime } from '../../machines/session/wall-time.rules.ts'
 
 /** Hours of the day as `hh:mm`, the end excluded and `24:00` allowed; they may go over midnight. */
 type ActiveHours = { start: string; end: string /** Default: UTC. */; timeZone?: string }

@@ -1,72 +1,94 @@
-/** What a message asks for, before it is decided what becomes of it: pure functions over the event and what the session keeps. */
+/** What a message asks for, before it is decided what becomes of it: pure functions over the message and what the desk knows. */
 
-import type { Delivery } from '../../contracts/channel.ts'
-import { type Profile, queueMax } from '../../contracts/profile.ts'
-import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../../contracts/session.ts'
+import type { Admission, DeskReply, IncomingMessage as Message, SessionFacts } from '../../contracts/desk.ts'
+import { queueMax } from '../../contracts/profile.ts'
+import type { AcceptedMessage, DeskRecord } from '../../contracts/session.ts'
 import type { Toggles } from '../../contracts/settings.ts'
 import { debounceMsMax } from '../../contracts/settings.ts'
-import type { TurnOutput } from '../../contracts/turn.ts'
-import { summaryLine } from '../../machines/session/collect.rules.ts'
-import { profileFor } from '../../machines/session/record.rules.ts'
-import { outcomeOf, type SessionContext } from '../../machines/session/session.context.ts'
-import { unasked } from '../../machines/turn/no-answer.rules.ts'
-import type { SayingInput } from '../delivery/delivery.context.ts'
-import { routed } from '../delivery/route.rules.ts'
+import { annotationsOf } from '../desk/annotations.rules.ts'
 import type { Directive, Unset } from '../directives/directives.rules.ts'
 import { dedupeKey, remember } from './dedupe.rules.ts'
 import { isStale as isOld } from './freshness.rules.ts'
+import { type Activation, groupIntro } from './group-intro.rules.ts'
 
-export type Message = Extract<SessionEvent, { type: 'message' }>
-
-export const directivesOf = ({ directives = [] }: Message): Directive[] => directives as unknown as Directive[]
+export const directivesOf = (message: Message): Directive[] => (annotationsOf(message).directives ?? []) as unknown as Directive[]
 
 /** The message begins with this order. */
 export const saysFirst = (message: Message, name: Directive['name']): boolean => directivesOf(message)[0]?.name === name
 
 /** The same message of a channel, which came before. */
-export const isRepeated = ({ origin, at }: Message, { key, record }: SessionContext): boolean =>
-  origin !== undefined && remember(record.seen, dedupeKey(origin, key), at).duplicate
+export const isRepeated = (message: Message, key: string, { seen }: DeskRecord): boolean => {
+  const { origin } = annotationsOf(message)
+  return origin !== undefined && remember(seen, dedupeKey(origin, key), message.at).duplicate
+}
 
-/** The conversation is so old that this message begins another one. */
-export const isStale = ({ at, origin, profile: { freshness } }: Message, { sessionId, updatedAt }: SessionRecord): boolean =>
-  freshness !== undefined &&
-  sessionId !== '' &&
-  isOld({
+/** A message was taken in: it will be known again, and what is said without being asked goes to where it came from. */
+export const taken = (message: Pick<Message, 'annotations' | 'at'>, key: string, record: DeskRecord): DeskRecord => {
+  const { origin } = annotationsOf(message)
+  if (!origin) return record
+  const dedupe = dedupeKey(origin, key)
+  return { ...record, origin, ...(dedupe === undefined ? {} : { seen: remember(record.seen, dedupe, message.at).seen }) }
+}
+
+/** It may come again: it was not taken in after all. */
+export const forgotten = (message: Pick<Message, 'annotations'>, key: string, record: DeskRecord): DeskRecord => {
+  const { origin } = annotationsOf(message)
+  const dedupe = origin && dedupeKey(origin, key)
+  return dedupe === undefined ? record : { ...record, seen: record.seen.filter((one) => one.key !== dedupe) }
+}
+
+/** The conversation is so old that this message begins another one; one that goes on at this moment is not. */
+export const isStale = (message: Message, { doing, record: { sessionId, updatedAt } }: SessionFacts): boolean => {
+  const { freshness } = message.profile
+  if (freshness === undefined || sessionId === '' || doing !== 'idle') return false
+  const { origin } = annotationsOf(message)
+  return isOld({
     updatedAt,
-    now: at,
+    now: message.at,
     policy: freshness,
     ...(origin?.chatType && { chatType: origin.chatType }),
     ...(origin && { channel: origin.channel }),
   })
+}
 
 /** Nobody is to be answered there; what the session wants goes before what its operator says. */
-export const isMuted = ({ denied }: Message, { toggles }: SessionRecord): boolean => (toggles.send ?? (denied ? 'off' : 'on')) === 'off'
+export const isMuted = (message: Message, { record: { toggles } }: SessionFacts): boolean =>
+  (toggles.send ?? (annotationsOf(message).denied ? 'off' : 'on')) === 'off'
 
 /** In a group that is to name us if it wants something of us, it did not. Orders are for us, whoever else is there. */
-export const isUnmentioned = (message: Message, { toggles }: SessionRecord): boolean =>
-  message.origin?.chatType === 'group' && message.origin.mentioned === false && toggles.activation !== 'always' && directivesOf(message).length === 0
+export const isUnmentioned = (message: Message, { record: { toggles } }: SessionFacts): boolean => {
+  const { origin } = annotationsOf(message)
+  return origin?.chatType === 'group' && origin.mentioned === false && toggles.activation !== 'always' && directivesOf(message).length === 0
+}
+
+/** Why there can be no compaction now; '' where there can be one. */
+export const cannotCompact = ({ doing, messages }: SessionFacts): string => {
+  if (doing === 'resetting') return 'The conversation begins anew: there is nothing to compact.'
+  if (doing === 'compacting') return 'The conversation is being compacted already.'
+  return doing !== 'answering' && messages <= 1 ? 'There is no history to compact.' : ''
+}
 
 /** What directives ask for, as settings; one that is to be as usual is asked for by nobody. */
-export const wishesOf = (directives: readonly Directive[]): Toggles => {
-  const wishes: Toggles = {}
+export const settingsIn = (directives: readonly Directive[]): Toggles => {
+  const settings: Toggles = {}
   for (const directive of directives) {
     if (!('value' in directive) || directive.value === undefined) continue
     switch (directive.name) {
       case 'think':
-        Object.assign(wishes, { thinking: usual(directive.value) })
+        Object.assign(settings, { thinking: usual(directive.value) })
         break
       case 'verbose':
       case 'reasoning':
       case 'elevated':
-        Object.assign(wishes, { [directive.name]: usual(directive.value) })
+        Object.assign(settings, { [directive.name]: usual(directive.value) })
         break
       case 'model':
-        Object.assign(wishes, { model: directive.value, credential: directive.credential })
+        Object.assign(settings, { model: directive.value, credential: directive.credential })
         break
       case 'queue': {
         const { mode, debounceMs, cap, drop } = directive.value
         Object.assign(
-          wishes,
+          settings,
           mode && { queueMode: mode },
           debounceMs !== undefined && { debounceMs: Math.min(debounceMs, debounceMsMax) },
           cap && { queueCap: Math.min(cap, queueMax) },
@@ -77,64 +99,54 @@ export const wishesOf = (directives: readonly Directive[]): Toggles => {
       default:
     }
   }
-  return wishes
+  return settings
 }
 
 /** It hides what stands below it. */
 const usual = <Value>(value: Value | Unset): Value | undefined => (value === 'default' ? undefined : value)
 
-/** The settings that hold for a message: what it asks for, else what its session keeps, else what its agent says. */
-export const settingsOf = (message: Message, { toggles }: SessionRecord): Profile => {
-  const directives = directivesOf(message)
-  return profileFor(message.profile, toggles, message.wishes, directives.length === 0 ? undefined : wishesOf(directives))
+/** A message with the settings that are in it. */
+export const withOverrides = (message: Message): Message => {
+  const settings = settingsIn(directivesOf(message))
+  return Object.keys(settings).length === 0 ? message : { ...message, overrides: { ...message.overrides, ...settings } }
 }
 
-/** The message as it waits for its turn, whatever is changed meanwhile. */
-export const admitted = (message: Message, record: SessionRecord): AcceptedMessage => {
-  const { id, text, at, origin, delivery, groupHint, thread } = message
-  const profile = settingsOf(message, record)
+const greetingNote = 'A new conversation has begun. Greet the user in one or two short sentences and ask what you can do.'
+
+/** What the session gets of a message that it is to answer. Its turn hears of where it came from, and no more of what it carried. */
+export const admission = (message: Message, { toggles }: SessionFacts['record'], introDue: boolean): Omit<Admission, 'remarks'> => {
+  const { annotations: _, type: __, ...rest } = withOverrides(message)
+  const { origin, delivery, thread, groupHint, gatherMs } = annotationsOf(message)
+  const place = origin && placeOf(origin)
   return {
-    id,
-    profile,
-    at,
-    ...(origin ? { origin } : {}),
-    ...(delivery ? { delivery } : {}),
-    ...(groupHint === undefined ? {} : { groupHint }),
-    ...(thread === undefined ? {} : { thread }),
-    ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
-    ...(message.gatherMs === undefined ? {} : { gathered: true as const }),
-    ...(text === '' ? { greeting: true as const } : {}),
+    ...rest,
+    ...(origin || delivery || thread ? { annotations: { ...(origin && { origin }), ...(delivery && { delivery }), ...(thread && { thread }) } } : {}),
+    ...(origin && { channel: origin.channel }),
+    ...(place === undefined ? {} : { place }),
+    ...(gatherMs === undefined ? {} : { gather: { ms: gatherMs, by: JSON.stringify([place ?? null, origin?.sender ?? null]) } }),
+    ...(message.text === '' ? { note: greetingNote } : {}),
+    ...(origin?.messageId === undefined ? {} : { hint: messageIdHint(origin.messageId) }),
+    ...(origin?.chatType === 'group' ? { intro: introOf(origin, toggles.activation, groupHint, introDue) } : {}),
   }
 }
 
-/** The outcome of a message that the session itself answers. */
-export const answeredBy = ({ id, profile }: Pick<Message, 'id' | 'profile'>, { transcriptLength }: SessionContext, text: string): TurnOutput => ({
-  ...unasked(id, [id], profile.model, transcriptLength),
-  status: 'completed',
-  outcome: text === '' ? 'silent' : 'replied',
-  text,
-  ...(text === '' ? {} : { reply: { text } }),
-})
+type Origin = NonNullable<DeskRecord['origin']>
 
-/** What is said of such a message. */
-export const saidOf = (output: TurnOutput): SessionOutput[] => [
-  { type: 'final', ...output },
-  { type: 'transcript', ended: [outcomeOf(output)] },
-]
-export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id, status: 'answered', runId: id })
+/** Answers to messages of one place go to one place. */
+const placeOf = ({ channel, account, to, thread }: Origin): string => JSON.stringify([channel, account ?? null, to, thread ?? null])
 
-/** Something that the session itself has to say on a channel. */
-export type Saying = { type: 'say'; input: SayingInput; text: string }
-/** @param what of the several things that can be said about one message, since each has a name of its own */
-export const sayings = (
-  session: string,
-  { id, origin, delivery }: Pick<Message, 'id' | 'origin' | 'delivery'>,
-  what: 'answer' | 'notice' | 'report',
-  text: string,
-): Saying[] => {
-  if (!origin || !delivery || text === '') return []
-  return [{ type: 'say', input: { session, runId: `${id}:${what}`, aside: what, delivery: silent(delivery), ...routed(origin) }, text }]
+/** In a group the model is told how to behave there. */
+const introOf = ({ subject, members }: Origin, activation: Activation = 'mention', hint: string | undefined, due: boolean) => {
+  const text = groupIntro({
+    ...(subject === undefined ? {} : { subject }),
+    ...(members === undefined ? {} : { members }),
+    activation,
+    ...(hint === undefined ? {} : { hint }),
+  })
+  return { text, as: activation, ...(due ? { due: true as const } : {}) } satisfies AcceptedMessage['intro']
 }
 
-/** It is said at once: nobody is seen to type for it. */
-const silent = (delivery: Delivery): Delivery => ({ ...delivery, streaming: false, typing: { mode: 'never' } })
+/** Brackets and line ends inside an id would hide where the hint ends. */
+const messageIdHint = (id: string) => `[message id: ${id.replace(/[[\]\s]+/g, ' ').trim()}]`
+
+export const replyTo = ({ id, at, profile }: Pick<Message, 'id' | 'at' | 'profile'>, text: string): DeskReply => ({ id, at, profile, text })

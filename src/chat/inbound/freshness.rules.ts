@@ -1,5 +1,6 @@
-/** When a conversation is so old that the next message begins a new one. Local time is read from the tables of time zones that Node has. */
+/** When a conversation is so old that the next message begins a new one. */
 import type { Origin } from '../../contracts/reply.ts'
+import { wallTime } from '../../machines/session/wall-time.rules.ts'
 
 type ChatType = NonNullable<Origin['chatType']>
 
@@ -50,63 +51,3 @@ const dayBegunAt = (atHour: number, at: number, timeZone?: string): number => {
   const { year, month, day, hour } = wallTime(at, timeZone)
   return Date.UTC(year, month - 1, day) / dayMs - (hour < atHour ? 1 : 0)
 }
-
-type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
-
-/** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
-const clocks = new Map<string, Intl.DateTimeFormat | undefined>()
-/** More than there are time zones; whoever asks for others asks for names that he made up. */
-const clocksMax = 1_000
-
-const clockOf = (timeZone: string): Intl.DateTimeFormat | undefined => {
-  if (!clocks.has(timeZone)) {
-    if (clocks.size >= clocksMax) clocks.clear()
-    clocks.set(timeZone, newClock(timeZone))
-  }
-  return clocks.get(timeZone)
-}
-
-const newClock = (timeZone: string): Intl.DateTimeFormat | undefined => {
-  try {
-    return new Intl.DateTimeFormat('en-US-u-ca-gregory-nu-latn', {
-      timeZone,
-      hourCycle: 'h23',
-      year: 'numeric',
-      month: 'numeric',
-      day: 'numeric',
-      hour: 'numeric',
-      minute: 'numeric',
-      second: 'numeric',
-    })
-  } catch {
-    return undefined
-  }
-}
-
-/** Whether there is such a time zone, for the border at which settings come in. */
-export const isTimeZone = (name: string): boolean => clockOf(name) !== undefined
-
-/** The last moment that a date can name. */
-const latestMs = 8.64e15
-
-/** What a clock on the wall shows. A guard of a statechart may ask, so nothing makes it throw: an unknown time zone is UTC. */
-export const wallTime = (at: number, timeZone = 'UTC'): WallTime => {
-  const moment = Math.min(latestMs, Math.max(-latestMs, at))
-  const clock = timeZone === 'UTC' ? undefined : clockOf(timeZone)
-  return clock === undefined ? utcTime(new Date(moment)) : timeOn(clock, moment)
-}
-
-const timeOn = (clock: Intl.DateTimeFormat, moment: number): WallTime => {
-  const parts = new Map(clock.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
-  const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0
-  return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute'), second: part('second') }
-}
-
-const utcTime = (moment: Date): WallTime => ({
-  year: moment.getUTCFullYear(),
-  month: moment.getUTCMonth() + 1,
-  day: moment.getUTCDate(),
-  hour: moment.getUTCHours(),
-  minute: moment.getUTCMinutes(),
-  second: moment.getUTCSeconds(),
-})

@@ -3,7 +3,7 @@ import { defaultTokens, type Origin } from '../../contracts/reply.ts'
 import { summaryLine } from '../../machines/session/collect.rules.ts'
 
 /** `mention`: it is woken by messages that name it; `always`: by every message. */
-type Activation = 'mention' | 'always'
+export type Activation = 'mention' | 'always'
 
 type Group = Pick<Origin, 'subject' | 'members'> & {
   activation: Activation

@@ -12,11 +12,11 @@ import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../../contracts/session.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
+import type { Annotations } from '../desk/annotations.rules.ts'
 import { type SendRule, sendAllowed } from './dedupe.rules.ts'
 import { type OrderIntake, type Orders, ordersIn } from './resolve-directives.ts'
 
 type Message = Extract<SessionCommand, { type: 'message' }>
-type Incoming = Extract<SessionEvent, { type: 'message' }>
 
 type Intake = OrderIntake & {
   channels: Channels
@@ -64,38 +64,47 @@ export const filled = (command: SessionCommand, intake: Intake): SessionEvent | 
 }
 
 const filledMessage = (
-  { model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, id = '', ...message }: Message,
+  { model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, origin, id = '', ...message }: Message,
   intake: Intake,
 ): SessionEvent | Promise<SessionEvent> => {
-  const wishes = {
+  const overrides = {
     ...(model === undefined ? {} : { model }),
     ...(queueMode === undefined ? {} : { queueMode }),
     ...(thinking === undefined ? {} : { thinking }),
     ...(timeoutMs > 0 ? { runTimeoutMs: timeoutMs } : {}),
   }
-  const { origin } = message
   const channel = origin && channelNamed(intake.channels, origin.channel)
-  const complete = (orders: Orders): SessionEvent => ({
-    ...message,
-    ...orders,
-    id,
-    at: intake.now,
-    profile: { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...(heartbeat ? { heartbeat } : {}) },
-    ...(channel && origin ? saidBy(channel, origin, message.text, intake.environment.log) : {}),
-    ...(channel && {
-      delivery: resolveDelivery(asked(channel, intake.environment.log), {
-        ...(origin && { origin }),
-        ...(intake.agent.delivery && { agent: intake.agent.delivery }),
-        ...(streaming === undefined ? {} : { call: { streaming } }),
+  const denied = isDenied(intake, origin)
+  const complete = ({ text, ...orders }: Orders): SessionEvent => {
+    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...(heartbeat ? { heartbeat } : {}) }
+    const annotations: Annotations = {
+      ...(origin && { origin }),
+      ...orders,
+      ...(channel && origin ? saidBy(channel, origin, message.text, intake.environment.log) : {}),
+      ...(channel && {
+        delivery: resolveDelivery(asked(channel, intake.environment.log), {
+          ...(origin && { origin }),
+          ...(intake.agent.delivery && { agent: intake.agent.delivery }),
+          ...(streaming === undefined ? {} : { call: { streaming } }),
+        }),
       }),
-    }),
-    ...(Object.keys(wishes).length === 0 ? {} : { wishes }),
-    ...(isDenied(intake, origin) ? { denied: true as const } : {}),
-    ...(channel?.inboundDebounceMs && channel.inboundDebounceMs > 0 ? { gatherMs: channel.inboundDebounceMs } : {}),
-  })
+      ...(denied ? { denied: true as const } : {}),
+      ...(channel?.inboundDebounceMs && channel.inboundDebounceMs > 0 ? { gatherMs: channel.inboundDebounceMs } : {}),
+    }
+    return {
+      ...message,
+      text,
+      id,
+      at: intake.now,
+      profile,
+      ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+      // What has nothing for the desk passes it by.
+      ...(origin || denied || profile.freshness ? { annotations } : {}),
+    }
+  }
   // What a channel says of a message is nobody's own.
   if (origin === undefined) return vouchFor(complete({ text: message.text }))
-  const orders = ordersIn(message, intake)
+  const orders = ordersIn({ text: message.text, origin }, intake)
   return orders instanceof Promise ? orders.then(complete) : complete(orders)
 }
 
@@ -108,7 +117,7 @@ const isThread = (answer: unknown): answer is Record<string, unknown> =>
 const isMode = (answer: unknown): answer is ReplyToMode => ReplyToMode.safeParse(answer).success
 
 /** What the channel knows about a message: asked once, and in the journal with it. */
-const saidBy = (channel: Channel, origin: Origin, text: string, log: Logger): Pick<Incoming, 'origin' | 'groupHint' | 'thread'> => {
+const saidBy = (channel: Channel, origin: Origin, text: string, log: Logger): Pick<Annotations, 'origin' | 'groupHint' | 'thread'> => {
   const group = origin.chatType === 'group'
   const groupHint = group ? askChannel(channel, 'groupHint', () => channel.groupHint?.(origin), isText, log) : undefined
   const mentioned = group ? askChannel(channel, 'mentioned', () => channel.mentioned?.(origin, text), isFlag, log) : undefined

@@ -1,10 +1,12 @@
-/** The messages that wait in a session, as pure functions. */
+/** The messages that a session takes in, how they wait, and what is said of those that need no turn, as pure functions. */
 
-import { queueMax } from '../../contracts/profile.ts'
-import type { AcceptedMessage } from '../../contracts/session.ts'
-import type { Prompt, TurnOutput } from '../../contracts/turn.ts'
+import type { Admission, DeskReply, IncomingMessage } from '../../contracts/desk.ts'
+import { type Profile, queueMax } from '../../contracts/profile.ts'
+import type { AcceptedMessage, SessionOutput, SessionRecord } from '../../contracts/session.ts'
+import type { Prompt, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
 import { unasked } from '../turn/no-answer.rules.ts'
-import { collectable, sameRoute } from './collect.rules.ts'
+import { summaryLine } from './collect.rules.ts'
+import { profileFor } from './record.rules.ts'
 
 /** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
 type Dropped = { count: number; lines: string[] }
@@ -47,14 +49,15 @@ export const enqueued = (
 /** What the next turn takes: the message that has waited longest; if it asks to be collected, with those behind it that ask the same. */
 export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): AcceptedMessage[] => {
   const [first] = queue
-  if (first?.gathered) {
-    const last = queue.findIndex(({ gathered, origin }) => !gathered || origin?.sender !== first.origin?.sender || !sameRoute(origin, first.origin))
+  if (first?.gathered !== undefined) {
+    const last = queue.findIndex(({ gathered }) => gathered !== first.gathered)
     return queue.slice(0, last === -1 ? queue.length : last)
   }
   // Nothing can be added to a greeting.
   const other = queue.findIndex(({ profile, greeting }) => profile.queueMode !== 'collect' || greeting)
   const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
-  return apart || !collectable(together.map(({ origin }) => origin)) ? queue.slice(0, 1) : together
+  // Answers go to one place.
+  return apart || together.some(({ place }) => place !== first?.place) ? queue.slice(0, 1) : together
 }
 
 /** Takes the messages of the next turn out of the queue; what was dropped is told with them. */
@@ -67,7 +70,7 @@ export const taken = (waiting: Queue): Queue & { messages: AcceptedMessage[]; pr
     messages,
     prompt: {
       ids: messages.map(({ id }) => id),
-      ...(messages.length > 1 && messages[0]?.gathered
+      ...(messages.length > 1 && messages[0]?.gathered !== undefined
         ? { joined: true as const }
         : messages.length > 1 || dropped.count > 0
           ? { collected: true as const }
@@ -88,3 +91,46 @@ export const unanswered = ({ id, profile }: AcceptedMessage, transcriptLength: n
   status: 'cancelled',
   outcome: 'aborted',
 })
+
+/** The settings that hold for a message: what it asks for, else what its session keeps, else what its agent says. */
+export const settingsOf = ({ profile, overrides }: Pick<IncomingMessage, 'profile' | 'overrides'>, { toggles }: SessionRecord): Profile =>
+  profileFor(profile, toggles, overrides)
+
+/** The message as it waits for its turn, whatever is changed meanwhile. */
+export const admitted = (message: Admission, record: SessionRecord): AcceptedMessage => {
+  const { id, text, at, annotations, channel, place, gather, note, hint, intro } = message
+  const profile = settingsOf(message, record)
+  return {
+    id,
+    profile,
+    at,
+    ...(annotations ? { annotations } : {}),
+    ...(channel === undefined ? {} : { channel }),
+    ...(place === undefined ? {} : { place }),
+    ...(gather === undefined ? {} : { gathered: gather.by }),
+    ...(note === undefined ? {} : { note }),
+    ...(hint === undefined ? {} : { hint }),
+    ...(intro ? { intro } : {}),
+    ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
+    ...(text === '' ? { greeting: true as const } : {}),
+  }
+}
+
+/** What is said of a message that was answered without a turn. */
+export const answeredBy = ({ id, profile, text }: Pick<DeskReply, 'id' | 'profile' | 'text'>, transcriptLength: number): SessionOutput[] => {
+  const output: TurnOutput = {
+    ...unasked(id, [id], profile.model, transcriptLength),
+    status: 'completed',
+    outcome: text === '' ? 'silent' : 'replied',
+    text,
+    ...(text === '' ? {} : { reply: { text } }),
+  }
+  return [
+    { type: 'final', ...output },
+    { type: 'transcript', ended: [outcomeOf(output)] },
+  ]
+}
+export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id, status: 'answered', runId: id })
+
+/** What is noted of a turn that ended. */
+export const outcomeOf = ({ text: _, transcriptLength: __, ...outcome }: TurnOutput): TurnOutcome => outcome

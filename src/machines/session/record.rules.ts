@@ -1,16 +1,13 @@
 /** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
 
-import { dedupeKey, remember } from '../../chat/inbound/dedupe.rules.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
 import { providerOf } from '../../contracts/model-ref.ts'
-import type { Profile } from '../../contracts/profile.ts'
-import type { SessionEvent, SessionRecord } from '../../contracts/session.ts'
+import { Profile } from '../../contracts/profile.ts'
+import { type DeskRecord, emptyDeskRecord, type SessionRecord } from '../../contracts/session.ts'
 import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
 import type { SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { sessionIdOf } from './session-id.rules.ts'
-
-type Message = Extract<SessionEvent, { type: 'message' }>
 
 export const emptyRecord: SessionRecord = {
   sessionId: '',
@@ -19,26 +16,21 @@ export const emptyRecord: SessionRecord = {
   resets: 0,
   systemSent: false,
   abortedLastRun: false,
-  needsIntro: false,
   toggles: {},
   compactions: 0,
   spent: { turns: 0, usage: noUsage, costUsd: 0, priced: 0, unpriced: 0, days: {} },
   notes: [],
-  seen: [],
 }
 
 /** A message was accepted: the conversation is alive, and begins with its first one. A clock that fell behind turns nothing back. */
-export const touched = (record: SessionRecord, key: string, { at, origin, profile }: Pick<Message, 'at' | 'origin' | 'profile'>): SessionRecord => {
+export const touched = (record: SessionRecord, key: string, { at, profile }: { at: number; profile: Profile }): SessionRecord => {
   // That the agent has looked around does not keep a conversation alive.
   if (profile.heartbeat && record.sessionId !== '') return record
   const now = Math.max(at, record.updatedAt)
-  const dedupe = origin && dedupeKey(origin, key)
   return {
     ...record,
     ...(record.sessionId === '' ? { sessionId: sessionIdOf(key, now, record.resets), startedAt: now } : {}),
     updatedAt: now,
-    ...(origin ? { origin } : {}),
-    ...(dedupe === undefined ? {} : { seen: [...remember(record.seen, dedupe, now).seen] }),
   }
 }
 
@@ -105,7 +97,6 @@ export const accounted = (
     // Also where all was said, and the rest of it was on its way when somebody stopped it.
     abortedLastRun: status === 'cancelled' || record.abortedLastRun,
     systemSent: record.systemSent || status === 'completed',
-    needsIntro: record.needsIntro && status !== 'completed',
     compactions: record.compactions + compactions,
     // Before the turn compacted anything.
     ...(flushed ? { flushed: { at: record.updatedAt, compactions: record.compactions } } : {}),
@@ -124,21 +115,22 @@ export const accounted = (
 
 /** Settings for a turn: what the message asks for, else what the session keeps, else what its agent says. */
 export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[]): Profile => {
-  const wishes: Toggles = Object.assign({}, ...layers)
-  // What is to be as usual stands there without a value, above what was wished for before.
-  const { elevated: _, send: __, activation: ___, ...rest } = definedOf(wishes)
+  const chosen: Toggles = Object.assign({}, ...layers)
+  // What is to be as usual stands there without a value, above what was chosen before.
+  const rest = Object.fromEntries(Object.entries(definedOf(chosen)).filter(([name]) => !isForDesk(name))) as Partial<Profile>
   if (Object.keys(rest).length === 0) return profile
   // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
   const primary = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { primary: profile.model } : {}
   return { ...profile, ...primary, ...rest }
 }
 
-/** After another rule about groups the model is told of it. */
-export const withToggles = (record: SessionRecord, toggles: Toggles): SessionRecord => ({
-  ...record,
-  toggles,
-  needsIntro: record.needsIntro || toggles.activation !== record.toggles.activation,
-})
+const settingsOfTurns = new Set(Object.keys(Profile.shape))
+/** A setting of the conversation that no turn has. */
+const isForDesk = (name: string): boolean => !settingsOfTurns.has(name)
+export const hasDeskSettings = ({ toggles }: SessionRecord): boolean => {
+  for (const name in toggles) if (isForDesk(name)) return true
+  return false
+}
 
 /** Null takes a wish back. */
 export const configured = (toggles: Toggles, changes: ToggleChanges): Toggles =>
@@ -149,4 +141,11 @@ const notesMax = 20
 export const noted = (record: SessionRecord, at: number, text: string): SessionRecord => ({
   ...record,
   notes: [...record.notes, { at, text }].slice(-notesMax),
+})
+
+/** All that is known of a conversation, as it is shown. @param children of its actor, as they are shown */
+export const shownRecord = (record: SessionRecord, children: Record<string, { context: unknown }> = {}): SessionRecord & DeskRecord => ({
+  ...record,
+  ...emptyDeskRecord,
+  ...(children.desk?.context as { record: DeskRecord } | undefined)?.record,
 })

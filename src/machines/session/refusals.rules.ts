@@ -1,5 +1,9 @@
 /** What a session answers to what it cannot do now, whatever its state. */
 
+/** The desk is told what its session is busy with where its context does not say it. */
+export const askDesk = <Doing extends 'compacting' | 'resetting'>(doing?: Doing) =>
+  ({ guard: 'isForDesk', actions: { type: 'askDesk', params: doing ? { doing } : {} } }) as const
+
 /** What a message meets that cannot be answered now. */
 export const acceptForLater = [
   {
@@ -9,7 +13,7 @@ export const acceptForLater = [
       params: { code: 'overloaded', message: 'too many messages wait in this session', hint: 'wait for the answers, or cancel the run' },
     },
   },
-  { actions: ['answerQuestions', 'acceptLater', 'awaitMore'] },
+  { actions: ['acceptLater', 'awaitMore'] },
 ] as const
 
 /** What waits does not count any more: the conversation begins anew, with this message. */
@@ -17,9 +21,9 @@ export const beginAgain = {
   target: 'admission',
   actions: [
     'dropQueue',
-    { type: 'beginAnew', params: { reason: 'asked for' } },
+    { type: 'startOver', params: { reason: 'asked for' } },
     { type: 'acceptNext', params: { status: 'started' } },
-    'announceNew',
+    'keepChanges',
   ],
 } as const
 

@@ -1,13 +1,12 @@
 /** What a session knows, and the pure functions over it; the chart in session.machine.ts says when they are used. */
 
-import { groupIntro } from '../../chat/inbound/group-intro.rules.ts'
-import { withNotes } from '../../chat/inbound/prompt-notes.rules.ts'
+import type { CompactionOrder, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { Profile } from '../../contracts/profile.ts'
-import type { Origin } from '../../contracts/reply.ts'
 import type { AcceptedMessage, SessionRecord } from '../../contracts/session.ts'
-import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
+import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnInput, TurnOutput } from '../../contracts/turn.ts'
 import { usageEvents } from '../turn/usage-event.rules.ts'
+import { withNotes } from './prompt-notes.rules.ts'
 import { emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
 import { accounted, emptyRecord } from './record.rules.ts'
 
@@ -18,7 +17,8 @@ export type SessionContext = Queue & {
   key: string
   record: SessionRecord
   transcriptLength: number
-  run: { runId: string; ids: string[]; profile: Profile; prompt: Prompt; facts: TurnFacts } | null
+  /** `introduces`: its introduction, where the desk is to hear that the model has had it. */
+  run: (Pick<TurnInput, 'runId' | 'profile' | 'prompt' | 'facts'> & { ids: string[]; introduces?: string }) | null
   /** Turns so far: part of nothing but names. */
   turns: number
   approvals: Approval[]
@@ -26,7 +26,9 @@ export type SessionContext = Queue & {
   /** Why the running turn is stopped for a reset, as whoever asked for it said. */
   resetReason: string | null
   /** The message that asks for a compaction, and is answered when that has ended. */
-  order: (Pick<AcceptedMessage, 'id' | 'profile' | 'origin' | 'delivery'> & { instructions?: string }) | null
+  order: CompactionOrder | null
+  /** A desk is there, and looks at each message from now on. */
+  desk: boolean
 }
 
 export const begin = (key: string): SessionContext => ({
@@ -40,6 +42,17 @@ export const begin = (key: string): SessionContext => ({
   decided: [],
   resetReason: null,
   order: null,
+  desk: false,
+})
+
+/** What the desk is told with each message. */
+export const factsFor = ({ key, record, run, queue, transcriptLength }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
+  key,
+  record,
+  doing,
+  running: run !== null,
+  waiting: queue.length,
+  messages: transcriptLength,
 })
 
 export const summaryInput = (
@@ -62,7 +75,7 @@ export const summaryUsage = ({ key, record, order }: SessionContext, { id, model
     runId: id,
     session: key,
     sessionId: record.sessionId,
-    channel: order?.origin?.channel,
+    channel: order?.channel,
     at: endedAt ?? record.updatedAt,
     model: model ?? order?.profile.model ?? '',
     usage,
@@ -83,7 +96,8 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
   const newest = messages.at(-1)
   if (!first || !newest) return {}
   const { record } = context
-  const { origin, delivery, thread } = messages.find((message) => message.origin) ?? {}
+  const annotated = messages.find(({ annotations }) => annotations)
+  const intro = introOf(record, newest.intro ?? annotated?.intro)
   return {
     ...waiting,
     turns: context.turns + 1,
@@ -93,9 +107,8 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
       profile: newest.profile,
       prompt: { ...prompt, ...told(record, first) },
       facts: {
-        ...(origin ? { origin, ...introOf(record, newest, origin) } : {}),
-        ...(delivery ? { delivery } : {}),
-        ...(thread ? { thread } : {}),
+        ...(annotated?.annotations as Partial<TurnFacts> | undefined),
+        ...(intro ? { intro: intro.text } : {}),
         ...(record.sessionId === '' ? {} : { sessionId: record.sessionId }),
         ...(record.spent.turns === 0 ? { newSessionId: record.sessionId } : {}),
         compactions: record.compactions,
@@ -106,39 +119,27 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
         ...(record.credential === undefined ? {} : { pinned: record.credential }),
         ...(record.tokens?.window ? { window: record.tokens.window } : {}),
       },
+      ...(intro?.due ? { introduces: intro.as } : {}),
     },
     // Each of these is told once.
     record: record.notes.length > 0 || record.abortedLastRun ? { ...record, notes: [], abortedLastRun: false } : record,
   }
 }
 
-/** In a group the first turn, and the first after the rules have changed, tells the model how to behave there. */
-const introOf = ({ systemSent, needsIntro, toggles }: SessionRecord, { groupHint }: AcceptedMessage, origin: Origin): Pick<TurnFacts, 'intro'> => {
-  if (origin.chatType !== 'group' || (systemSent && !needsIntro)) return {}
-  const { subject, members } = origin
-  return {
-    intro: groupIntro({
-      ...(subject === undefined ? {} : { subject }),
-      ...(members === undefined ? {} : { members }),
-      activation: toggles.activation ?? 'mention',
-      ...(groupHint === undefined ? {} : { hint: groupHint }),
-    }),
-  }
-}
+/** The first turn that ends well has had it; from then on it is told where it has changed. */
+const introOf = ({ systemSent }: SessionRecord, intro: AcceptedMessage['intro']): AcceptedMessage['intro'] =>
+  systemSent && !intro?.due ? undefined : intro
 
-const greetingNote = 'A new conversation has begun. Greet the user in one or two short sentences and ask what you can do.'
+export const turnInput = ({ key, run, transcriptLength }: SessionContext): TurnInput => {
+  const { ids: _, introduces: __, ...turn } = run as NonNullable<SessionContext['run']>
+  return { ...turn, session: key, transcriptLength }
+}
 
 /** What has happened since the model was last asked. */
-const told = ({ notes, abortedLastRun }: SessionRecord, { origin, greeting }: AcceptedMessage): Pick<Prompt, 'before'> => {
-  const before = withNotes(greeting ? greetingNote : '', {
-    aborted: abortedLastRun,
-    events: notes,
-    messageId: origin?.messageId,
-  })
+const told = ({ notes, abortedLastRun }: SessionRecord, { note = '', hint }: AcceptedMessage): Pick<Prompt, 'before'> => {
+  const before = withNotes(note, { aborted: abortedLastRun, events: notes, hint })
   return before === '' ? {} : { before }
 }
-
-export const outcomeOf = ({ text: _, transcriptLength: __, ...outcome }: TurnOutput): TurnOutcome => outcome
 
 /** The turn is over; a call of it that still waited for a person needs no decision any more. */
 export const endTurn = (context: SessionContext, output: TurnOutput): Partial<SessionContext> => ({

@@ -1,53 +1,35 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 
-import { and, assign, emit, enqueueActions, fromPromise, sendTo, setup, stateIn, stopChild } from 'xstate'
+import { and, assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup, stateIn } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
-import { deliveryMachine } from '../../chat/delivery/delivery.machine.ts'
-import { compactedText, newSessionText, notCompactedText, obeyed, stoppedText, unsetText } from '../../chat/directives/replies.rules.ts'
-import {
-  acceptance,
-  admitted,
-  answeredBy,
-  directivesOf,
-  isMuted,
-  isRepeated,
-  isStale,
-  isUnmentioned,
-  type Message,
-  type Saying,
-  saidOf,
-  sayings,
-  saysFirst,
-  settingsOf,
-  wishesOf,
-} from '../../chat/inbound/admission.rules.ts'
+import type { Admission, CompactionOrder, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../../contracts/message.ts'
 import { queueMax } from '../../contracts/profile.ts'
-import type { SessionEvent, SessionOutput, SkipReason } from '../../contracts/session.ts'
+import type { SessionEvent, SessionOutput } from '../../contracts/session.ts'
+import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
-import { enqueued, isFull, unanswered } from './queue.rules.ts'
-import { begunAnew, configured, noted, summarised, touched, withToggles } from './record.rules.ts'
-import { beginTurn, drop, endApproval, endTurn, outcomeOf, questionOf, type Refusal, type SessionContext, summaryUsage } from './session.context.ts'
+import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
+import { begunAnew, configured, noted, summarised, touched } from './record.rules.ts'
+import { beginTurn, drop, endApproval, endTurn, factsFor, questionOf, type Refusal, type SessionContext, summaryUsage } from './session.context.ts'
 
 type Decision = Extract<SessionEvent, { type: 'approve' }>
-/** A message again, as what it turned out to be. */
-type Raised = Omit<Message, 'type'> & { type: 'admit' | 'stop' | 'anew' | 'shorten' }
-type Event = SessionEvent | Raised | TurnReport | Saying | { type: 'debounced' } | { type: 'order.done'; text: string }
+type Reply = Extract<DeskAnswer, { type: 'say' }>
+type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' }
 
 /** ms without a new message before those that wait get their turn. */
 const debounceMs = 500
 
-const message = (event: Event): Message => event as unknown as Message
+/** The message that an event is about. */
+const message = (event: Event): Admission => event as unknown as Admission
 const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
 
-type Enqueue = { raise: (event: Saying) => void; emit: (event: SessionOutput) => void }
-/** The session itself answers a message. */
-const reply = (enqueue: Enqueue, context: SessionContext, to: Message, text: string): void => {
-  for (const saying of sayings(context.key, to, 'answer', text)) enqueue.raise(saying)
-  for (const said of [acceptance(to.id), ...saidOf(answeredBy(to, context, text))]) enqueue.emit(said)
+type Enqueue = { sendTo(desk: 'desk', request: DeskRequest): void }
+/** Nobody hears remarks on a message that is refused. */
+const remind = (enqueue: Enqueue, { id, annotations, remarks }: Admission, steered = false): void => {
+  if (remarks) enqueue.sendTo('desk', { type: 'accepted', id, annotations, remarks, steered })
 }
 
 export const sessionSetup = setup({
@@ -61,27 +43,17 @@ export const sessionSetup = setup({
     turn: turnMachine,
     /** What another session has said. */
     fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
-    /** For what the session itself says, beside its turns. */
-    stream: deliveryMachine,
+    /** Not started, unless somebody says for which messages. */
+    desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },
   guards: {
-    isRepeated: ({ context, event }) => isRepeated(message(event), context),
-    saysStop: ({ event }) => saysFirst(message(event), 'stop'),
-    saysReset: ({ event }) => saysFirst(message(event), 'reset'),
-    saysCompact: ({ event }) => saysFirst(message(event), 'compact'),
-    isOrder: ({ event }) => message(event).text === '',
-    isIgnored: ({ event }) => message(event).ignored === true,
-    isUnmentioned: ({ context, event }) => isUnmentioned(message(event), context.record),
-    /** What the session wants goes before what its operator says. */
-    isMuted: ({ context, event }) => isMuted(message(event), context.record),
-    /** Its answer, a greeting at least, would be one of the model. */
-    wantsMutedReset: ({ context, event }) => saysFirst(message(event), 'reset') && isMuted(message(event), context.record),
+    /** Without a desk a message is admitted. */
+    isForDesk: (_) => false,
+    /** A message asks for a compaction, rather than a command. */
+    isOrdered: ({ event }) => event.type === 'compact' && 'id' in event,
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.turns === 0 && context.transcriptLength === 0,
-    wantsMore: ({ event }) => message(event).gatherMs !== undefined,
-    isLateOrder: ({ context, event }) =>
-      message(event).text === '' && context.run === null && context.queue.length === 0 && isStale(message(event), context.record),
-    isStale: ({ context, event }) => isStale(message(event), context.record),
+    wantsMore: ({ event }) => message(event).gather !== undefined,
     hasQueue: ({ context }) => context.queue.length > 0,
     isReady: ({ context }) => context.queue.length > 0 && context.settled,
     queueFull: ({ context, event }) => isFull(context, settingsOf(message(event), context.record)),
@@ -106,18 +78,28 @@ export const sessionSetup = setup({
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
   actions: {
-    raiseAs: enqueueActions(({ event, enqueue }, { type }: { type: Raised['type'] }) => enqueue.raise({ ...message(event), type })),
+    admit: enqueueActions(({ event, enqueue }) => enqueue.raise({ ...message(event), type: 'admit' })),
+    askDesk: enqueueActions(({ context, event, enqueue }, { doing }: { doing?: SessionFacts['doing'] }) => {
+      if (!context.desk) {
+        enqueue.spawnChild('desk', { id: 'desk', input: { key: context.key } })
+        enqueue.assign({ desk: true })
+      }
+      const facts = factsFor(context, doing ?? (context.run ? 'answering' : context.queue.length > 0 ? 'waiting' : 'idle'))
+      enqueue.sendTo('desk', { type: 'message', message: event as IncomingMessage, session: facts })
+    }),
     /** It is next, without waiting for more: at once, or when the turn that is running has ended. */
     acceptNext: enqueueActions(({ context, event, enqueue }, { status }: { status: 'started' | 'queued' }) => {
       const accepted = admitted(message(event), context.record)
       enqueue.assign({ queue: [...context.queue, accepted], settled: true, record: touched(context.record, context.key, message(event)) })
       enqueue.emit({ type: 'accepted', id: accepted.id, status, runId: status === 'started' ? accepted.id : '' })
+      remind(enqueue, message(event))
     }),
     acceptLater: enqueueActions(({ context, event, enqueue }) => {
       const accepted = admitted(message(event), context.record)
       const { out, ...change } = enqueued(context, accepted)
       enqueue.assign({ ...change, record: touched(context.record, context.key, message(event)) })
       enqueue.emit({ type: 'accepted', id: accepted.id, status: accepted.profile.queueMode === 'collect' ? 'collected' : 'queued', runId: '' })
+      remind(enqueue, message(event))
       if (out.length === 0) return
       const outputs = out.map((dropped) => unanswered(dropped, context.transcriptLength))
       if (context.run) enqueue.sendTo('turn', { type: 'forget', ids: out.map(({ id }) => id) })
@@ -128,63 +110,46 @@ export const sessionSetup = setup({
     awaitMore: enqueueActions(({ context, event, enqueue }) => {
       const profile = settingsOf(message(event), context.record)
       enqueue.cancel('debounce')
-      const delay = context.run ? (profile.debounceMs ?? debounceMs) : (message(event).gatherMs ?? profile.debounceMs ?? debounceMs)
+      const delay = context.run ? (profile.debounceMs ?? debounceMs) : (message(event).gather?.ms ?? profile.debounceMs ?? debounceMs)
       enqueue.assign({ settled: delay === 0 })
       enqueue.raise({ type: 'debounced' }, { id: 'debounce', delay })
     }),
     announceCleared: emit(({ context }) => ({ type: 'cleared' as const, followups: context.queue.length, dropped: context.dropped.count, lane: 0 })),
     settle: assign({ settled: true }),
-    /** What the session itself says goes to where the message came from, in the same way as the answer of a turn. */
-    deliver: enqueueActions(({ event, enqueue }) => {
-      const { input, text } = event as Saying
-      const id = `saying-${input.runId}`
-      enqueue.spawnChild('stream', { id, input })
-      enqueue.sendTo(id, { type: 'delivery.finish', leading: [], payloads: [{ text }], trailing: [] })
+    skip: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'skip') return
+      enqueue.emit({ type: 'skipped', id: event.id, reason: event.reason })
+      for (const said of answeredBy({ ...event, text: '' }, context.transcriptLength)) enqueue.emit(said)
     }),
-    endSaying: stopChild(({ event }) => (event as unknown as { actorId: string }).actorId),
-    skip: enqueueActions(({ context, event, enqueue }, { reason }: { reason: SkipReason }) => {
-      enqueue.emit({ type: 'skipped', id: message(event).id, reason })
-      for (const said of saidOf(answeredBy(message(event), context, ''))) enqueue.emit(said)
+    refuseMessage: enqueueActions(({ event, enqueue }) => {
+      if (event.type !== 'refuse') return
+      const { id, ...refusal } = event
+      enqueue.emit({ ...refusal, type: 'refused' })
+      enqueue.emit({ type: 'transcript', drop: [id] })
     }),
-    /** The session itself says something in return. */
-    answer: enqueueActions(({ context, event, enqueue }, { text }: { text: string }) => {
-      enqueue.assign({ record: touched(context.record, context.key, message(event)) })
-      reply(enqueue, context, message(event), text)
+    /** The desk has answered a message. */
+    reply: enqueueActions(({ context, event, enqueue }) => {
+      const { type, changes, note, accepted, ...answer } = event as Reply
+      const { record, key, run, queue, transcriptLength } = context
+      if (!accepted) {
+        // What was said before goes first.
+        if (type === 'say' && queue.length > 0 && !run) enqueue.raise({ type: 'debounced' })
+        const kept = touched(changes ? { ...record, toggles: configured(record.toggles, changes) } : record, key, answer)
+        enqueue.assign({ record: note === undefined ? kept : noted(kept, answer.at, note) })
+        if (run && changes) enqueue.sendTo('turn', turnSettings(kept.toggles))
+        enqueue.emit(acceptance(answer.id))
+      }
+      for (const said of answeredBy(answer, transcriptLength)) enqueue.emit(said)
     }),
-    obey: enqueueActions(({ context, event, enqueue }) => {
-      // What was said before goes first.
-      if (context.queue.length > 0 && !context.run) enqueue.raise({ type: 'debounced' })
-      const { toggles, text, note } = obeyed(message(event), context)
-      const record = touched(withToggles(context.record, toggles), context.key, message(event))
-      enqueue.assign({ record: note === undefined ? record : noted(record, message(event).at, note) })
-      if (context.run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
-      reply(enqueue, context, message(event), text)
-    }),
-    /** Of a message that also says something to the model. */
-    answerQuestions: enqueueActions(({ context, event, enqueue }) => {
-      if (!message(event).directives) return
-      const { text } = obeyed(message(event), context, false)
-      if (text !== '') enqueue.emit({ type: 'notice', id: message(event).id, text })
-      for (const saying of sayings(context.key, message(event), 'report', text)) enqueue.raise(saying)
-    }),
-    answerStop: enqueueActions(({ context, event, enqueue }) => {
-      enqueue.assign({ record: touched(context.record, context.key, message(event)) })
-      const text = stoppedText(context, message(event).text)
-      reply(enqueue, context, message(event), text)
-    }),
-    announceNew: enqueueActions(({ context, event, enqueue }) => {
-      const { model, credential } = wishesOf(directivesOf(message(event)))
-      const { record } = context
-      if (model !== undefined) enqueue.assign({ record: withToggles(record, configured(record.toggles, { model, credential: credential ?? null })) })
-      const text = newSessionText(message(event), context)
-      enqueue.emit({ type: 'notice', id: message(event).id, text })
-      for (const saying of sayings(context.key, message(event), 'notice', text)) enqueue.raise(saying)
+    keepChanges: assign(({ context: { record }, event }) => {
+      const { changes } = event as { changes?: ToggleChanges }
+      return changes ? { record: { ...record, toggles: configured(record.toggles, changes) } } : {}
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
       const toggles = configured(record.toggles, event.toggles)
-      enqueue.assign({ record: withToggles(record, toggles) })
-      if (run) enqueue.sendTo('turn', { type: 'configure', ...(toggles.verbose ? { verbose: toggles.verbose } : {}) })
+      enqueue.assign({ record: { ...record, toggles } })
+      if (run) enqueue.sendTo('turn', turnSettings(toggles))
     }),
     keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
@@ -192,11 +157,7 @@ export const sessionSetup = setup({
       enqueue.sendTo('turn', { type: 'steer', id })
       enqueue.assign({ record: touched(record, key, message(event)), ...(run ? { run: { ...run, ids: [...run.ids, id] } } : {}) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
-      const wishes = wishesOf(directivesOf(message(event)))
-      if (Object.keys(wishes).length === 0) return
-      const text = unsetText(wishes)
-      enqueue.emit({ type: 'notice', id, text })
-      for (const saying of sayings(key, message(event), 'notice', text)) enqueue.raise(saying)
+      remind(enqueue, message(event), true)
     }),
     /** The turn is shown a message that will have one of its own. */
     steerOnly: sendTo('turn', ({ event }) => ({ type: 'steer' as const, id: message(event).id, again: true as const })),
@@ -212,6 +173,8 @@ export const sessionSetup = setup({
       model: run?.profile.model ?? '',
     })),
     endTurn: enqueueActions(({ context, enqueue }, { output }: { output: TurnOutput }) => {
+      const { introduces } = context.run ?? {}
+      if (introduces !== undefined && output.status === 'completed') enqueue.sendTo('desk', { type: 'introduced', as: introduces })
       enqueue.assign(endTurn(context, output))
       enqueue.emit({ type: 'transcript', ended: [outcomeOf(output)] })
     }),
@@ -240,9 +203,11 @@ export const sessionSetup = setup({
       enqueue.sendTo('turn', event)
       enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...(by ? { by } : {}) })
     }),
-    refuse: enqueueActions(({ event, enqueue }, refusal: Refusal) => {
+    refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
-      if (event.type === 'message' || event.type === 'admit') enqueue.emit({ type: 'transcript', drop: [event.id] })
+      if (event.type !== 'admit') return
+      enqueue.emit({ type: 'transcript', drop: [event.id] })
+      if (context.desk) enqueue.sendTo('desk', { type: 'refused', annotations: event.annotations })
     }),
     takeHistory: enqueueActions(({ enqueue }, { history }: { history: TranscriptMessage[] }) => {
       if (history.length === 0) return
@@ -250,26 +215,24 @@ export const sessionSetup = setup({
       enqueue.assign({ transcriptLength: history.length })
     }),
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
-    beginAnew: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
+    startOver: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
       const at = 'at' in event ? event.at : context.record.updatedAt
       enqueue.assign({ transcriptLength: 0, resetReason: null, record: begunAnew(context.record, context.key, at) })
       enqueue.emit({ type: 'transcript', clear: true })
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
     keepOrder: enqueueActions(({ context, event, enqueue }) => {
-      const { id, profile, origin, delivery } = admitted(message(event), context.record)
-      const [first] = directivesOf(message(event))
-      const instructions = first?.name === 'compact' ? first.value : undefined
-      enqueue.assign({
-        order: {
-          id,
-          profile,
-          ...(instructions === undefined ? {} : { instructions }),
-          ...(origin ? { origin } : {}),
-          ...(delivery ? { delivery } : {}),
-        },
-        record: touched(context.record, context.key, message(event)),
-      })
+      if (event.type !== 'compact' || !('id' in event)) return
+      const { id, at, annotations, channel, instructions } = event
+      const order: CompactionOrder = {
+        id,
+        at,
+        profile: settingsOf(event, context.record),
+        ...(annotations ? { annotations } : {}),
+        ...(channel === undefined ? {} : { channel }),
+        ...(instructions === undefined ? {} : { instructions }),
+      }
+      enqueue.assign({ order, record: touched(context.record, context.key, event) })
       enqueue.emit(acceptance(id))
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
@@ -278,22 +241,25 @@ export const sessionSetup = setup({
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
       enqueue.emit({ type: 'compacted', keep })
       for (const said of summaryUsage(context, summary)) enqueue.emit(said)
-      if (context.order) enqueue.raise({ type: 'order.done', text: compactedText(summary, context.record) })
+      const { order, record } = context
+      if (!order) return
+      enqueue.sendTo('desk', { type: 'compaction.ended', order, summary, ...(record.tokens?.window ? { window: record.tokens.window } : {}) })
+      enqueue.assign({ order: null })
     }),
-    announceTrouble: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
+    announceTrouble: enqueueActions(({ context: { order }, enqueue }, { error }: { error: unknown }) => {
       const body = errorBody(error)
       enqueue.emit({ type: 'refused', code: body.code, message: body.message, hint: 'the conversation is unchanged; try again later' })
-      if (context.order) enqueue.raise({ type: 'order.done', text: notCompactedText(body) })
+      if (!order) return
+      enqueue.sendTo('desk', { type: 'compaction.ended', order, error: body })
+      enqueue.assign({ order: null })
     }),
-    leaveOrder: enqueueActions(({ context, enqueue }) => {
-      if (context.order) enqueue.raise({ type: 'order.done', text: notCompactedText() })
-    }),
-    answerOrder: enqueueActions(({ context, event, enqueue }) => {
-      const { order } = context
-      if (!order || event.type !== 'order.done') return
-      for (const saying of sayings(context.key, order, 'answer', event.text)) enqueue.raise(saying)
-      for (const said of saidOf(answeredBy(order, context, event.text))) enqueue.emit(said)
+    leaveOrder: enqueueActions(({ context: { order }, enqueue }) => {
+      if (!order) return
+      enqueue.sendTo('desk', { type: 'compaction.ended', order })
       enqueue.assign({ order: null })
     }),
   },
 })
+
+/** What a turn that is running is told of the settings of its conversation. */
+const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...(verbose ? { verbose } : {}) })

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { freshnessRule, isStale, isTimeZone, wallTime } from '../../../src/chat/inbound/freshness.rules.ts'
+import { freshnessRule, isStale } from '../../../src/chat/inbound/freshness.rules.ts'
 
 const at = (iso: string) => Date.parse(iso)
 const minutes = (count: number) => count * 60_000
@@ -111,18 +111,4 @@ test('a channel goes before a type of chat, and that before the rest, field by f
   expect(freshnessRule(policy, { chatType: 'group', channel: 'web' })).toEqual({ mode: 'idle', atHour: 5, idleMinutes: 10 })
   expect(freshnessRule(policy, { chatType: 'group', channel: 'mail' })).toEqual({ mode: 'idle', atHour: 5, idleMinutes: 30 })
   expect(freshnessRule(policy, { channel: 'constructor' })).toEqual({ mode: 'daily', atHour: 5 })
-})
-
-test('a clock on the wall shows midnight as hour 0', () => {
-  expect(wallTime(at('2026-01-05T00:00:07Z'))).toEqual({ year: 2026, month: 1, day: 5, hour: 0, minute: 0, second: 7 })
-  expect(wallTime(at('2026-07-05T18:45:00Z'), 'Asia/Kolkata')).toMatchObject({ day: 6, hour: 0, minute: 15 })
-})
-
-test('a time zone that nobody knows is UTC, and can be told from others', () => {
-  expect(wallTime(at('2026-01-05T10:00:00Z'), 'Mars/Olympus')).toEqual(wallTime(at('2026-01-05T10:00:00Z'), 'UTC'))
-  expect(['Europe/Berlin', 'UTC', 'Mars/Olympus', ''].map(isTimeZone)).toEqual([true, true, false, false])
-})
-
-test('a time beyond all dates is the last of them', () => {
-  expect(wallTime(Number.MAX_SAFE_INTEGER).year).toBe(275_760)
 })

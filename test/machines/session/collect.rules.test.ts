@@ -1,52 +1,8 @@
 import { expect, test } from 'vitest'
 import type { Route } from '../../../src/contracts/reply.ts'
-import {
-  collectable,
-  collectText,
-  dropPolicy,
-  overflowText,
-  queueMode,
-  queueWord,
-  sameRoute,
-  summaryLine,
-} from '../../../src/machines/session/collect.rules.ts'
+import { collectText, overflowText, sameRoute, summaryLine } from '../../../src/machines/session/collect.rules.ts'
 
 const aRoute = (changes: Partial<Route> = {}): Route => ({ channel: 'web', to: 'ann', ...changes })
-
-test.each([
-  ['steer', ['steer', 'queue', 'queued', 'steering', ' STEER ']],
-  ['followup', ['followup', 'FollowUp']],
-  ['collect', ['collect', 'coalesce', '\tCoalesce\n']],
-  ['steer-backlog', ['steer-backlog', 'steer+backlog', 'Steer+Backlog']],
-  ['interrupt', ['interrupt', 'abort']],
-])('%s goes by its aliases, whatever their case and the space around them [OC-07]', (mode, names) => {
-  expect(names.map(queueMode)).toEqual(names.map(() => mode))
-})
-
-test('a name that is none has no mode [OC-07]', () => {
-  expect(['', 'nonsense', 'steer backlog', 'constructor', '__proto__'].map(queueMode)).toEqual(Array(5).fill(undefined))
-  expect([' Old ', 'NEW', 'summarize', 'newest', ''].map(dropPolicy)).toEqual(['old', 'new', 'summarize', undefined, undefined])
-})
-
-test.each([
-  ['collect', { mode: 'collect' }],
-  ['debounce:2s', { debounceMs: 2000 }],
-  ['DEBOUNCE=750', { debounceMs: 750 }],
-  ['cap:25', { cap: 25 }],
-  ['cap:2.5', { cap: 2 }],
-  ['drop:Old', { drop: 'old' }],
-  ['default', { reset: true }],
-  ['Reset', { reset: true }],
-])('/queue reads %s [OC-101]', (word, asked) => {
-  expect(queueWord(word)).toEqual(asked)
-})
-
-test('a cap below 1 is ignored, other values that fit nothing are named, other words are not read [OC-101]', () => {
-  expect(['cap:0', 'cap:-3', 'cap:0.5'].map(queueWord)).toEqual([{}, {}, {}])
-  const wrong = ['debounce:soon', 'debounce:', 'cap:many', 'cap:', 'drop:all', 'debounce:-1']
-  expect(wrong.map(queueWord)).toEqual(wrong.map((invalid) => ({ invalid })))
-  expect(['please', 'debounce', 'capx:3', ''].map(queueWord)).toEqual(Array(4).fill(undefined))
-})
 
 test('a dropped message leaves one line of at most 160 characters [OC-16]', () => {
   expect(summaryLine('  first\n\n\tsecond   third ')).toBe('first second third')
@@ -96,19 +52,4 @@ test('a route is told apart by channel, account, target and thread [OC-15]', () 
   expect(others.map((other) => sameRoute(aRoute(), other))).toEqual([false, false, false, false])
   expect(sameRoute(aRoute(), { ...aRoute(), messageId: 'm1' } as Route)).toBe(true)
   expect([sameRoute(undefined, undefined), sameRoute(aRoute(), undefined), sameRoute(undefined, aRoute())]).toEqual([true, false, false])
-})
-
-test('messages come together only where all answers go to one place [OC-20]', () => {
-  expect(collectable([aRoute(), aRoute(), aRoute()])).toBe(true)
-  expect(collectable([undefined, undefined])).toBe(true)
-  expect(collectable([])).toBe(true)
-  expect(collectable([aRoute(), aRoute({ thread: 't1' })])).toBe(false)
-  expect(collectable([aRoute(), aRoute(), undefined])).toBe(false)
-  expect(collectable([undefined, aRoute()])).toBe(false)
-})
-
-test('messages of a channel that cannot be written to do not come together [OC-20]', () => {
-  expect(collectable([aRoute(), aRoute()], ['mail'])).toBe(false)
-  expect(collectable([aRoute(), aRoute()], ['mail', 'web'])).toBe(true)
-  expect(collectable([undefined], [])).toBe(true)
 })

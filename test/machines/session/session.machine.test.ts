@@ -1,53 +1,180 @@
 import { expect, test } from 'vitest'
-import { createMachine, sendParent } from 'xstate'
+import { fromCallback } from 'xstate'
+import type { DeskRequest } from '../../../src/contracts/desk.ts'
 import { noUsage } from '../../../src/contracts/message.ts'
-import { defaultProfile, type Profile, queueMax } from '../../../src/contracts/profile.ts'
+import { queueMax } from '../../../src/contracts/profile.ts'
 import type { QueueMode } from '../../../src/contracts/settings.ts'
-import type { TurnOutput } from '../../../src/contracts/turn.ts'
 import { nextMessages } from '../../../src/machines/session/queue.rules.ts'
+import { withDesk } from '../../../src/machines/session/session.effects.ts'
 import { sessionMachine } from '../../../src/machines/session/session.machine.ts'
-import { pipe } from '../pipe.ts'
 import { walker } from '../walk.ts'
+import { ended, message, overflow, profile, refused, replies, stub } from './stage.ts'
 
-/** Stands for a turn: it ends when it is told how, and passes on what it is told to say. */
-const stub = createMachine({
-  initial: 'on',
-  output: ({ event }) => (event as unknown as { output: { output: unknown } }).output.output,
-  states: {
-    on: { on: { end: 'off', say: { actions: sendParent(({ event }) => (event as unknown as { event: { type: string } }).event) } } },
-    off: { type: 'final', output: ({ event }) => event },
-  },
-})
-const session = walker(sessionMachine, ['summarise', 'fork'], () => ({ turn: stub, stream: pipe }))
+const actors = () => ({ turn: stub })
+const bare = walker(sessionMachine, ['summarise', 'fork'], actors)
+
+/** A desk that answers as each message says; an order to compact it answers with what became of it. */
+const scripted = fromCallback<DeskRequest>(({ sendBack, receive }) =>
+  receive((request) => {
+    if (request.type === 'message') {
+      const { message: asked, session } = request
+      const answer = (asked.annotations?.answer ?? {}) as { type?: string }
+      // The conversation has begun anew by then.
+      const again = answer.type === 'stale' && session.record.resets > 0
+      sendBack({ ...asked, ...answer, ...(answer.type === undefined || again ? { type: 'admit' } : {}), heard: session })
+    } else if (request.type === 'compaction.ended') {
+      const { order, summary, error } = request
+      const { id, at, profile: settings } = order
+      sendBack({ type: 'say', id, at, profile: settings, text: summary ? 'Compacted.' : (error?.message ?? 'stopped'), accepted: true })
+    } else sendBack({ type: 'note', at: 0, text: JSON.stringify(request) })
+  }),
+)
+const session = walker(withDesk(sessionMachine, { logic: scripted }), ['summarise', 'fork'], actors)
 
 const hash = 'a'.repeat(64)
-const profile = (queueMode: QueueMode = 'steer'): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', queueMode })
-const message = (id: string, queueMode?: QueueMode) => ({ type: 'message', id, text: id, at: 0, profile: profile(queueMode) })
-const ended = (ids: string[], output: Partial<TurnOutput> = {}) => ({
-  type: 'end',
-  output: {
-    runId: ids[0],
-    status: 'completed',
-    outcome: 'replied',
-    ids,
-    text: 'hi',
-    partial: false,
-    answerId: `${ids[0]}:1`,
-    usage: noUsage,
-    steps: 1,
-    toolCalls: 0,
-    model: 'test/model',
-    transcriptLength: 2,
-    ...output,
-  },
-})
-const overflow = { status: 'failed', outcome: 'reset', error: { code: 'provider_overflow', message: 'too long', retryable: false } } as const
 const start = () => session.start({ key: 's' })
 const running = () => start().send(message('a'))
-const refused = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'refused' ? [event.code] : []))
 const statuses = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'accepted' ? [event.status] : []))
 const approval = (callId: string) => ({ callId, runId: 'a', name: 'pay', input: {}, inputHash: hash, attempt: 1, why: 'approval' })
 const decision = (callId: string, inputHash = hash, attempt = 1) => ({ type: 'approve', callId, decision: 'approve', inputHash, attempt })
+/** A message, and how the desk answers it. */
+const asks = (id: string, answer: object, more: object = {}) => ({ ...message(id), annotations: { answer }, ...more })
+const stop = (id = 'stop') => asks(id, { type: 'stop', text: 'Stopped.' })
+const anew = (id = 'new', text = '') => asks(id, { type: 'startOver', text })
+const shorten = (id = 'compact') => asks(id, { type: 'compact', instructions: 'keep the names' })
+const says = (id: string, more: object = {}) => asks(id, { type: 'say', text: 'It is so.', ...more })
+const waiting = (mode: QueueMode = 'followup') =>
+  running()
+    .send(message('b', mode))
+    .tell('turn', ended(['a']))
+
+test('without a desk each message is admitted, whatever it carries, and its turn is handed that', () => {
+  const walk = bare.start({ key: 's' }).send({ ...asks('a', { type: 'refuse' }), text: '/stop' })
+
+  expect(walk.context).toMatchObject({ desk: false, run: { runId: 'a', facts: { answer: { type: 'refuse' } } } })
+  expect(walk.child('desk')).toBeUndefined()
+})
+
+test('what has nothing for the desk passes it by, until there has been something', () => {
+  const walk = running()
+  expect(walk.child('desk')).toBeUndefined()
+  walk.tell('turn', ended(['a'])).send(asks('b', {}))
+  expect(walk.child('desk')).toBeDefined()
+  expect(walk.context.run).toMatchObject({ runId: 'b' })
+
+  // A setting that no turn has is for the desk to heed.
+  expect(
+    start()
+      .send({ type: 'configure', at: 1, toggles: { thinking: 'high' } })
+      .send(message('a'))
+      .child('desk'),
+  ).toBeUndefined()
+  expect(
+    start()
+      .send({ type: 'configure', at: 1, toggles: { send: 'off' } })
+      .send(message('a'))
+      .child('desk'),
+  ).toBeDefined()
+})
+
+test('what the desk says, skips and refuses needs no turn, and has its outcome at once', () => {
+  const walk = start().send(says('a', { changes: { thinking: 'high' }, note: 'the model is another one' }))
+  expect(walk).toMatchObject({
+    state: 'awaiting-input',
+    context: { run: null, record: { toggles: { thinking: 'high' }, notes: [{ text: 'the model is another one' }] } },
+  })
+  expect(walk.heard()).toMatchObject([
+    { type: 'accepted', id: 'a', status: 'answered' },
+    { type: 'final', ids: ['a'], text: 'It is so.', outcome: 'replied' },
+    { type: 'transcript', ended: [{ ids: ['a'] }] },
+  ])
+  walk.send(asks('b', { type: 'skip', reason: 'duplicate' })).send(asks('c', { type: 'refuse', code: 'forbidden', message: 'no', hint: 'none' }))
+  expect(walk.heard()).toMatchObject([
+    { type: 'skipped', id: 'b', reason: 'duplicate' },
+    { type: 'final', ids: ['b'], outcome: 'silent' },
+    { type: 'transcript', ended: [{ ids: ['b'] }] },
+    { type: 'refused', code: 'forbidden', message: 'no', hint: 'none' },
+    { type: 'transcript', drop: ['c'] },
+  ])
+})
+
+test('a conversation that the desk calls stale begins anew, and the desk is asked once more', () => {
+  const walk = waiting()
+    .pass(500)
+    .tell('turn', ended(['b']))
+    .send(asks('c', { type: 'stale' }, { at: 9 }))
+
+  expect(walk.context).toMatchObject({ run: { runId: 'c' }, transcriptLength: 0, record: { resets: 1, startedAt: 9 } })
+  expect(walk.heard().find(({ type }) => type === 'reset')).toMatchObject({ reason: 'stale' })
+})
+
+test('the desk is told what the session is busy with', () => {
+  const doing = (walk: ReturnType<typeof start>) => {
+    walk.send(asks('q', { type: 'skip', reason: 'duplicate' }))
+    return walk
+  }
+  const seen: unknown[] = []
+  const noting = fromCallback<DeskRequest>(({ receive }) =>
+    receive((request) => void (request.type === 'message' && seen.push(request.session.doing))),
+  )
+  const noted = walker(withDesk(sessionMachine, { logic: noting }), ['summarise', 'fork'], actors)
+  const begun = () => noted.start({ key: 's' }).send(message('a'))
+
+  doing(noted.start({ key: 's' }))
+  doing(begun())
+  doing(
+    begun()
+      .send(message('b', 'followup'))
+      .tell('turn', ended(['a'])),
+  )
+  doing(begun().send({ type: 'reset' }))
+  doing(
+    begun()
+      .tell('turn', ended(['a']))
+      .send({ type: 'compact', profile: profile() }),
+  )
+
+  expect(seen).toEqual(['idle', 'answering', 'waiting', 'resetting', 'compacting'])
+})
+
+test('[OC-20] messages of different places never become one prompt', () => {
+  const at = (id: string, place: string) => ({ ...message(id, 'collect'), annotations: { answer: { place } } })
+  const collected = (...places: string[]) => {
+    const walk = running()
+    for (const [n, place] of places.entries()) walk.send(at(`m${n}`, place))
+    return walk.tell('turn', ended(['a'])).pass(500).context.run.ids
+  }
+
+  expect(collected('ann', 'ann')).toEqual(['m0', 'm1'])
+  expect(collected('ann', 'ben', 'ann')).toEqual(['m0'])
+})
+
+test('an introduction is told until a turn with it has ended well, and again where it is due', () => {
+  const group = (id: string, due?: true) => asks(id, { intro: { text: 'be brief', as: 'mention', ...(due ? { due } : {}) } })
+  const intro = (walk: ReturnType<typeof start>) => walk.context.run.facts.intro
+  const walk = start().send(group('a'))
+  expect(intro(walk)).toBe('be brief')
+  walk.tell('turn', ended(['a'], { status: 'failed' })).send(group('b'))
+  expect(intro(walk)).toBe('be brief')
+  walk.tell('turn', ended(['b'])).send(group('c'))
+  expect(intro(walk)).toBeUndefined()
+
+  walk.tell('turn', ended(['c'])).send(group('d', true))
+  expect(intro(walk)).toBe('be brief')
+  // The scripted desk keeps what it hears as a note.
+  expect(walk.tell('turn', ended(['d'])).context.record.notes).toMatchObject([{ text: '{"type":"introduced","as":"mention"}' }])
+})
+
+test('of a message that wants to be spoken of the desk hears when it is taken in, and when it is not', () => {
+  const remarks = { always: 'by the way' }
+  const notes = (walk: ReturnType<typeof start>) => walk.context.record.notes.map(({ text }: { text: string }) => JSON.parse(text))
+  expect(notes(running().send(asks('b', { remarks })))).toMatchObject([{ type: 'accepted', id: 'b', steered: true, remarks }])
+  expect(notes(running().send(asks('b', { remarks }, { profile: profile('followup') })))).toMatchObject([{ type: 'accepted', steered: false }])
+
+  const full = running()
+  for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`, 'followup'))
+  expect(notes(full.send(asks('x', { remarks }, { profile: profile('followup') })))).toMatchObject([{ type: 'refused' }])
+})
 
 test('a message is accepted, gets a turn, and its outcome is noted', () => {
   const walk = running()
@@ -204,17 +331,6 @@ test('compaction by hand', async () => {
   expect(begin().send({ type: 'reset' })).toMatchObject({ state: 'awaiting-input', context: { transcriptLength: 0 } })
 })
 
-const said = (id: string, directive: object, text = '', more: object = {}) => ({ ...message(id), text, directives: [directive], ...more })
-const stop = (id = 'stop') => said(id, { name: 'stop' })
-const anew = (id = 'new', text = '') => said(id, { name: 'reset', value: '/new' }, text)
-const shorten = (id = 'compact') => said(id, { name: 'compact', value: 'keep the names' })
-const replies = (walk: ReturnType<typeof start>) =>
-  walk.heard().flatMap((event) => (event.type === 'final' ? [[(event.ids as string[])[0], event.text]] : []))
-const waiting = (mode: QueueMode = 'followup') =>
-  running()
-    .send(message('b', mode))
-    .tell('turn', ended(['a']))
-
 test('those that wait get their turn when nothing has come in for a while', () => {
   const walk = running()
     .send(message('b', 'followup'))
@@ -235,97 +351,6 @@ test('those that wait get their turn when nothing has come in for a while', () =
   expect(walk.context.run).toMatchObject({ runId: 'c' })
 })
 
-test('while they wait for more: interrupt goes first, a stop, a reset or a word to clear takes them away, and the queue has its bound', () => {
-  expect(waiting().send(message('c', 'interrupt')).context).toMatchObject({ run: { runId: 'c' }, queue: [] })
-  expect(replies(waiting().send(stop()))).toEqual([['stop', 'Stopped. 1 waiting message was dropped.']])
-  for (const event of [stop(), { type: 'clear' }, { type: 'cancel' }, { type: 'cancel', runId: 'b' }, { type: 'reset', at: 1 }])
-    expect(waiting().send(event)).toMatchObject({ state: 'awaiting-input', context: { queue: [] } })
-  expect(waiting().send(anew('n', 'hi')).context).toMatchObject({ run: { runId: 'n' }, queue: [], transcriptLength: 0 })
-  expect(refused(waiting().send(message('c', 'followup')).send({ type: 'cancel', runId: 'x' }))).toEqual(['not_found'])
-  const full = waiting()
-  for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`, 'followup'))
-  expect(refused(full)).toEqual(['overloaded'])
-})
-
-test('a stop ends the run and all that waits, and says so; what is said next is taken', () => {
-  const walk = running().send(message('b', 'followup'))
-  walk.heard()
-  walk.send(stop())
-
-  expect(walk.state).toEqual({ running: 'stopping' })
-  expect(walk.context).toMatchObject({ queue: [], record: { abortedLastRun: true } })
-  expect(replies(walk)).toEqual([['stop', 'Stopped. 1 waiting message was dropped.']])
-  walk.tell('turn', ended(['a'], { status: 'cancelled', outcome: 'aborted' }))
-  expect(walk.send(message('c')).state).toEqual({ running: 'answering' })
-  expect(replies(start().send(stop()))).toEqual([['stop', 'Nothing is running.']])
-})
-
-test('anew: at once when nothing runs, else when the turn has stopped; what follows the command is the first message', () => {
-  const idle = running().tell('turn', ended(['a']))
-  const { sessionId } = idle.context.record
-  idle.send(anew('n', 'hello'))
-  expect(idle.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0, record: { resets: 1 } })
-  expect(idle.context.record.sessionId).not.toBe(sessionId)
-  expect(idle.heard().find(({ type }) => type === 'notice')?.text).toContain('New session')
-
-  const busy = running().send(message('b', 'followup')).send(anew('n'))
-  expect(busy.state).toEqual({ running: 'resetting' })
-  busy.tell('turn', ended(['a'], { status: 'cancelled' }))
-  expect(busy.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0 })
-})
-
-test('compaction by a command stops what runs, and says how much shorter it became', async () => {
-  expect(replies(start().send(shorten()))).toEqual([['compact', 'There is no history to compact.']])
-  const walk = running().send(shorten()).send(message('b'))
-  expect(walk.state).toEqual({ running: 'yielding' })
-  walk.tell('turn', ended(['a'], { status: 'cancelled', transcriptLength: 6 }))
-  expect(walk.state).toBe('compacting')
-  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 6, instructions: 'keep the names' }])
-  expect(replies(walk.send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
-  await walk.resolve('summarise', {
-    kind: 'summary',
-    id: 's:summary-1.0',
-    text: 'S',
-    keep: 2,
-    usage: noUsage,
-    tokens: { before: 12_400, after: 900 },
-  })
-  expect(replies(walk)).toEqual([['compact', 'Compacted: 12k → 900 tokens.']])
-
-  const idle = () =>
-    running()
-      .tell('turn', ended(['a']))
-      .send(shorten())
-  expect(replies(await idle().reject('summarise', new Error('no')))).toEqual([['compact', 'The conversation was not compacted: no.']])
-  for (const event of [stop(), { type: 'cancel' }, { type: 'reset', at: 1 }])
-    expect(replies(idle().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
-  expect(idle().send(anew('n', 'hi')).context.run).toMatchObject({ runId: 'n' })
-  const full = running().send(shorten())
-  for (let n = 0; n <= queueMax; n++) full.send(message(`m${n}`))
-  expect(refused(full)).toEqual(['overloaded'])
-})
-
-test('[OC-44] an order to compact has its answer, whatever comes before it is done', async () => {
-  const yielding = () => running().send(shorten())
-  expect(replies(yielding().send(shorten('again')))).toEqual([['again', 'The conversation is being compacted already.']])
-  for (const event of [stop(), anew('n', 'hi'), { type: 'cancel' }, { type: 'cancel', runId: 'a' }, { type: 'reset', at: 1 }])
-    expect(replies(yielding().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
-  const waits = await waiting().send(shorten()).resolve('summarise', { kind: 'summary', id: 's:summary-1.0', text: 'S', keep: 1, usage: noUsage })
-  expect(replies(waits)).toEqual([['compact', 'Compacted.']])
-})
-
-test('a stop, or an order to compact, leaves a reset standing that was accepted before', () => {
-  const resetting = () => running().send(anew('n', 'hi'))
-  expect(
-    resetting()
-      .send(stop())
-      .tell('turn', ended(['a'], { status: 'cancelled' })).context,
-  ).toMatchObject({ transcriptLength: 0, run: null, record: { resets: 1 } })
-  const walk = resetting().send(shorten())
-  expect(replies(walk)).toEqual([['compact', expect.stringContaining('nothing to compact')]])
-  expect(walk.tell('turn', ended(['a'], { status: 'cancelled' })).context.run).toMatchObject({ runId: 'n' })
-})
-
 test('no message joins a turn that shortens its history', () => {
   const walk = running()
     .tell('turn', { type: 'say', event: { type: 'compaction.started' } })
@@ -343,91 +368,121 @@ test('steer-backlog: the turn is shown the message, and it gets one of its own',
   expect(walk.state).toEqual({ running: 'answering' })
 })
 
-test('a message of a channel that comes again is skipped, also while a turn is running, until 20 minutes have passed', () => {
-  const origin = { channel: 'test', to: 'ann', messageId: '7' }
-  const walk = running().send({ ...message('b', 'followup'), origin, at: 1 })
+test('wishes are kept and taken back from outside, and events are kept for the model', () => {
+  const walk = start().send({ type: 'configure', at: 1, toggles: { verbose: 'full', model: 'test/b' } })
+  walk.send({ type: 'configure', at: 2, toggles: { model: null } }).send({ type: 'note', at: 3, text: 'the job is done' })
+
+  expect(walk.context.record).toMatchObject({ toggles: { verbose: 'full' }, notes: [{ at: 3, text: 'the job is done' }] })
+  expect(walk.context.record.toggles).not.toHaveProperty('model')
+  expect(walk.send({ type: 'clear' }).context.queue).toEqual([])
+})
+
+test('closed is the end', () => {
+  expect(start().send({ type: 'close' }).state).toBe('closed')
+})
+
+test('[OC-09] a turn that has said all takes in nothing more: what comes is for the next one', () => {
+  const walk = running().tell('turn', { type: 'say', event: { type: 'turn.delivering' } })
+  expect(walk.state).toEqual({ running: 'delivering' })
+  walk.send(message('b'))
+  expect(walk.context.run.ids).toEqual(['a'])
+  expect(walk.context.queue).toMatchObject([{ id: 'b' }])
+
+  expect(walk.tell('turn', ended(['a'])).pass(500).context.run).toMatchObject({ runId: 'b' })
+})
+
+test('while they wait for more: interrupt goes first, a stop, a reset or a word to clear takes them away, and the queue has its bound', () => {
+  expect(waiting().send(message('c', 'interrupt')).context).toMatchObject({ run: { runId: 'c' }, queue: [] })
+  expect(replies(waiting().send(stop()))).toEqual([['stop', 'Stopped.']])
+  for (const event of [stop(), { type: 'clear' }, { type: 'cancel' }, { type: 'cancel', runId: 'b' }, { type: 'reset', at: 1 }])
+    expect(waiting().send(event)).toMatchObject({ state: 'awaiting-input', context: { queue: [] } })
+  expect(waiting().send(anew('n', 'hi')).context).toMatchObject({ run: { runId: 'n' }, queue: [], transcriptLength: 0 })
+  expect(refused(waiting().send(message('c', 'followup')).send({ type: 'cancel', runId: 'x' }))).toEqual(['not_found'])
+  const full = waiting()
+  for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`, 'followup'))
+  expect(refused(full)).toEqual(['overloaded'])
+})
+
+test('a stop ends the run and all that waits, and says so; what is said next is taken', () => {
+  const walk = running().send(message('b', 'followup'))
   walk.heard()
-  walk.send({ ...message('c', 'followup'), origin, at: 20 * 60_000 })
-  expect(walk.heard()).toMatchObject([
-    { type: 'skipped', id: 'c', reason: 'duplicate' },
-    { type: 'final', ids: ['c'], outcome: 'silent' },
-    { ended: [{}] },
-  ])
+  walk.send(stop())
 
-  expect(walk.send({ ...message('d', 'followup'), origin, at: 20 * 60_000 + 1 }).context.queue).toMatchObject([{ id: 'b' }, { id: 'd' }])
+  expect(walk.state).toEqual({ running: 'stopping' })
+  expect(walk.context).toMatchObject({ queue: [], record: { abortedLastRun: true } })
+  expect(replies(walk)).toEqual([['stop', 'Stopped.']])
+  walk.tell('turn', ended(['a'], { status: 'cancelled', outcome: 'aborted' }))
+  expect(walk.send(message('c')).state).toEqual({ running: 'answering' })
+  expect(replies(start().send(stop()))).toEqual([['stop', 'Stopped.']])
 })
 
-test('an order changes the session and is answered by it; within a message a setting holds for that message alone', () => {
-  const walk = start().send(said('a', { name: 'think', value: 'high' }))
-  expect(walk.state).toBe('awaiting-input')
-  expect(replies(walk)).toEqual([['a', 'Thinking: high.']])
-  walk.send(said('b', { name: 'think', value: 'low' }, 'hi'))
-  expect(walk.context.run.profile.thinking).toBe('low')
-  walk.tell('turn', ended(['b'])).send(message('c'))
-  expect(walk.context.run.profile.thinking).toBe('high')
+test('anew: at once when nothing runs, else when the turn has stopped; what follows the command is the first message', () => {
+  const idle = running().tell('turn', ended(['a']))
+  const { sessionId } = idle.context.record
+  idle.send(anew('n', 'hello'))
+  expect(idle.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0, record: { resets: 1 } })
+  expect(idle.context.record.sessionId).not.toBe(sessionId)
 
+  const busy = running().send(message('b', 'followup')).send(anew('n'))
+  expect(busy.state).toEqual({ running: 'resetting' })
+  busy.tell('turn', ended(['a'], { status: 'cancelled' }))
+  expect(busy.context).toMatchObject({ run: { runId: 'n' }, transcriptLength: 0 })
+})
+
+test('compaction by a command stops what runs, and is answered when it has ended', async () => {
+  expect(refused(start().send(shorten()))).toEqual(['bad_request'])
+  const walk = running().send(shorten()).send(message('b'))
+  expect(walk.state).toEqual({ running: 'yielding' })
+  walk.tell('turn', ended(['a'], { status: 'cancelled', transcriptLength: 6 }))
+  expect(walk.state).toBe('compacting')
+  expect(walk.inputs('summarise')).toMatchObject([{ upTo: 6, instructions: 'keep the names' }])
+  await walk.resolve('summarise', {
+    kind: 'summary',
+    id: 's:summary-1.0',
+    text: 'S',
+    keep: 2,
+    usage: noUsage,
+    tokens: { before: 12_400, after: 900 },
+  })
+  expect(replies(walk)).toEqual([['compact', 'Compacted.']])
+
+  const idle = () =>
+    running()
+      .tell('turn', ended(['a']))
+      .send(shorten())
+  expect(replies(await idle().reject('summarise', new Error('no')))).toEqual([['compact', 'no']])
+  for (const event of [stop(), { type: 'cancel' }, { type: 'reset', at: 1 }])
+    expect(replies(idle().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
+  expect(idle().send(anew('n', 'hi')).context.run).toMatchObject({ runId: 'n' })
+  const full = running().send(shorten())
+  for (let n = 0; n <= queueMax; n++) full.send(message(`m${n}`))
+  expect(refused(full)).toEqual(['overloaded'])
+})
+
+test('[OC-44] an order to compact has its answer, whatever comes before it is done', async () => {
+  const yielding = () => running().send(shorten())
+  for (const event of [stop(), anew('n', 'hi'), { type: 'cancel' }, { type: 'cancel', runId: 'a' }, { type: 'reset', at: 1 }])
+    expect(replies(yielding().send(event))).toContainEqual(['compact', expect.stringContaining('stopped')])
+  const waits = await waiting().send(shorten()).resolve('summarise', { kind: 'summary', id: 's:summary-1.0', text: 'S', keep: 1, usage: noUsage })
+  expect(replies(waits)).toEqual([['compact', 'Compacted.']])
+})
+
+test('a stop leaves a reset standing that was accepted before', () => {
+  const resetting = () => running().send(anew('n', 'hi'))
   expect(
-    walk
-      .send(said('d', { name: 'status' }, 'and go on'))
-      .heard()
-      .find(({ type }) => type === 'notice'),
-  ).toMatchObject({ id: 'd' })
-  expect(walk.context.run.ids).toEqual(['c', 'd'])
-})
-
-test('what the session says to a channel goes through a pipeline of its own, which leaves nothing behind', () => {
-  const onChannel = (id: string, directive: object) =>
-    said(id, directive, '', { origin: { channel: 'test', to: 'ann', messageId: id }, delivery: {} })
-  const walk = start().send(onChannel('a', { name: 'status' }))
-  expect(walk.child('saying-a:answer').getSnapshot().context.told).toEqual([
-    { type: 'delivery.finish', leading: [], payloads: [{ text: expect.stringContaining('Session s') }], trailing: [] },
-  ])
-
-  walk.tell('saying-a:answer', { type: 'flushed' })
-
-  expect(walk.child('saying-a:answer')).toBeUndefined()
+    resetting()
+      .send(stop())
+      .tell('turn', ended(['a'], { status: 'cancelled' })).context,
+  ).toMatchObject({ transcriptLength: 0, run: null, record: { resets: 1 } })
 })
 
 test('[OC-26] rapid messages of one sender become one, and an order among them does not wait for more', () => {
-  const rapid = (id: string) => ({ ...message(id), gatherMs: 500, origin: { channel: 'test', to: 'ann' } })
+  const rapid = (id: string) => asks(id, { gather: { ms: 500, by: 'ann' } })
   const walk = start().send(rapid('a')).pass(400).send(rapid('b')).pass(499)
   expect(walk.state).toBe('debouncing')
   expect(walk.pass(1).context.run.prompt).toEqual({ ids: ['a', 'b'], joined: true })
 
-  expect(
-    start()
-      .send(rapid('a'))
-      .send(said('s', { name: 'status' })).context.run,
-  ).toMatchObject({ ids: ['a'] })
-})
-
-test('[OC-97] the orders of a stranger are skipped', () => {
-  const walk = start().send({ ...message('a'), text: '/think high', ignored: true })
-
-  expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unauthorised' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
-})
-
-test('[OC-06] what a group says without us is skipped, unless all of it is for us', () => {
-  const unnamed = { ...message('a'), origin: { channel: 'test', to: 'room', chatType: 'group', mentioned: false } }
-  const walk = start().send(unnamed)
-  expect(walk.heard()).toMatchObject([{ type: 'skipped', id: 'a', reason: 'unmentioned' }, { type: 'final', outcome: 'silent' }, { ended: [{}] }])
-
-  expect(
-    start()
-      .send({ type: 'configure', toggles: { activation: 'always' }, at: 1 })
-      .send(unnamed).context.run,
-  ).not.toBeNull()
-})
-
-test('[OC-104] what the operator forbids is refused, unless the session wants it', () => {
-  const denied = (id: string) => ({ ...message(id), denied: true })
-  expect(refused(start().send(denied('a')))).toEqual(['forbidden'])
-
-  expect(
-    start()
-      .send(said('s', { name: 'send', value: 'on' }))
-      .send(denied('a')).context.run,
-  ).toMatchObject({ runId: 'a' })
+  expect(start().send(rapid('a')).send(says('s')).context.run).toMatchObject({ ids: ['a'] })
 })
 
 test('[OC-37] a thread begins with what its parent said; if that cannot be read, with nothing', async () => {
@@ -449,81 +504,15 @@ test('[OC-37] a thread begins with what its parent said; if that cannot be read,
       .send(threaded('b')).context.run,
   ).toMatchObject({ runId: 'b' })
   const forking = () => start().send(threaded('a')).send(message('b', 'followup'))
-  expect(forking().send(said('s', { name: 'stop' })).state).toBe('awaiting-input')
+  expect(forking().send(stop()).state).toBe('awaiting-input')
   expect(forking().send({ type: 'cancel' }).context.queue).toEqual([])
   expect(forking().send({ type: 'cancel', runId: 'b' }).state).toBe('forking')
   expect(forking().send({ type: 'reset' }).heard().at(-1)).toMatchObject({ type: 'reset' })
-  expect(forking().send({ ...said('n', { name: 'reset' }), text: 'anew' }).context.run).toMatchObject({ runId: 'n' })
-  expect(forking().send(said('c', { name: 'compact' })).state).toBe('forking')
+  expect(forking().send(anew('n', 'anew')).context.run).toMatchObject({ runId: 'n' })
+  expect(forking().send(shorten()).state).toBe('forking')
   const full = start().send(threaded('a'))
   for (let n = 0; n < queueMax; n++) full.send(message(`m${n}`))
   expect(refused(full)).toEqual(['overloaded'])
-})
-
-test('a session that is muted answers orders only', () => {
-  const walk = start()
-    .send(said('a', { name: 'send', value: 'off' }))
-    .send(message('b'))
-  expect(refused(walk)).toEqual(['forbidden'])
-  expect(refused(walk.send({ ...said('n', { name: 'reset' }), text: 'anew' }))).toEqual(['forbidden'])
-
-  expect(walk.send(said('c', { name: 'send', value: 'inherit' })).send(message('d')).context.run).toMatchObject({ runId: 'd' })
-})
-
-test('wishes are kept and taken back from outside, and events are kept for the model', () => {
-  const walk = start().send({ type: 'configure', at: 1, toggles: { verbose: 'full', model: 'test/b' } })
-  walk.send({ type: 'configure', at: 2, toggles: { model: null } }).send({ type: 'note', at: 3, text: 'the job is done' })
-
-  expect(walk.context.record).toMatchObject({ toggles: { verbose: 'full' }, notes: [{ at: 3, text: 'the job is done' }] })
-  expect(walk.context.record.toggles).not.toHaveProperty('model')
-  expect(walk.send({ type: 'clear' }).context.queue).toEqual([])
-})
-
-test('a conversation that has gone stale begins anew with the next message', () => {
-  const daily = (id: string, at: number) => ({ ...message(id), at, profile: { ...profile(), freshness: {} } })
-  const hour = 3_600_000
-  const walk = start()
-    .send(daily('a', 3 * hour))
-    .tell('turn', ended(['a']))
-    .send(daily('b', 4 * hour - 1))
-    .tell('turn', ended(['b']))
-  expect(walk.context.record.resets).toBe(0)
-
-  walk.send(daily('c', 4 * hour + 1))
-
-  expect(walk.context).toMatchObject({ run: { runId: 'c' }, transcriptLength: 0, record: { resets: 1 } })
-})
-
-test('[OC-28] an order that comes first in the morning begins the new conversation, too', () => {
-  const hour = 3_600_000
-  const daily = (id: string, at: number, more: object = {}) => ({ ...message(id), at, profile: { ...profile(), freshness: {} }, ...more })
-  const walk = start()
-    .send(daily('a', 3 * hour))
-    .tell('turn', ended(['a']))
-    .send(daily('b', 5 * hour, { text: '', directives: [{ name: 'status' }] }))
-
-  expect(walk.context).toMatchObject({ transcriptLength: 0, record: { resets: 1, updatedAt: 5 * hour } })
-})
-
-test('closed is the end', () => {
-  expect(start().send({ type: 'close' }).state).toBe('closed')
-})
-
-test('[OC-09] a turn that has said all takes in nothing more: what comes is for the next one', () => {
-  const walk = running().tell('turn', { type: 'say', event: { type: 'turn.delivering' } })
-  expect(walk.state).toEqual({ running: 'delivering' })
-  walk.send(message('b'))
-  expect(walk.context.run.ids).toEqual(['a'])
-  expect(walk.context.queue).toMatchObject([{ id: 'b' }])
-
-  expect(walk.tell('turn', ended(['a'])).pass(500).context.run).toMatchObject({ runId: 'b' })
-})
-
-test('[OC-44] while the first messages are gathered there is no history to compact', () => {
-  const gathering = start().send({ ...message('a'), gatherMs: 1000 })
-  expect(gathering.state).toBe('debouncing')
-
-  expect(replies(gathering.send(shorten()))).toEqual([['compact', 'There is no history to compact.']])
 })
 
 test('every transition of the chart has been taken', () => {

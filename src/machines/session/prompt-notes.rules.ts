@@ -1,6 +1,6 @@
 /** What a prompt says besides the words of its sender. */
 import { defaultTokens, type Tokens } from '../../contracts/reply.ts'
-import { wallTime } from './freshness.rules.ts'
+import { wallTime } from './wall-time.rules.ts'
 
 /** Something that happened outside the conversation: a model was switched, a job has finished. `at` in ms since the epoch. */
 type SystemEvent = { at: number; text: string; source?: 'heartbeat' }
@@ -9,8 +9,8 @@ type PromptNotes = {
   /** Somebody stopped the last run. */
   aborted?: boolean
   events?: readonly SystemEvent[]
-  /** The message as its channel names it. */
-  messageId?: string | undefined
+  /** The last line. */
+  hint?: string | undefined
   /** For the times of events; default: UTC. */
   timeZone?: string | undefined
   tokens?: Tokens
@@ -18,11 +18,10 @@ type PromptNotes = {
 
 export const abortedNote = 'Note: your last answer was stopped by the user before it was complete. What you had begun may be half done.'
 
-/** The prompt as the model reads it: notes, then events, then the text, then the id of the message. */
-export const withNotes = (text: string, { aborted, events = [], messageId, timeZone, tokens }: PromptNotes): string => {
+/** The prompt as the model reads it: notes, then events, then the text, then the hint. */
+export const withNotes = (text: string, { aborted, events = [], hint = '', timeZone, tokens }: PromptNotes): string => {
   const lines = eventLines(events, timeZone, tokens)
   const parts = [aborted ? abortedNote : '', lines.join('\n'), text].filter((part) => part !== '').join('\n\n')
-  const hint = messageId === undefined ? '' : messageIdHint(messageId)
   return hint === '' || parts === '' ? parts + hint : `${parts}\n${hint}`
 }
 
@@ -42,6 +41,3 @@ const isNoise = ({ text, source }: SystemEvent, tokens: Tokens): boolean => {
   const token = tokens.heartbeat.replace(/[*_`~\s]/g, '')
   return source === 'heartbeat' || bare === '' || bare === token || /^heartbeat (?:poll|wake)\b/i.test(text.trim())
 }
-
-/** Brackets and line ends inside an id would hide where the hint ends. */
-const messageIdHint = (id: string) => `[message id: ${id.replace(/[[\]\s]+/g, ' ').trim()}]`

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { abortedNote, eventLines, withNotes } from '../../../src/chat/inbound/prompt-notes.rules.ts'
+import { abortedNote, eventLines, withNotes } from '../../../src/machines/session/prompt-notes.rules.ts'
 
 const at = Date.parse('2026-01-05T14:03:22Z')
 
-test('a prompt has the note of a stopped run, then events, then the text, then the id [OC-38]', () => {
-  const prompt = withNotes('go on', { aborted: true, events: [{ at, text: 'the model is now x/y' }], messageId: 'm1' })
+test('a prompt has the note of a stopped run, then events, then the text, then the hint [OC-38]', () => {
+  const prompt = withNotes('go on', { aborted: true, events: [{ at, text: 'the model is now x/y' }], hint: '[message id: m1]' })
 
   expect(prompt).toBe(`${abortedNote}\n\nSystem [2026-01-05 14:03:22 UTC]: the model is now x/y\n\ngo on\n[message id: m1]`)
 })
@@ -12,7 +12,7 @@ test('a prompt has the note of a stopped run, then events, then the text, then t
 test('a prompt of which there is nothing to say is its text', () => {
   expect(withNotes('hello', {})).toBe('hello')
   expect(withNotes('hello', { aborted: false, events: [] })).toBe('hello')
-  expect(withNotes('', { messageId: 'm1' })).toBe('[message id: m1]')
+  expect(withNotes('', { hint: '[message id: m1]' })).toBe('[message id: m1]')
 })
 
 test('events stand in order, each on one line, in the time of the gateway [OC-38]', () => {
