@@ -23,7 +23,8 @@ const fromTraces = async (told: Story, keys: string[]): Promise<Metrics> => {
         if (state === 'failed') runs.failed++
         if (state === 'cancelled') runs.aborted++
       }
-      const { data, directives = [] } = (detail ?? {}) as { data?: { kind?: string; model: string; usage: Usage }; directives?: { name: string }[] }
+      type Detail = { data?: { kind?: string; model: string; usage: Usage }; annotations?: { directives?: { name: string }[] } }
+      const { data, annotations: { directives = [] } = {} } = (detail ?? {}) as Detail
       if (event === 'message' && directives.some(({ name }) => name === 'reset')) resets++
       if (data?.kind !== 'model') continue
       const { inputTokens, outputTokens, cachedInputTokens, cacheWriteTokens } = data.usage
