@@ -17,7 +17,6 @@ export {
   toJson,
   toMermaid,
 } from './actors/index.ts'
-export { machines } from './all-machines.ts'
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
@@ -39,6 +38,7 @@ export {
   type AgentDefinition,
   agent,
   defineApp,
+  type Extension,
   now,
   Run,
   type RunEvent,

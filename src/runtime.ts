@@ -1,15 +1,5 @@
 import { Host, replay, traceEntries } from './actors/index.ts'
 import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
-import {
-  channelTable,
-  chatDesk,
-  chatPublisher,
-  deliverServices,
-  deliveryActor,
-  heartbeatKind,
-  registerHeartbeat,
-  startHeartbeats,
-} from './chat/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
@@ -19,11 +9,12 @@ import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
 import { registerSession, Transcripts, turnWorks } from './machines/index.ts'
 import { createModels } from './models/index.ts'
-import type { Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
+import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
   agentNamed,
   agentTable,
+  checkExtensions,
   checkRetention,
   checkWorkspace,
   consumeInbox,
@@ -40,6 +31,7 @@ import {
   providerKind,
   publishOutputs,
   readCommits,
+  receiveMessage,
   registerProvider,
   Session,
   secondLook,
@@ -63,12 +55,15 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   options: RuntimeOptions<Registered> = {},
 ): Promise<Runtime<Registered>> => {
   defineApp(options)
+  checkShortForms(options)
   const retention = options.retention && checkRetention(options.retention)
   const system = systemEnvironment()
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
   const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
-  const machines = ownMachines(options, ['session', providerKind, heartbeatKind], () => secondLook(check, environment.log))
+  const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)])
+  const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.entries(theirs))
+  const machines = ownMachines(options, ['session', providerKind, ...brought.map(([kind]) => kind)], () => secondLook(check, environment.log))
   /** What has to end again where this fails. */
   const begun: { cluster?: Cluster; host?: Host } = {}
   const { log } = environment
@@ -77,7 +72,6 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
   const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
-  const channels = channelTable(options.channels ?? [])
   const env = variables()
   const models = createModels({
     environment,
@@ -121,21 +115,17 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       transcripts,
       models,
       agents,
-      channels,
-      sendRules: options.sendPolicy ?? [],
-      intake: new Map(),
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
+    const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which) }
+    const sockets = extensions.find((one) => one.session !== undefined)?.session?.(extensionParts) ?? {}
     const agentOf = (name: string) => agentNamed(agents, name)
     const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
-    const delivery = deliveryActor(deliverServices(shared))
-    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, turnPlace(shared, options.lanes), {
-      publisher: chatPublisher(delivery),
-      desk: chatDesk(delivery),
-    })
-    const heartbeat = registerHeartbeat({ shared, workspace, delivery, session: (key, agent) => session(key, { agent }) })
-    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), heartbeat, ...machines]
+    const place = turnPlace(shared, options.lanes)
+    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place, sockets)
+    const theirs = brought.map(([, register]) => register(extensionParts))
+    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), ...theirs, ...machines]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
     const host = new Host({
@@ -151,22 +141,23 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
     })
     begun.host = host
-    const parts: Parts = { ...shared, host }
+    const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiving: new Map() }
     const session = (key: string, which: { agent?: string } = {}) =>
       new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     if (resumes) await host.start()
-    if (resumes) await startHeartbeats(shared)
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
     const stopInbox = resumes && !cluster ? consume() : async () => undefined
     cluster?.join({ host, works, agents, consume, drained: () => void drain() })
 
     const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
+    const started: (() => void | Promise<void>)[] = []
     let closed: Promise<void> | undefined
     const ended = Promise.withResolvers<void>()
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        for (const stop of started.splice(0)) await stop()
         diagnostics.stop()
         door?.stop()
         agentHost?.leave()
@@ -241,6 +232,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       [Symbol.asyncDispose]: close,
     }
     const whole: RuntimeParts = { ...parts, runtime }
+    if (resumes) for (const { start } of extensions) if (start) started.push(await start(whole))
     // Whoever shares the bus asks there; a store of one process has its own doors.
     const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(whole) : undefined
     const agentHost =
@@ -264,3 +256,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 
 /** ms for the answers of commands that wait for a turn, when there will be none any more. */
 const answersMs = 1_000
+
+/** Loaded only where it is wanted: an app that names its extensions does not pay for it. @throws RuntimeError bad_request, conflict */
+const defaultChat = async ({ channels, sendPolicy }: RuntimeOptions) =>
+  (await import('./chat/index.ts')).chat({ ...(channels && { channels }), ...(sendPolicy && { sendPolicy }) })
+
+/** What chat takes belongs to it where extensions are named. @throws RuntimeError bad_request */
+const checkShortForms = ({ extensions, channels, sendPolicy }: RuntimeOptions): void => {
+  const [field] = [channels && 'channels', sendPolicy && 'sendPolicy'].filter((name) => name !== undefined)
+  if (extensions && field !== undefined)
+    throw new RuntimeError('bad_request', `'${field}' stands beside 'extensions'`, { field, hint: `write extensions: [chat({ ${field} })]` })
+}

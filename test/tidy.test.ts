@@ -165,6 +165,7 @@ test('every source file is reachable from an entry point', () => {
   const { browser } = JSON.parse(textOf('package.json')) as { browser: Record<string, string> }
   const entries = [
     'src/index.ts',
+    'src/chat.ts',
     'src/client.ts',
     'src/nats.ts',
     'src/testing/index.ts',

@@ -68,6 +68,7 @@ const useThisCopy = (): void => {
   const ending = import.meta.url.endsWith('.ts') ? 'ts' : 'js'
   const copies: Record<string, string> = {
     statecast: new URL(`../index.${ending}`, import.meta.url).href,
+    'statecast/chat': new URL(`../chat.${ending}`, import.meta.url).href,
     'statecast/testing': new URL(`../testing/index.${ending}`, import.meta.url).href,
   }
   registerHooks({

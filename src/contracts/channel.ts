@@ -154,3 +154,6 @@ export type DeliveryOutput =
   | { type: 'channel'; runId: string; channel: string; event: AnyEvent }
   | { type: 'block'; runId: string; kind: SendKind; key: string; route: Route; payload: Payload; messageId?: string }
   | { type: 'typing'; runId: string; route: Route; active: boolean }
+
+/** A rule fits where all that it names does; one that names nothing fits everywhere. */
+export type SendRule = { action: 'allow' | 'deny'; channel?: string; chatType?: NonNullable<Origin['chatType']>; keyPrefix?: string }

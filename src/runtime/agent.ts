@@ -30,7 +30,7 @@ export type AgentDefinition = {
   heartbeat?: Heartbeat
 } & Partial<Omit<Profile, 'agent' | 'model' | 'heartbeat'>>
 
-const checkChoice = (choice: ModelChoices): ModelChoices => {
+export const checkChoice = (choice: ModelChoices): ModelChoices => {
   for (const ref of [...(choice.allowed ?? []), ...Object.values(choice.aliases ?? {})])
     if (typeof ref !== 'string' || !/^[^/\s]+\/.+$/.test(ref))
       throw new RuntimeError('bad_request', `'${String(ref).slice(0, 80)}' is not a model reference`, {
@@ -40,7 +40,7 @@ const checkChoice = (choice: ModelChoices): ModelChoices => {
   return choice
 }
 
-const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
+export const checkHeartbeat = (heartbeat: Heartbeat): Heartbeat => {
   const { everyMs, activeHours } = heartbeat
   if (everyMs !== undefined && !(Number.isInteger(everyMs) && everyMs >= 1000))
     throw new RuntimeError('bad_request', `a heartbeat every ${String(everyMs)} ms`, {

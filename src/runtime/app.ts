@@ -13,6 +13,10 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
   models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
   credentials: [(value) => isRecord(value) && Object.values(value).every(Array.isArray), 'lists of { id, type, value } by provider'],
+  extensions: [
+    (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isText(one.name)),
+    'a list of extensions, such as chat({ … }) of statecast/chat',
+  ],
   channels: [
     // What is wrong with which of them is said when they are taken in.
     (value) => Array.isArray(value) && value.every(isRecord),

@@ -1,25 +1,27 @@
 /** What `createRuntime` and an app file take. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
 import type { HostLimits } from '../actors/index.ts'
-import type { SendRule } from '../chat/inbound/dedupe.rules.ts'
 import type { Agent } from '../contracts/agent.ts'
-import type { Channel } from '../contracts/channel.ts'
+import type { Channel, SendRule } from '../contracts/channel.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
+import type { Extension } from './extension.ts'
 import type { Machines } from './interface.ts'
 import type { Retention } from './retention.ts'
 
 export type RuntimeOptions<Registered extends Machines = Machines> = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
   agents?: readonly Agent[]
-  /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
+  /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
+  extensions?: readonly Extension[]
+  /** Short for `extensions: [chat({ channels })]`: where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
   /** Models that answer where the one of an agent fails that lists no `fallbacks` of its own, in this order. */
   fallbacks?: readonly string[]
-  /** Where answers may go: a rule that denies wins over one that allows. Default: everywhere. */
+  /** Short for `extensions: [chat({ sendPolicy })]`: where answers may go; a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
   /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
   lanes?: Record<string, number>

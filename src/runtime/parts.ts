@@ -1,8 +1,6 @@
 /** What the storeys inside share of a runtime. `createRuntime()` hands it to them; nothing that users hold leads to it. */
 
 import type { Host } from '../actors/index.ts'
-import type { Channels } from '../chat/channels/channel-table.ts'
-import type { SendRule } from '../chat/inbound/dedupe.rules.ts'
 import type { Directory, ToolNames } from '../cluster/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
@@ -11,6 +9,7 @@ import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
 import type { Outputs } from './event-hub.ts'
+import type { Receive } from './receive.ts'
 
 /** What is there before any actor is. */
 export type SharedParts = {
@@ -22,11 +21,6 @@ export type SharedParts = {
   outputs: Outputs
   transcripts: Transcripts
   models: Models
-  channels: Channels
-  /** Messages whose orders are being looked into, by session: those behind them wait. */
-  intake: Map<string, Promise<unknown>>
-  /** Where answers may go; see `sendPolicy` of the runtime. */
-  sendRules: readonly SendRule[]
   agents: AgentTable
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
@@ -34,8 +28,15 @@ export type SharedParts = {
   admit(): void
 }
 
+/** What the handle of a session works with. */
+export type SessionParts = SharedParts & {
+  receive: Receive
+  /** Messages that something is being looked up for, by session: those behind them wait. */
+  receiving: Map<string, Promise<unknown>>
+}
+
 /** What handles on actors work with. */
-export type Parts = SharedParts & {
+export type Parts = SessionParts & {
   /** The actors of this process. */
   host: Host
 }

@@ -1,6 +1,5 @@
 /** A session as its users hold it. */
 
-import { filled } from '../chat/inbound/receive.ts'
 import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -16,7 +15,8 @@ import type { Tools } from '../contracts/tool.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { lookNowAndThen } from './outcome-poller.ts'
-import type { Parts } from './parts.ts'
+import type { SessionParts } from './parts.ts'
+import { sessionEvent } from './receive.ts'
 import { Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
 
@@ -41,10 +41,10 @@ export type SendOptions = {
 export class Session {
   readonly key: string
   readonly address: Address
-  readonly #parts: Parts
+  readonly #parts: SessionParts
   readonly #agent: Agent
 
-  constructor(parts: Parts, key: string, agent: Agent) {
+  constructor(parts: SessionParts, key: string, agent: Agent) {
     this.key = key
     this.address = { kind: 'session', id: key }
     formatAddress(this.address)
@@ -120,30 +120,31 @@ export class Session {
 
   /** Hands an event over; one whose orders have to be looked into first is not overtaken by those behind it. */
   async #send(event: SessionEvent | Promise<SessionEvent>, how: { id?: string; renews?: string; mustExist?: boolean }): Promise<Receipt> {
-    const { intake, directory } = this.#parts
-    const before = intake.get(this.key)
+    const { receiving, directory } = this.#parts
+    const before = receiving.get(this.key)
     if (before === undefined && !(event instanceof Promise)) return directory.send(this.address, event, how)
     const sent = Promise.allSettled([before, event]).then(async () => ({ receipt: directory.send(this.address, await event, how) }))
     const next = sent.catch(() => undefined)
-    intake.set(this.key, next)
+    receiving.set(this.key, next)
     try {
       return await (await sent).receipt
     } finally {
-      if (intake.get(this.key) === next) intake.delete(this.key)
+      if (receiving.get(this.key) === next) receiving.delete(this.key)
     }
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents } = this.#parts
-    const event = filled(command, {
-      ...this.#parts,
+    const { environment, transcripts, agents, models, receive } = this.#parts
+    const by = {
       agent: this.#agent,
+      models,
       tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
       key: this.key,
       now: environment.clock.now(),
       history: () => transcripts.read(this.address),
       wantedModel: async () => (await this.#context())?.record.toggles.model,
-    })
+    }
+    const event = sessionEvent(command, by, receive)
     // Only a message begins a conversation.
     if (command.type !== 'message') return this.#send(event, { mustExist: true })
     if (command.id === undefined) return this.#send(event, {})

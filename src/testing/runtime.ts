@@ -1,4 +1,5 @@
 /** A whole runtime under a test's thumb: its time, its ids, its crashes, and a store that outlives them. */
+import { chat } from '../chat/index.ts'
 import type { Clock, Environment, Logger, LogLevel } from '../contracts/environment.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
@@ -13,13 +14,15 @@ import { type VirtualClock, virtualClock } from './virtual-clock.ts'
 
 export type LogLine = { level: LogLevel; fields: object; message: string | undefined }
 
-export type TestRuntimeOptions<Registered extends Machines = Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> & {
+export type TestRuntimeOptions<Registered extends Machines = Machines> = LifeOptions<Registered> & {
   seed?: number
   /** Another clock than a fresh {@link virtualClock}. */
   clock?: VirtualClock
   /** Where it keeps everything; default: in memory. */
   store?: TestStore
 }
+
+type LifeOptions<Registered extends Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'>
 
 /** What outlives the lives of a test runtime. */
 export type TestStore = {
@@ -90,6 +93,13 @@ const lifeOf = (clock: Clock): { clock: Clock; end(): void } => {
 
 const decoder = new TextDecoder()
 
+/** As {@link createRuntime} brings it by default, but made here: virtual time does not wait for a file to be loaded. */
+const withChat = <Registered extends Machines>(options: LifeOptions<Registered>, channel: TestChannel): LifeOptions<Registered> => {
+  if (options.extensions) return options
+  const { channels = [channel], sendPolicy = [], ...rest } = options
+  return { ...(rest as LifeOptions<Registered>), extensions: [chat({ channels, sendPolicy })] }
+}
+
 /**
  * Assembles {@link createRuntime} with virtual time, seeded ids, fail points and a store in memory that survives `crash()` and `close()`. Each input of a
  * machine of yours is applied twice, and refused with `not_deterministic` where that is not the same (`checkDeterminism`).
@@ -104,7 +114,7 @@ export const testRuntime = async <Registered extends Machines = Machines>({
   store = inMemory(),
   ...first
 }: TestRuntimeOptions<Registered> = {}): Promise<TestRuntime<Registered> & AsyncDisposable> => {
-  let options: Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> = first
+  let options: LifeOptions<Registered> = first
   const points = failPoints()
   const ids = seededIds(seed)
   const random = seededRandom(seed)
@@ -141,7 +151,7 @@ export const testRuntime = async <Registered extends Machines = Machines>({
     const transport = await store.open(environment, options.prefix)
     listen(transport, options.prefix)
     // The runtime may have to wait for time to pass before it is ready.
-    const runtime = await clock.until(createRuntime({ channels: [channel], checkDeterminism: 'always', ...options, transport, environment }), 60_000)
+    const runtime = await clock.until(createRuntime({ checkDeterminism: 'always', ...withChat(options, channel), transport, environment }), 60_000)
     life = { runtime, end }
     return runtime
   }

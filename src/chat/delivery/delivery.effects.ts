@@ -6,6 +6,7 @@ import type { Clock, Logger } from '../../contracts/environment.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import type { SharedParts } from '../../runtime/index.ts'
+import type { Channels } from '../channels/channel-table.ts'
 import type { Delivered, DeliverInput, DeliverOrder, DeliverReport } from './delivery.context.ts'
 import { deliveryMachine } from './delivery.machine.ts'
 import { Delivering } from './turn-delivery.ts'
@@ -63,7 +64,7 @@ export const deliver = ({
     }
   })
 
-export const deliverServices = ({ channels, outputs, environment }: SharedParts): DeliverServices => ({
+export const deliverServices = ({ outputs, environment }: SharedParts, channels: Channels): DeliverServices => ({
   channel: (id) => channels.get(id),
   // A turn lives where its session does: what the bus says of it is hearsay.
   hear: (session, listener) => outputs.listenHere(formatAddress({ kind: 'session', id: session }), ({ event }) => listener(event)),

@@ -8,7 +8,7 @@ import { pause } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import type { Session, SharedParts } from '../../runtime/index.ts'
-import { channelNamed } from '../channels/channel-table.ts'
+import { type Channels, channelNamed } from '../channels/channel-table.ts'
 import type { deliveryActor } from '../delivery/delivery.effects.ts'
 import { routed } from '../delivery/route.rules.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
@@ -22,8 +22,17 @@ const defaultEveryMs = 30 * 60_000
 const defaultPrompt =
   'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
 
+type Agents = ReadonlyMap<string, Agent>
+
 /** What each of them is: the definition may change between two of them. */
-type Parts = { shared: SharedParts; workspace: string; delivery: ReturnType<typeof deliveryActor>; session(key: string, agent: string): Session }
+type Parts = {
+  shared: SharedParts
+  agents: Agents
+  channels: Channels
+  workspace: string
+  delivery: ReturnType<typeof deliveryActor>
+  session(key: string, agent: string): Session
+}
 
 const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
 
@@ -41,8 +50,8 @@ export const registerHeartbeat = (parts: Parts) =>
   )
 
 /** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
-export const startHeartbeats = async ({ directory, agents, environment }: SharedParts): Promise<void> => {
-  for (const { agent } of agents.values()) {
+export const startHeartbeats = async ({ directory, environment }: SharedParts, agents: Agents): Promise<void> => {
+  for (const agent of agents.values()) {
     if (!agent.heartbeat) continue
     const address = { kind: heartbeatKind, id: agent.name }
     const wanted = { session: agent.heartbeat.session ?? 'main', everyMs: everyOf(agent.heartbeat) }
@@ -56,16 +65,15 @@ export const startHeartbeats = async ({ directory, agents, environment }: Shared
   }
 }
 
-const look = async ({ shared, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
-  const agent: Agent | undefined = shared.agents.get(name)?.agent
-  const heartbeat = agent?.heartbeat
+const look = async ({ shared, agents, channels, workspace }: Parts, { agent: name, session }: HeartbeatInput): Promise<Look> => {
+  const heartbeat = agents.get(name)?.heartbeat
   const at = shared.environment.clock.now()
   const { snapshot } = await shared.directory.read({ kind: 'session', id: session }, true)
   const desk = snapshot?.children?.desk?.context as DeskContext | undefined
   const origin = desk?.record.origin
   const target = heartbeat?.target ?? 'last'
   const route = target === 'none' ? undefined : target === 'last' ? origin && routed(origin).route : target
-  const channel = route && shared.channels.get(route.channel)
+  const channel = route && channels.get(route.channel)
   const ofAccount = route?.account === undefined ? undefined : channel?.heartbeat?.accounts?.[route.account]
   const visibility = resolveVisibility([ofAccount, channel?.heartbeat, heartbeat?.visibility])
   const skip = skipReason({
@@ -83,7 +91,7 @@ const look = async ({ shared, workspace }: Parts, { agent: name, session }: Hear
     showAlerts: visibility.showAlerts,
     ...(skip === undefined ? {} : { skip }),
     ...(route && ready && (visibility.showAlerts || visibility.showOk)
-      ? { route, delivery: resolveDelivery(channelNamed(shared.channels, route.channel), { heartbeat: true }) }
+      ? { route, delivery: resolveDelivery(channelNamed(channels, route.channel), { heartbeat: true }) }
       : {}),
   }
 }
@@ -97,8 +105,8 @@ const isReady = async (channel: Channel, { environment }: SharedParts): Promise<
 }
 
 /** Asked again after a crash it is the same message, and gets the answer that was given. */
-const ask = async ({ shared, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
-  const heartbeat = shared.agents.get(name)?.agent.heartbeat
+const ask = async ({ shared, agents, session }: Parts, { agent: name, session: key, id }: AskInput): Promise<Asked> => {
+  const heartbeat = agents.get(name)?.heartbeat
   const run = await session(key, name).send(heartbeat?.prompt ?? defaultPrompt, {
     idempotencyKey: id,
     queueMode: 'followup',

@@ -1,4 +1,5 @@
 /** Whether what comes in is new, and whether what goes out may. */
+import type { SendRule } from '../../contracts/channel.ts'
 import type { Origin } from '../../contracts/reply.ts'
 import type { SendPolicy } from '../directives/thinking.rules.ts'
 
@@ -20,9 +21,6 @@ export const remember = (seen: Readonly<Seen>, key: string | undefined, now: num
   const duplicate = kept.some((message) => message.key === key)
   return { seen: (duplicate ? kept : [...kept, { key, at: now }]).slice(-seenMax), duplicate }
 }
-
-/** A rule fits where all that it names does; one that names nothing fits everywhere. */
-export type SendRule = { action: 'allow' | 'deny'; channel?: string; chatType?: NonNullable<Origin['chatType']>; keyPrefix?: string }
 
 type SendQuestion = {
   /** What the session itself says. */

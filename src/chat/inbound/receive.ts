@@ -4,75 +4,35 @@
  */
 import { plainCopy, vouchFor } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
-import type { Channel } from '../../contracts/channel.ts'
+import type { Channel, SendRule } from '../../contracts/channel.ts'
 import type { Logger } from '../../contracts/environment.ts'
-import { parseInput } from '../../contracts/parse.ts'
-import { defaultProfile, Profile } from '../../contracts/profile.ts'
+import type { Profile } from '../../contracts/profile.ts'
 import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
-import type { SessionCommand, SessionEvent } from '../../contracts/session.ts'
+import type { SessionEvent } from '../../contracts/session.ts'
+import { type MessageCommand, profileOf, type Receive, type Receiver, splitMessage } from '../../runtime/index.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
 import type { Annotations } from '../desk/annotations.rules.ts'
-import { type SendRule, sendAllowed } from './dedupe.rules.ts'
-import { type OrderIntake, type Orders, ordersIn } from './resolve-directives.ts'
+import { sendAllowed } from './dedupe.rules.ts'
+import { type Orders, ordersIn } from './resolve-directives.ts'
 
-type Message = Extract<SessionCommand, { type: 'message' }>
-
-type Intake = OrderIntake & {
+type ReceiverParts = {
   channels: Channels
   sendRules: readonly SendRule[]
+  /** As they are with people, by name. */
+  agents: ReadonlyMap<string, Agent>
   environment: { log: Logger }
-  /** Key of the session. */
-  key: string
-  now: number
 }
+type Intake = ReceiverParts & Receiver
 
-/** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
-const profileOf = ({ agent, models }: Pick<Intake, 'agent' | 'models'>): Profile => {
-  const model = agent.model ?? models.defaultRef
-  const before = profiles.get(agent)
-  if (before?.model === model) return before
-  const profile = parseInput(Profile, {
-    ...defaultProfile,
-    ...agent.profile,
-    agent: agent.name,
-    model,
-    // A model that nobody has named does not answer for one that somebody has.
-    ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
-  })
-  profiles.set(agent, profile)
-  return profile
-}
-/** An agent does not change: its profile is made and parsed once, not with every message. */
-const profiles = new WeakMap<Agent, Profile>()
+/** Makes the event of a message, with what its sender ordered and what its channel knows of it. */
+export const receiver =
+  (parts: ReceiverParts): Receive =>
+  (command, by) =>
+    received(command, { ...parts, ...by, agent: parts.agents.get(by.agent.name) ?? by.agent })
 
-/** A command as the machine of a session takes it. @param command of a message, with an id */
-export const filled = (command: SessionCommand, intake: Intake): SessionEvent | Promise<SessionEvent> => {
-  const { now: at } = intake
-  switch (command.type) {
-    case 'message':
-      return filledMessage(command, intake)
-    case 'compact':
-      return { ...command, at, profile: profileOf(intake) }
-    case 'reset':
-    case 'configure':
-    case 'note':
-      return { ...command, at }
-    default:
-      return command
-  }
-}
-
-const filledMessage = (
-  { model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, origin, id = '', ...message }: Message,
-  intake: Intake,
-): SessionEvent | Promise<SessionEvent> => {
-  const overrides = {
-    ...(model === undefined ? {} : { model }),
-    ...(queueMode === undefined ? {} : { queueMode }),
-    ...(thinking === undefined ? {} : { thinking }),
-    ...(timeoutMs > 0 ? { runTimeoutMs: timeoutMs } : {}),
-  }
+const received = (command: MessageCommand, intake: Intake): SessionEvent | Promise<SessionEvent> => {
+  const { id, message, origin, overrides, streaming, heartbeat } = splitMessage(command)
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
   const complete = ({ text, ...orders }: Orders): SessionEvent => {
@@ -97,7 +57,7 @@ const filledMessage = (
       id,
       at: intake.now,
       profile,
-      ...(Object.keys(overrides).length === 0 ? {} : { overrides }),
+      ...overrides,
       // What has nothing for the desk passes it by.
       ...(origin || denied || profile.freshness ? { annotations } : {}),
     }

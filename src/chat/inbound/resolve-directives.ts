@@ -1,21 +1,11 @@
 /** The orders in a message, with all that has to be known to carry them out: which model is meant, what it can do, what a prompt is made of. */
-import type { Agent } from '../../contracts/agent.ts'
-import type { Message as TranscriptMessage } from '../../contracts/message.ts'
-import type { Models } from '../../contracts/model.ts'
 import type { Origin } from '../../contracts/reply.ts'
-import type { Tools } from '../../contracts/tool.ts'
+import type { Receiver } from '../../runtime/index.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
 import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
 import { tokensText } from '../directives/numbers.rules.ts'
 
-export type OrderIntake = {
-  agent: Agent
-  tools: Pick<Tools, 'describe'>
-  models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
-  history(): Promise<TranscriptMessage[]>
-  /** The model that the session wants, where it wants another one. */
-  wantedModel(): Promise<string | undefined>
-}
+type OrderIntake = Omit<Receiver, 'key' | 'now'>
 
 /** `ignored` where a stranger says nothing but orders. */
 export type Orders = { text: string; directives?: Directive[]; ignored?: true }

@@ -1,0 +1,83 @@
+/** How a command becomes the event that a session journals: with its agent's profile, what it wants for itself alone, and when it came. */
+import { vouchFor } from '../actors/index.ts'
+import type { Agent } from '../contracts/agent.ts'
+import { definedOf } from '../contracts/defined.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import type { Message as TranscriptMessage } from '../contracts/message.ts'
+import type { Models } from '../contracts/model.ts'
+import { parseInput } from '../contracts/parse.ts'
+import { defaultProfile, Profile } from '../contracts/profile.ts'
+import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
+import type { Tools } from '../contracts/tool.ts'
+
+export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
+
+/** Who receives, and when. */
+export type Receiver = {
+  agent: Agent
+  tools: Pick<Tools, 'describe'>
+  models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
+  /** Key of the session. */
+  key: string
+  now: number
+  history(): Promise<TranscriptMessage[]>
+  /** The model that the session wants, where it wants another one. */
+  wantedModel(): Promise<string | undefined>
+}
+
+/** @param message with an id @returns a promise where something has to be looked up first */
+export type Receive = (message: MessageCommand, by: Receiver) => SessionEvent | Promise<SessionEvent>
+
+/** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
+export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>): Profile => {
+  const model = agent.model ?? models.defaultRef
+  const before = profiles.get(agent)
+  if (before?.model === model) return before
+  const profile = parseInput(Profile, {
+    ...defaultProfile,
+    ...agent.profile,
+    agent: agent.name,
+    model,
+    // A model that nobody has named does not answer for one that somebody has.
+    ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
+  })
+  profiles.set(agent, profile)
+  return profile
+}
+/** An agent does not change: its profile is made and parsed once, not with every message. */
+const profiles = new WeakMap<Agent, Profile>()
+
+/** What a message says, apart from who brought it and what it wants for itself alone. */
+export const splitMessage = ({ model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, origin, id = '', ...message }: MessageCommand) => {
+  const overrides = definedOf({ model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
+  return { id, message, origin, streaming, heartbeat, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
+}
+
+/** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
+export const receiveMessage: Receive = (command, by) => {
+  const { id, message, origin, overrides } = splitMessage(command)
+  if (origin !== undefined)
+    throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
+      field: 'origin',
+      hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',
+    })
+  // Everything in it was parsed on its way here, and is nobody's own.
+  return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides } as SessionEvent)
+}
+
+/** @param receive what makes an event of a message */
+export const sessionEvent = (command: SessionCommand, by: Receiver, receive: Receive): SessionEvent | Promise<SessionEvent> => {
+  const { now: at } = by
+  switch (command.type) {
+    case 'message':
+      return receive(command, by)
+    case 'compact':
+      return { ...command, at, profile: profileOf(by) }
+    case 'reset':
+    case 'configure':
+    case 'note':
+      return { ...command, at }
+    default:
+      return command
+  }
+}
