@@ -62,7 +62,7 @@ export const receiveMessage: Receive = (command, by) => {
       hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',
     })
   // Everything in it was parsed on its way here, and is nobody's own.
-  return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides } as SessionEvent)
+  return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides })
 }
 
 /** @param receive what makes an event of a message */
