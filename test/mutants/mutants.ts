@@ -213,9 +213,9 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'forget who may be answered',
-    file: 'runtime.ts',
-    find: 'options.sendPolicy ?? []',
-    replace: '[]',
+    file: 'chat/chat.ts',
+    find: 'sendRules: sendPolicy',
+    replace: 'sendRules: []',
     tests: ['test/chat/inbound/send-policy.test.ts'],
   },
   {
