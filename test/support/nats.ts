@@ -219,8 +219,6 @@ export const wipe = async (url: string, part = ''): Promise<void> => {
   await nc.close()
 }
 
-/** What a lost power supply takes with it is the matter of other tests, and a sync for each message their price. */
-const unsynced = { jetStreamConfig: 'sync_interval: 2m' }
 let shared: Promise<Nats> | undefined
 
 /**
@@ -232,7 +230,7 @@ export const natsForAll = (): Pick<Nats, 'url' | 'port'> => {
   beforeAll(async () => {
     await natsServer()
     // It ends with the process.
-    shared ??= startNats(unsynced)
+    shared ??= startNats()
     server = await shared
   }, natsFetchMs)
   afterAll(() => server && wipe(server.url))

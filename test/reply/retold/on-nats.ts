@@ -5,7 +5,7 @@ import { partitionCount } from '../../../src/contracts/placement.ts'
 import { formatAddress } from '../../../src/contracts/subjects.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { type TestRuntime, virtualClock } from '../../../src/testing/index.ts'
-import { natsForAll } from '../../support/nats.ts'
+import { ownNats } from '../../support/nats.ts'
 import { natsStore } from '../../support/nats-store.ts'
 import type { Telling } from '../../support/telling.ts'
 import { retell } from './retold.ts'
@@ -48,7 +48,8 @@ const apart = /random/
 /** @param wanted which of the stories are told */
 export const retellOnNats = (given: readonly string[], wanted: (test: string) => boolean = () => true): void => {
   const files = given.filter((file) => !apart.test(file))
-  const server = natsForAll()
+  // What a machine loses when its power is cut is another test's matter.
+  const server = ownNats({ jetStreamConfig: 'sync_interval: 2m' })
   const embedded: Memory = new Map()
   const onNats: Memory = new Map()
   let count = 0
