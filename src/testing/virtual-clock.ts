@@ -21,6 +21,8 @@ export type VirtualClock = Clock & {
 const settleTurns = 12
 /** Turns with nothing to wait for after which work in other threads or on the disk is given real time. */
 const patience = 200
+/** ms of real time after which a file that is still being read, such as a pipe, is waited for no longer. */
+const filePatienceMs = 1_000
 const nextTurn = (): Promise<void> => new Promise((resolve) => void setImmediate(resolve))
 
 /**
@@ -32,8 +34,20 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
   let count = 0
   const timers = new Map<number, { at: number; callback: () => void }>()
 
-  const settle = async (turns = settleTurns): Promise<void> => {
-    for (let turn = 0; turn < turns; turn++) await nextTurn()
+  /** Since when a file has been read or written, in real time. */
+  let filesSince: number | undefined
+  const usesFiles = (): boolean => {
+    if (!process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+      filesSince = undefined
+      return false
+    }
+    filesSince ??= performance.now()
+    return performance.now() - filesSince < filePatienceMs
+  }
+
+  const settle = async (): Promise<void> => {
+    do for (let turn = 0; turn < settleTurns; turn++) await nextTurn()
+    while (usesFiles())
     await outside?.()
   }
   /** Fires the earliest timer that is due by `end`; of several at one time the one that was set first. */
@@ -56,7 +70,7 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
     },
     clearTimeout: (handle) => void timers.delete(handle as number),
     pending: () => timers.size,
-    settle: () => settle(),
+    settle,
     async advance(ms) {
       const end = now + ms
       await settle()
@@ -81,7 +95,7 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
           return (typeof goal === 'function' ? value : goal) as T
         }
         await outside?.()
-        if (outside && reached()) continue
+        if ((outside && reached()) || usesFiles()) continue
         if (fireNext(end)) idle = 0
         else if (++idle > patience) throw new Error(`what the test waits for did not happen within ${timeMaxMs} ms of virtual time`)
       }

@@ -1,4 +1,7 @@
-import { expect, test } from 'vitest'
+import { mkdtemp, readFile, rm, truncate, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
 import { z } from 'zod'
 import { agent, tool } from '../../src/index.ts'
 import { failPoints, seededIds, seededRandom, testRuntime, traceOf, virtualClock } from '../../src/testing/index.ts'
@@ -22,6 +25,21 @@ test('virtual time: timers fire in order of time, then of their setting, and wha
 
   await clock.runAll()
   expect(seen.at(-1)).toBe('c 1020')
+})
+
+test('virtual time: none passes while a file is being read, however long that takes', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'statecast-kit-'))
+  onTestFinished(() => rm(folder, { recursive: true }))
+  const file = join(folder, 'large')
+  await writeFile(file, '')
+  await truncate(file, 32_000_000)
+  const clock = virtualClock(0)
+  clock.setTimeout(() => undefined, 60_000)
+
+  const { length } = await clock.until(readFile(file))
+
+  expect(length).toBe(32_000_000)
+  expect(clock.now()).toBe(0)
 })
 
 test('virtual time: `until` passes as much of it as a promise or a condition needs, and gives up in words', async () => {
