@@ -37,7 +37,7 @@ export const virtualClock = (startMs = Date.UTC(2026, 0, 31, 8, 5), { outside }:
   /** Since when a file has been read or written, in real time. */
   let filesSince: number | undefined
   const usesFiles = (): boolean => {
-    if (!process.getActiveResourcesInfo().some((name) => name.startsWith('FSReq'))) {
+    if (!process.getActiveResourcesInfo().some((name) => /^(?:FSReq|CloseReq)/.test(name))) {
       filesSince = undefined
       return false
     }
