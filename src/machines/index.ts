@@ -1,9 +1,10 @@
 /** An agent's machines with their effects, and the transcript that they share. */
 export type { Cooldowns } from './provider/choose-credential.ts'
 export { type ProviderContext, ProviderEvent, providerMachine } from './provider/provider.machine.ts'
+export type { Desk } from './session/desk.setup.ts'
 export { shownRecord } from './session/record.rules.ts'
 export type { SessionContext } from './session/session.context.ts'
-export { type Desk, registerSession } from './session/session.effects.ts'
+export { registerSession } from './session/session.effects.ts'
 export { Transcripts, transcriptCheck } from './transcript/transcript.ts'
 export { Lanes } from './turn/concurrency.effects.ts'
 export type { Publisher } from './turn/publisher.setup.ts'

@@ -4,10 +4,11 @@ import { chart, machineSignature, registerMachine, replay, toMermaid } from '../
 import { machines } from '../../src/all-machines.ts'
 import { deliveryMachine } from '../../src/chat/delivery/delivery.machine.ts'
 import { chatPublisher } from '../../src/chat/delivery/render.rules.ts'
+import { deskMachine } from '../../src/chat/desk/desk.machine.ts'
 import { partitionOf } from '../../src/contracts/placement.ts'
 import type { Address } from '../../src/contracts/subjects.ts'
 import type { Journal } from '../../src/contracts/transport.ts'
-import { sessionMachine } from '../../src/machines/session/session.machine.ts'
+import { sessionMachine, withDesk } from '../../src/machines/session/session.machine.ts'
 import { turnWith } from '../../src/machines/turn/turn.machine.ts'
 import { now, random, uuid } from '../../src/runtime/moment.ts'
 
@@ -30,7 +31,7 @@ export const lotteryMachine = setup({
 })
 
 /** A conversation as chat extends it. */
-const conversation = sessionMachine.provide({ actors: { turn: turnWith(chatPublisher(deliveryMachine)) } })
+const conversation = withDesk(sessionMachine.provide({ actors: { turn: turnWith(chatPublisher(deliveryMachine)) } }), { logic: deskMachine })
 const all = { ...machines, session: conversation, lottery: lotteryMachine }
 
 export const drawn = (): string =>

@@ -1,4 +1,6 @@
 import type { Profile } from '../../contracts/profile.ts'
+import type { Desk } from './desk.setup.ts'
+import { hasDeskSettings } from './record.rules.ts'
 import { acceptForLater, askDesk, beginAgain, refusals } from './refusals.rules.ts'
 import { begin, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
@@ -219,3 +221,13 @@ export const sessionMachine = sessionSetup.createMachine({
     closed: { type: 'final', description: 'Deleted.' },
   },
 })
+
+/** It looks at what has something for it, and from then on at each message. What has nothing passes it by. */
+export const withDesk = (machine: typeof sessionMachine, { logic }: Pick<Desk, 'logic'>): typeof sessionMachine =>
+  machine.provide({
+    actors: { desk: logic as never },
+    guards: {
+      isForDesk: ({ context, event }) =>
+        context.desk || (event.type === 'message' && event.annotations !== undefined) || hasDeskSettings(context.record),
+    },
+  })
