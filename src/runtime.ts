@@ -7,7 +7,7 @@ import { RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
-import { registerSession, Transcripts, turnWorks } from './machines/index.ts'
+import { providerKind, registerProvider, registerSession, Transcripts, turnWorks } from './machines/index.ts'
 import { createModels } from './models/index.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
@@ -28,11 +28,9 @@ import {
   Outputs,
   othersOn,
   ownMachines,
-  providerKind,
   publishOutputs,
   readCommits,
   receiveMessage,
-  registerProvider,
   Session,
   secondLook,
   sharedCooldowns,

@@ -1,5 +1,5 @@
 /** What `npm pack` puts into the tarball: everything that its pages link to, and nothing else of the repository. */
-import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path/posix'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { aGateway } from './client/a-gateway.ts'
@@ -45,6 +45,22 @@ test('every entry point and the command are in it; sources, tests and benchmarks
 
   expect(packed.files).toEqual(expect.arrayContaining(named.map((path) => path.replace(/^\.\//, ''))))
   expect(packed.files.filter((path) => /^(?:src|test|scripts|bench)\/|\.tsbuildinfo$/.test(path) && path !== 'bench/README.md')).toEqual([])
+})
+
+test('no declaration behind an entry point spells out the type of a chart, whose parameters differ between versions of XState', () => {
+  const { exports } = JSON.parse(textOf('package.json')) as { exports: Record<string, { types?: string }> }
+  const textIn = (path: string): string => readFileSync(join(packed.folder, 'source', path), 'utf8')
+  const reached = new Set<string>()
+  const visit = (path: string): void => {
+    if (reached.has(path)) return
+    reached.add(path)
+    for (const [, target = ''] of textIn(path).matchAll(/(?:from|import)\s*\(?["'](\.[^"']+)\.(?:js|ts)["']/g))
+      visit(join(dirname(path), `${target}.d.ts`))
+  }
+  for (const { types } of Object.values(exports)) if (types) visit(join(types))
+
+  expect(reached.size).toBeGreaterThan(100)
+  expect([...reached].filter((path) => /\b(?:StateMachine|SetupReturn)</.test(textIn(path)))).toEqual([])
 })
 
 test('a program with nothing but the package talks to a node, as the guide says', async () => {

@@ -2,5 +2,4 @@
 export { type ChatAgent, type ChatOptions, chat } from './chat.ts'
 export { parseModelDirectives } from './delivery/model-directives.rules.ts'
 export { cleanText, visibleText } from './delivery/visible-text.rules.ts'
-export { chatDesk } from './desk/desk.effects.ts'
 export { abortWord, parseDirectives } from './directives/directives.rules.ts'

@@ -264,3 +264,6 @@ export type TranscriptNote = {
   /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
   ended?: TurnOutcome[]
 }
+
+/** A turn that wants room to run. */
+export type LaneInput = { session: string; runId: string; lane: string }

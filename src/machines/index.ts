@@ -1,6 +1,10 @@
-/** An agent's machines with their effects, and the transcript that they share. */
+/**
+ * An agent's machines with their effects, and the transcript that they share. No file behind this door spells out the type of a chart: packages that take
+ * our types may have an XState whose types have other parameters.
+ */
 export type { Cooldowns } from './provider/choose-credential.ts'
-export { type ProviderContext, ProviderEvent, providerMachine } from './provider/provider.machine.ts'
+export type { ProviderContext } from './provider/provider.context.ts'
+export { providerKind, registerProvider } from './provider/provider.effects.ts'
 export type { Desk } from './session/desk.setup.ts'
 export { shownRecord } from './session/record.rules.ts'
 export type { SessionContext } from './session/session.context.ts'
@@ -8,5 +12,5 @@ export { registerSession } from './session/session.effects.ts'
 export { Transcripts, transcriptCheck } from './transcript/transcript.ts'
 export { Lanes } from './turn/concurrency.effects.ts'
 export type { Publisher } from './turn/publisher.setup.ts'
-export { turnWorks } from './turn/turn.effects.ts'
 export type { TurnPlace, TurnWorks } from './turn/turn.services.ts'
+export { turnWorks } from './turn/works.effects.ts'

@@ -1,15 +1,8 @@
 /** What is known of the credentials of providers, kept by one actor per provider, so that all sessions on all nodes share it. */
 
-import { registerMachine } from '../actors/index.ts'
 import { errorBody } from '../contracts/errors.ts'
-import type { Cooldowns } from '../machines/index.ts'
-import { type ProviderContext, ProviderEvent, providerMachine } from '../machines/index.ts'
+import { type Cooldowns, type ProviderContext, providerKind } from '../machines/index.ts'
 import type { SharedParts } from './parts.ts'
-
-export const providerKind = 'provider'
-
-export const registerProvider = () =>
-  registerMachine(providerKind, providerMachine, { events: ProviderEvent, defaultInput: (provider) => ({ provider }) })
 
 export const sharedCooldowns = ({ directory, environment }: Pick<SharedParts, 'directory' | 'environment'>): Cooldowns => ({
   async state(provider) {

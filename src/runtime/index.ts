@@ -4,7 +4,7 @@ export type { ActorChild, ActorSnapshot, ChildSnapshot } from './actor-snapshot.
 export { type AgentDefinition, agent, checkChoice, checkHeartbeat } from './agent.ts'
 export { agentNamed, agentTable } from './agent-table.ts'
 export { defineApp } from './app.ts'
-export { providerKind, registerProvider, sharedCooldowns } from './cooldowns.ts'
+export { sharedCooldowns } from './cooldowns.ts'
 export { defaultCheck, secondLook } from './determinism.ts'
 export { Outputs } from './event-hub.ts'
 export { EventQueue } from './event-queue.ts'

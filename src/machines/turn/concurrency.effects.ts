@@ -5,7 +5,7 @@
 import { fromCallback } from 'xstate'
 import { effect } from '../../actors/index.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
-import type { LaneInput } from './turn.setup.ts'
+import type { LaneInput } from '../../contracts/turn.ts'
 
 /** Whoever waits for so long is told of, in ms. */
 const longMs = 2_000

@@ -3,7 +3,7 @@ import { assign, type DoneActorEvent, type ErrorActorEvent, emit, fromCallback, 
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
-import type { LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
+import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import type { LoopEvent, LoopReport } from '../loop/loop.setup.ts'
 import type { ToolEvent } from '../tool-call/tool.machine.ts'
@@ -21,9 +21,6 @@ import {
   type TurnContext,
   usageOf,
 } from './turn.context.ts'
-
-/** A turn that wants room to run. */
-export type LaneInput = { session: string; runId: string; lane: string }
 
 type TurnEvent =
   | { type: 'lane.granted'; waitedMs: number }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { ProviderEvent, providerMachine } from '../../../src/machines/provider/provider.machine.ts'
+import { ProviderEvent } from '../../../src/machines/provider/provider.context.ts'
+import { providerMachine } from '../../../src/machines/provider/provider.machine.ts'
 import { restsUntil } from '../../../src/models/cooldown.rules.ts'
 import { walker } from '../walk.ts'
 
