@@ -6,7 +6,7 @@ import { expect, test } from 'vitest'
 
 const run = fileURLToPath(new URL('./run.ts', import.meta.url))
 
-test('[SHOW-PLANTED] every planted bug is noticed by the simulation or by a test', { timeout: 2_400_000 }, async () => {
+test('[SHOW-PLANTED] every planted bug is noticed by the simulation or by a test', { timeout: 3_600_000 }, async () => {
   const { stdout, stderr } = await promisify(execFile)(process.execPath, [run]).catch((error: { stdout: string; stderr: string }) => error)
 
   const survivors = stdout.split('\n').filter((line) => line.startsWith('SURVIVED'))

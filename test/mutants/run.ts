@@ -13,7 +13,7 @@ import { type Mutant, mutants } from './mutants.ts'
 const { values } = parseArgs({ options: { only: { type: 'string' }, seeds: { type: 'string', default: '400' } } })
 const repository = fileURLToPath(new URL('../..', import.meta.url))
 /** A planted bug may hang whatever it breaks. */
-const patienceMs = 240_000
+const patienceMs = 480_000
 
 /** A copy of what the tests need. */
 const copy = (): string => {
@@ -61,7 +61,7 @@ const look = (folder: string, tests?: string[]): Noticed | undefined => {
 const storeys = ['actors', 'machines', 'tools', 'cluster', 'runtime', 'api', 'chat']
 
 const tested = (folder: string, ...tests: string[]): Noticed | undefined => {
-  const { status, stdout, stderr } = run(folder, 'node_modules/vitest/vitest.mjs', 'run', ...tests)
+  const { status, stdout, stderr } = run(folder, 'node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests)
   return status === 0 ? undefined : { by: 'tests', words: firstWords(stdout + stderr, /FAIL.*?test\/(.*)/) ?? 'the suite' }
 }
 
