@@ -168,6 +168,7 @@ export const mutants: Mutant[] = [
     file: 'actors/root/effect-runner.ts',
     find: 'this.#host.alone(() => this.#later === later && this.launchAll(replica, epoch))',
     replace: 'this.launchAll(replica, epoch)',
+    tests: ['test/actors/root/supervision.test.ts'],
   },
   {
     name: 'acknowledge what is not synced',
@@ -207,8 +208,8 @@ export const mutants: Mutant[] = [
   {
     name: 'log secrets',
     file: 'runtime/system-environment.ts',
-    find: 'pino({ level, redact }',
-    replace: 'pino({ level }',
+    find: 'log[level](redacted({ ...fields(), ...said }), message)',
+    replace: 'log[level]({ ...fields(), ...said }, message)',
     tests: ['test/runtime/system-environment.test.ts'],
   },
   {
