@@ -27,7 +27,7 @@ const awake = async (): Promise<Table> => {
       ['floor: a bare XState actor and its two texts', all.map(({ floor }) => floor / 1024)],
       ['a session: machine, transcript, ledger', perSession],
     ],
-    [goal('a live session', percentile(perSession, 0.5), 'at most', 25, 'KiB')],
+    [goal('a live session', percentile(perSession, 0.5), 'at most', 8, 'KiB')],
   )
   show(table)
   return table

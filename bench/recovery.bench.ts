@@ -1,6 +1,6 @@
 /** How long does it take to bring a root back from its journal, per recorded input? */
 import { Host } from '../src/actors/host/host.ts'
-import { readPast } from '../src/actors/journal/recovery.ts'
+import { recover } from '../src/actors/journal/recovery.ts'
 import { type Registration, registerMachine } from '../src/actors/registration.ts'
 import type { Address } from '../src/contracts/subjects.ts'
 import type { Transport } from '../src/contracts/transport.ts'
@@ -14,7 +14,7 @@ const inputs = amount(20_000)
 /** µs per input to fold the journal of a root from its first commit. */
 const fold = async ({ journal }: Transport, address: Address, registration: Registration, count: number): Promise<number> => {
   const start = performance.now()
-  await readPast(journal, address, registration, { fromStart: true })
+  await recover(journal, address, registration, { fromStart: true })
   return ((performance.now() - start) * 1000) / count
 }
 

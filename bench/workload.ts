@@ -98,7 +98,7 @@ export const benchRuntime = (
 ): Promise<Runtime> =>
   createRuntime({
     ...options,
-    agents: [agent({ name: 'main', model: 'bench/instant', tools: [weather], limits: { outputCharsMax: 50_000_000 } })],
+    agents: [agent({ name: 'main', model: 'bench/instant', tools: [weather], limits: { modelCall: { outputCharsMax: 50_000_000 } } })],
     models: { 'bench/instant': model },
   })
 

@@ -50,7 +50,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main', message: 'refund {"amount":7}', idempotencyKey: 'k1' },
     answer: { id: 'k1', runId: 'k1', status: 'started', seq: 1 },
     about:
-      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected` or `duplicate`; `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first: nothing is said again.',
+      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), `duplicate`, or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first: nothing is said again.',
     errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
   },
   'agent.wait': {
@@ -126,7 +126,7 @@ export const examples: Record<CommandName, Example> = {
       epoch: 1,
     },
     about:
-      'While a turn runs `run` is `{ runId, ids, model }`. `record` is what the session keeps of itself: `sessionId`, times, wishes of its users (`toggles`), what it has used (`tokens`, `spent`). `quarantine` is there when the session was set aside, with the error.',
+      'While a turn runs `run` is `{ runId, ids, model }`. `record` is what the session keeps of itself: `sessionId`, times, settings of its users (`toggles`), what it has used (`tokens`, `spent`). `quarantine` is there when the session was set aside, with the error.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
   'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 12 }, errors: ['not_found', 'session_busy'] },
@@ -140,8 +140,8 @@ export const examples: Record<CommandName, Example> = {
   'sessions.clear': {
     input: { sessionKeys: ['main'] },
     answer: { followups: 0, dropped: 0, lane: 0 },
-    about: 'How many messages waited, and how many had been dropped for them.',
-    errors: ['not_found'],
+    about: 'How many messages waited, and how many had been dropped for them. A session that does not exist has none.',
+    errors: [],
   },
   'events.read': {
     input: { id: 'main', limit: 1 },

@@ -87,8 +87,7 @@ event: delta
 data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/loop#1/model#2"}
 \`\`\`
 
-- Durable events have an \`id\`, their place in the journal as \`seq.part.birth\`: \`accepted\`, \`started\`, \`tool\`, \`approval\`, \`decided\`, \`notice\`, \`fallback\`, \`retry\`, \`compacted\`, \`usage\`, \`final\`, \`error\`,
-  \`aborted\`, \`reset\`. \`birth\` names the life of the conversation: one that is deleted and begun anew counts from 1 again, under another name. Live events, \`delta\` and a tool's
+- Durable events, those that stand in the journal, have an \`id\`, their place there as \`seq.part.birth\`. \`birth\` names the life of the conversation: one that is deleted and begun anew counts from 1 again, under another name. Live events, such as \`delta\` and a tool's
   progress, have no id and are not repeated.
 - **Resume**: with \`Last-Event-ID\` (an \`EventSource\` sends it by itself) the durable events after that place come first, each once and in order, then those of now.
   What is no place is refused with 400 \`bad_request\`. A \`final\`, \`error\` or \`aborted\` holds the whole text: deltas are for watching.

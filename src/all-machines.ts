@@ -1,7 +1,8 @@
-/** The list that the docs, the command line and the inspector draw. */
+/** The list that the docs and the command line draw. */
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
+import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
 import { deskMachine } from './chat/desk/desk.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
@@ -22,6 +23,7 @@ export const machines: Record<string, AnyStateMachine> = {
   tool: toolMachine,
   desk: deskMachine,
   delivery: deliveryMachine,
+  dispatcher: dispatcherMachine,
   typing: typingMachine,
   heartbeat: heartbeatMachine,
   node: nodeMachine,

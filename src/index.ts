@@ -19,11 +19,13 @@ export {
 } from './actors/index.ts'
 export type { Agent, Heartbeat } from './contracts/agent.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
+export type { DeskAnswer, DeskInput, DeskRequest } from './contracts/desk.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
 export { type ErrorBody, type ErrorCode, errorCodes, isRuntimeError, RuntimeError } from './contracts/errors.ts'
 export type { AnyEvent, Commit, Input, Receipt } from './contracts/journal.ts'
 export type { Message, Usage } from './contracts/message.ts'
 export type { Model, ModelDelta, ModelRequest, ModelResponse } from './contracts/model.ts'
+export type { PublisherEvent, PublisherInput, PublisherOutput } from './contracts/publisher.ts'
 export type { Origin, Payload, Route } from './contracts/reply.ts'
 export type { SessionCommand, SessionOutput } from './contracts/session.ts'
 export type { QueueMode, Toggles } from './contracts/settings.ts'
@@ -32,22 +34,26 @@ export type { Tool, ToolContext } from './contracts/tool.ts'
 export type { Transport } from './contracts/transport.ts'
 export type { Approval, TurnOutput } from './contracts/turn.ts'
 export { scriptedModel } from './models/index.ts'
-export type { ActorChild, ActorSnapshot, ChildSnapshot, Metrics, SessionView } from './runtime/index.ts'
-export {
+export type {
   Actor,
-  type AgentDefinition,
-  agent,
-  defineApp,
-  type Extension,
-  now,
+  ActorChild,
+  ActorSnapshot,
+  AgentDefinition,
+  ChildSnapshot,
+  Extension,
+  ExtensionParts,
+  Metrics,
+  Receive,
+  Receiver,
   Run,
-  type RunEvent,
-  random,
-  type SendOptions,
+  RunEvent,
+  SendOptions,
   Session,
-  uuid,
-  type WaitOptions,
+  SessionSockets,
+  SessionView,
+  WaitOptions,
 } from './runtime/index.ts'
+export { agent, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
 export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
 

@@ -1,4 +1,4 @@
-/** What `import … from 'statecast/nats'` offers to whoever works beside the nodes. */
+/** What `import … from 'statecast/nats'` offers to services that work beside the nodes. */
 import type { ConnectionOptions } from '@nats-io/transport-node'
 import { type ToolServer, type ToolServerOptions, toolServer } from './api/index.ts'
 import { systemEnvironment } from './runtime/index.ts'

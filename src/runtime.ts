@@ -1,13 +1,14 @@
-import { Host, replay, traceEntries } from './actors/index.ts'
-import { checkAgentProtocol, execute, listen, openAgentProtocol, openFrontDoor, parsePlace } from './api/index.ts'
+import { Host, localDirectory, replay, traceEntries } from './actors/index.ts'
+import { checkAgentProtocol, execute, listen, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
-import { type Cluster, localDirectory, openCluster } from './cluster/index.ts'
+import { type Cluster, openCluster } from './cluster/index.ts'
+import { definedOf } from './contracts/defined.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
-import { RuntimeError } from './contracts/errors.ts'
+import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
-import { providerKind, registerProvider, registerSession, Transcripts, turnWorks } from './machines/index.ts'
+import { providerKind, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
 import { createModels } from './models/index.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
@@ -18,24 +19,28 @@ import {
   checkRetention,
   checkWorkspace,
   consumeInbox,
+  consumeWhen,
   defaultCheck,
   defineApp,
+  determinismCheck,
+  EventHub,
   failPointsFrom,
   hitAll,
   hostEvents,
   keepRetention,
+  localServices,
   logWith,
-  Outputs,
   othersOn,
-  ownMachines,
   publishOutputs,
   readCommits,
   receiveMessage,
+  registerBrought,
+  runExtensions,
   Session,
-  secondLook,
   sharedCooldowns,
+  socketsOf,
   systemEnvironment,
-  turnPlace,
+  userMachines,
   variables,
   version,
   withParts,
@@ -59,11 +64,11 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
   const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
-  const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)])
-  const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.entries(theirs))
-  const machines = ownMachines(options, ['session', providerKind, ...brought.map(([kind]) => kind)], () => secondLook(check, environment.log))
+  const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)], ownKinds)
+  const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
+  const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
   /** What has to end again where this fails. */
-  const begun: { cluster?: Cluster; host?: Host } = {}
+  const begun: { cluster?: Cluster; host?: Host; close?: () => Promise<void> } = {}
   const { log } = environment
   const workspace = checkWorkspace(options.workspace)
   const names = subjects(options.prefix)
@@ -75,8 +80,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     environment,
     env,
     folder: workspace,
-    ...(options.models ? { custom: options.models } : {}),
-    ...(options.credentials ? { credentials: options.credentials } : {}),
+    ...definedOf({ custom: options.models, credentials: options.credentials }),
   })
   const own = typeof options.transport === 'object' ? undefined : (options.transport ?? env.STATECAST_URL ?? 'embedded:./.statecast')
   const transport =
@@ -85,9 +89,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       : await openTransport(own, {
           environment,
           owner: { pid: String(process.pid), ...options.owner },
-          ...(options.prefix === undefined ? {} : { prefix: options.prefix }),
-          ...(options.nats === undefined ? {} : { connection: options.nats }),
-          ...(options.replicas === undefined ? {} : { replicas: options.replicas }),
+          ...definedOf({ prefix: options.prefix, connection: options.nats, replicas: options.replicas }),
         })
   try {
     const resumes = options.resume !== false
@@ -97,7 +99,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
-    const outputs = new Outputs(log, cluster && othersOn(transport.bus, names, cluster, log))
+    const outputs = new EventHub(log, cluster && othersOn(transport.bus, names, cluster, log))
     let draining: RuntimeError | undefined
     const admit = () => {
       if (draining) throw draining
@@ -116,22 +118,25 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
-    const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which) }
-    const sockets = extensions.find((one) => one.session !== undefined)?.session?.(extensionParts) ?? {}
+    const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
+    const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const works = turnWorks({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
-    const place = turnPlace(shared, options.lanes)
-    const conversation = registerSession(cluster?.place(works, options.placement === 'distributed') ?? works, place, sockets)
-    const theirs = brought.map(([, register]) => register(extensionParts))
-    const registrations = [options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation, registerProvider(), ...theirs, ...machines]
+    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const services = localServices(shared, options.lanes)
+    const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
+    const registrations = [
+      options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation,
+      registerProvider(),
+      ...registerBrought(extensions, extensionParts),
+      ...machines,
+    ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
     const host = new Host({
       journal: transport.journal,
       environment,
       registrations,
-      ...(options.limits ? { limits: options.limits } : {}),
-      ...(cluster ? { placement: cluster.placement } : {}),
+      ...definedOf({ limits: options.limits, placement: cluster?.placement }),
       others: directory,
       events: {
         ...events,
@@ -139,23 +144,27 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
     })
     begun.host = host
-    const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiving: new Map() }
-    const session = (key: string, which: { agent?: string } = {}) =>
+    const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
+    const session = (key: string, which: { agent?: string | undefined } = {}) =>
       new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     if (resumes) await host.start()
+    const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
-    const stopInbox = resumes && !cluster ? consume() : async () => undefined
-    cluster?.join({ host, works, agents, consume, drained: () => void drain() })
+    const consumeSoon = (partition: number) => consumeWhen(ready.promise, () => consume(partition), log)
+    let stopInbox = async (): Promise<void> => undefined
+    cluster?.join({ host, effects, agents, consume: consumeSoon, drained: () => void drain() })
 
     const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
-    const started: (() => void | Promise<void>)[] = []
+    const running = runExtensions(resumes ? extensions : [], environment)
+    let door: ReturnType<typeof serveCommands> | undefined
+    let agentHost: ReturnType<typeof openAgentProtocol> | undefined
     let closed: Promise<void> | undefined
     const ended = Promise.withResolvers<void>()
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
-        for (const stop of started.splice(0)) await stop()
+        await running.stop()
         diagnostics.stop()
         door?.stop()
         agentHost?.leave()
@@ -163,7 +172,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         await host.close()
         serviceTools.stop()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted continues at the next start' }))
-        // Whoever asked is told so.
+        // The caller is told so.
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
         await cluster?.close()
         if (own !== undefined) await transport.close()
@@ -171,6 +180,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       })().finally(ended.resolve)
       return closed
     }
+    begun.close = close
     const leave = async (timeoutMs: number): Promise<void> => {
       draining = new RuntimeError('closed', 'this node is draining', {
         retryable: true,
@@ -211,7 +221,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
           ready: health.writable && closed === undefined && draining === undefined,
           liveActors: host.liveCount,
           transport: transport.name,
-          ...(cluster?.me === undefined ? {} : { node: cluster.me }),
+          ...definedOf({ node: cluster?.me }),
         }
       },
       metrics: () => diagnostics.metrics,
@@ -230,27 +240,34 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       [Symbol.asyncDispose]: close,
     }
     const whole: RuntimeParts = { ...parts, runtime }
-    if (resumes) for (const { start } of extensions) if (start) started.push(await start(whole))
-    // Whoever shares the bus asks there; a store of one process has its own doors.
-    const door = resumes && transport.capabilities.sharedByNodes ? openFrontDoor(whole) : undefined
-    const agentHost =
-      resumes && agentProtocol
-        ? openAgentProtocol(whole, agentProtocol, (message) => follow(inProcessClient(runtime), message, { clock: environment.clock }))
-        : undefined
+    await running.start(whole)
+    ready.resolve()
+    if (resumes && !cluster) stopInbox = consume()
+    // Programs that share the bus ask there; a store of one process has its own doors.
+    if (resumes && transport.capabilities.sharedByNodes) door = serveCommands(whole)
+    if (resumes && agentProtocol)
+      agentHost = openAgentProtocol(whole, agentProtocol, (message) => follow(inProcessClient(runtime), message, { clock: environment.clock }))
     log.info(
       { version, transport: transport.name, agents: [...agents.keys()], actors: machines.map(({ kind }) => kind), resumes },
       'the runtime started',
     )
     return withParts(runtime, whole)
   } catch (error) {
-    serviceTools.stop()
-    await begun.cluster?.stop()
-    begun.host?.abandon()
-    await begun.cluster?.close()
-    if (own !== undefined) await transport.close()
+    if (begun.close)
+      await begun.close().catch((failure: unknown) => log.error({ error: errorBody(failure) }, 'what had started did not end in good order'))
+    else {
+      serviceTools.stop()
+      await begun.cluster?.stop()
+      begun.host?.abandon()
+      await begun.cluster?.close()
+      if (own !== undefined) await transport.close()
+    }
     throw error
   }
 }
+
+/** Kinds of actors that nobody else brings. */
+const ownKinds = ['session', providerKind]
 
 /** ms for the answers of commands that wait for a turn, when there will be none any more. */
 const answersMs = 1_000

@@ -42,13 +42,13 @@ afterAll(() => rm(clone, { recursive: true, force: true }))
 const start = (node: string, args: string[], script = join(clone, 'bin/statecast.js')) =>
   spawn(node, [script, ...args], { stdio: ['ignore', 'pipe', 'pipe'] })
 
-type Said = { argv: string[]; pid: number; node: string; from: string }
-const firstLine = (child: ChildProcess): Promise<Said> =>
+type OutputEvent = { argv: string[]; pid: number; node: string; from: string }
+const firstLine = (child: ChildProcess): Promise<OutputEvent> =>
   new Promise((resolve, reject) => {
     let text = ''
     child.stdout?.on('data', (chunk: Buffer) => {
       text += chunk.toString()
-      if (text.includes('\n')) resolve(JSON.parse(text) as Said)
+      if (text.includes('\n')) resolve(JSON.parse(text) as OutputEvent)
     })
     child.once('exit', (code) => reject(new Error(`ended with ${code} before a line came`)))
   })

@@ -67,5 +67,6 @@ test('the page of events names each that a session emits', () => {
   })
 
   expect(emitted.length).toBeGreaterThan(20)
-  for (const type of emitted) expect(textOf('docs/reference/events.md')).toContain(`| \`${type}\` |`)
+  const rows = textOf('docs/reference/events.md').replaceAll('` * |', '` |')
+  for (const type of emitted) expect(rows).toContain(`| \`${type}\` |`)
 })

@@ -46,7 +46,7 @@ export const orchestrator: OrchestratorRow[] = [
   ),
   row(22, 'what waited is a turn like any other, with the settings of when it came'),
   row(23, 'one run a session, and so many at once in all', 'no limit unless one is configured'),
-  row(24, 'all that waits can be cleared', 'a run that waits for room in its lane is a run: it is stopped, not cleared, and counted as none'),
+  row(24, 'all that waits can be cleared'),
   row(25, 'a message that its channel delivers again is taken once'),
   row(26, 'rapid messages of a channel can become one before they are looked at'),
   row(27, 'what a session keeps of itself survives'),

@@ -20,13 +20,14 @@ for await (const event of run.events()) {
   if (event.type === 'final') console.log(`final          ${JSON.stringify(event.text)}`)
 }
 
-// A cancel reaches the model in mid-stream; what had been said is kept, and the run rejects with a stable code.
+// Only the words, for any number of readers. A cancel reaches the model in mid-stream; what had been said is kept, and the run rejects with a stable code.
 const endless = await session.send('And now a story.')
-for await (const event of endless.events()) {
-  if (event.type === 'delta' && event.index === 6) await session.cancel(endless.runId)
-}
 try {
-  await endless.result()
+  let told = ''
+  for await (const text of endless.textStream) {
+    told += text
+    if (told.endsWith('was a')) await endless.cancel()
+  }
 } catch (error) {
   if (!isRuntimeError(error)) throw error
   console.log(`${error.code}, after ${JSON.stringify(error.data?.text)}`)

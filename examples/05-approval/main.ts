@@ -34,11 +34,12 @@ for await (const event of run.events()) {
   if (event.type !== 'approval') continue
   // The turn waits, for days if it must, also over restarts; `session.view()` lists what it waits for.
   const { to, euros } = event.input as { to: string; euros: number }
-  const decision = to === 'the plumber' ? 'approve' : 'deny'
-  console.log(`${decision}: ${euros} euros to ${to}?`)
-  await session.decide(event, decision, 'Ada')
+  const isOurs = to === 'the plumber'
+  console.log(`${isOurs ? 'approve' : 'deny'}: ${euros} euros to ${to}?`)
+  if (isOurs) await session.approve(event, { by: 'Ada' })
+  else await session.deny(event, { by: 'Ada' })
   // The first decision counts.
-  await session.decide(event, 'approve').catch((error: unknown) => {
+  await session.approve(event).catch((error: unknown) => {
     if (isRuntimeError(error)) console.log(`  once more? ${error.code}`)
   })
 }

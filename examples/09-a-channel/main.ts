@@ -1,4 +1,5 @@
 /** A channel of your own: people write on it, answers stream back in blocks, and orders are carried out. */
+import { chat } from '../../src/chat.ts'
 import { agent, type Channel, createRuntime } from '../../src/index.ts'
 
 /** What a messenger would do over the network, this one does on the screen. */
@@ -14,7 +15,7 @@ const paper: Channel = {
 
 const runtime = await createRuntime({
   transport: 'memory:',
-  channels: [paper],
+  extensions: [chat({ channels: [paper], agents: { main: { delivery: { streaming: true, min: 20, max: 60 } } } })],
   models: {
     'scripted/busy': [{ error: { status: 429 } }, { error: { status: 429 } }],
     'scripted/poet': [
@@ -24,7 +25,7 @@ const runtime = await createRuntime({
   },
   agents: [
     // The first model asks to slow down, so the next one answers.
-    agent({ name: 'main', model: 'scripted/busy', fallbacks: ['scripted/poet'], delivery: { streaming: true, min: 20, max: 60 } }),
+    agent({ name: 'main', model: 'scripted/busy', fallbacks: ['scripted/poet'] }),
   ],
 })
 const session = runtime.session('ann')

@@ -1,4 +1,5 @@
 /** What may come in from outside. Checked before a machine sees it, so that a bad event costs its sender an error and the machine nothing. */
+
 import type { AnyStateMachine, AnyStateNode } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -19,8 +20,7 @@ type Accepts = { kind: string; strict?: boolean | undefined; descriptors: readon
  * @returns a copy of the event that nobody else holds, and its size @throws RuntimeError bad_request with the field, too_large
  */
 export const checkEvent = (registration: Accepts, event: unknown): Measured<AnyEvent> => {
-  const bad = (message: string, field: string | undefined, hint: string) =>
-    new RuntimeError('bad_request', message, { hint, ...(field === undefined ? {} : { field }) })
+  const bad = (message: string, field: string | undefined, hint: string) => new RuntimeError('bad_request', message, { hint, field })
   if (event === null || typeof event !== 'object' || Array.isArray(event)) throw bad('an event must be an object', undefined, 'send {"type":"…"}')
   const { type } = event as { type?: unknown }
   if (typeof type !== 'string' || type.length === 0) throw bad('an event must have a type', 'type', 'send {"type":"…"}')
@@ -67,7 +67,7 @@ const parseEvent = (registration: Accepts, event: AnyEvent): AnyEvent => {
   const issue = parsed.error.issues[0]
   const field = issue?.code === 'unrecognized_keys' ? [...issue.path, issue.keys[0]].join('.') : issue?.path.join('.')
   throw new RuntimeError('bad_request', `a ${registration.kind} does not take this event: ${z.prettifyError(parsed.error).replaceAll('\n', ' ')}`, {
-    ...(field ? { field } : {}),
+    field: field || undefined,
     hint: 'see docs/reference/messages.md for what each event may hold',
   })
 }

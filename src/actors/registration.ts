@@ -22,7 +22,7 @@ export type MachineOptions = {
 }
 
 /** Which inputs are looked at again, how that is watched, and what becomes of what it finds. The runtime knows, and has the real clock. */
-export type SecondLook = {
+export type DeterminismCheck = {
   /** Whether what is found is refused, or only told. */
   refuses: boolean
   /** @param what the state and the event, of which a sample is enough */
@@ -41,8 +41,10 @@ export type Registration = Readonly<
     signature: string
     /** The events that its states name, in alphabetical order; a strict one takes no others. */
     descriptors: readonly string[]
+    /** What else than a change of the machine itself makes its signature another one, and what to do about that. */
+    driftHint?: string | undefined
     /** Applies some of its inputs twice, to find out in time whether it is the same every time. */
-    secondLook?: SecondLook | undefined
+    determinismCheck?: DeterminismCheck | undefined
   }
 >
 

@@ -1,5 +1,7 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
-import { halfImportedError, readPast, saidAfter } from '../actors/index.ts'
+
+import { halfImportedError, recover, saidAfter } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath } from '../contracts/journal.ts'
 import { shownBody } from '../contracts/redact.ts'
@@ -7,7 +9,7 @@ import { type Address, formatAddress, parseAddress } from '../contracts/subjects
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Approval } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
-import type { Parts } from '../runtime/index.ts'
+import { allHeads, type Parts } from '../runtime/index.ts'
 
 type JournalParts = Pick<Parts, 'transport' | 'host'>
 
@@ -35,7 +37,7 @@ export type ActorRow = {
 export type ActorPage = { actors: ActorRow[]; next: string | null }
 
 const peek = async ({ host, transport }: JournalParts, address: Address) => {
-  const { replica, ledger } = await readPast(transport.journal, address, host.registration(address.kind))
+  const { replica, ledger } = await recover(transport.journal, address, host.registration(address.kind))
   const snapshot = replica?.actor.getSnapshot()
   const approvals = address.kind === 'session' ? ((snapshot?.context as SessionContext | undefined)?.approvals ?? []) : []
   return { replica, status: snapshot?.status ?? null, quarantine: ledger.quarantine, approvals: ledger.quarantine ? [] : approvals }
@@ -48,8 +50,8 @@ export const listActors = async (
 ): Promise<ActorPage> => {
   const heads = await parts.transport.journal.list({
     limit,
-    ...(kind === undefined ? {} : { kind }),
-    ...(after === undefined ? {} : { after: parseAddress(after) }),
+    kind,
+    after: after === undefined ? undefined : parseAddress(after),
   })
   const actors: ActorRow[] = []
   for (const head of heads) actors.push(await actorRow(parts, head))
@@ -62,7 +64,7 @@ const actorRow = async (parts: JournalParts, { address, seq, at, wakeAt }: Head)
   if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
   try {
     const { replica, status, approvals, quarantine } = await peek(parts, address)
-    return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...(quarantine ? { quarantine } : {}) }
+    return { ...row, status, states: replica?.states() ?? {}, waiting: approvals.length, ...definedOf({ quarantine }) }
   } catch (error) {
     if (isRuntimeError(error) && error.retryable) throw error
     return { ...row, error: shownBody(error) }
@@ -97,21 +99,14 @@ export const approvalsOf = async (parts: JournalParts, sessionKey: string): Prom
   }))
 }
 
-const pageSize = 1000
-
 /** Those of all sessions, the oldest first, and the sessions with unfinished work that cannot be read. */
 export const allApprovals = async (parts: JournalParts): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
-  const { journal } = parts.transport
   const approvals: WaitingApproval[] = []
   const unreadable: string[] = []
-  for (let after: Address | undefined; ; ) {
-    const heads = await journal.list({ kind: 'session', limit: pageSize, ...(after ? { after } : {}) })
-    for (const head of heads) {
-      const waiting = await waitingOrUnreadable(parts, head)
-      if (waiting === undefined) unreadable.push(head.address.id)
-      else if (waiting > 0) approvals.push(...(await approvalsOf(parts, head.address.id)))
-    }
-    after = heads.at(-1)?.address
-    if (heads.length < pageSize || !after) return { approvals: approvals.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)), unreadable }
+  for await (const head of allHeads(parts.transport.journal, 'session')) {
+    const waiting = await waitingOrUnreadable(parts, head)
+    if (waiting === undefined) unreadable.push(head.address.id)
+    else if (waiting > 0) approvals.push(...(await approvalsOf(parts, head.address.id)))
   }
+  return { approvals: approvals.sort((a, b) => (a.at ?? 0) - (b.at ?? 0)), unreadable }
 }

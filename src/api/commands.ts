@@ -45,7 +45,7 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 
 const handlers: Handlers = {
   'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
-    const session = parts.runtime.session(sessionKey, agent === undefined ? {} : { agent })
+    const session = parts.runtime.session(sessionKey, { agent })
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
     if (model !== undefined) await parts.models.get(model)
     const id = idempotencyKey ?? `m-${randomUUID()}`
@@ -53,11 +53,12 @@ const handlers: Handlers = {
       type: 'message',
       text: message,
       id,
-      ...(model === undefined ? {} : { model }),
-      ...definedOf(more),
+      ...definedOf({ model, ...more }),
     })
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
-    const receipt = { id, runId: accepted?.runId || id, status: duplicate ? 'duplicate' : (accepted?.status ?? 'queued'), seq }
+    const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
+    const status = duplicate ? 'duplicate' : (accepted?.status ?? skipped?.reason ?? 'queued')
+    const receipt = { id, runId: accepted?.runId || id, status, seq }
     return duplicate ? { ...receipt, duplicate } : receipt
   },
   'chat.abort': async (parts, { sessionKey, runId }) => {
@@ -89,8 +90,8 @@ const handlers: Handlers = {
       const session = await existing(parts, key).catch(noneOf)
       if (session === undefined) continue
       const { emitted } = await session.command({ type: 'clear' })
-      const said = emitted.find(({ type }) => type === 'cleared') as Extract<SessionOutput, { type: 'cleared' }> | undefined
-      for (const what of ['followups', 'dropped', 'lane'] as const) cleared[what] += said?.[what] ?? 0
+      const counts = emitted.find(({ type }) => type === 'cleared') as Extract<SessionOutput, { type: 'cleared' }> | undefined
+      for (const what of ['followups', 'dropped', 'lane'] as const) cleared[what] += counts?.[what] ?? 0
     }
     return cleared
   },
@@ -190,7 +191,7 @@ export const listTools = async ({ agents, lacking }: Pick<Parts, 'agents' | 'lac
           ...one,
           onCrash,
           approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
-          ...(without.length === 0 ? {} : { missingOn: without }),
+          ...definedOf({ missingOn: without.length === 0 ? undefined : without }),
         }
       }),
     })),

@@ -1,5 +1,7 @@
 /** What an actor has said, for listeners on a bus that have missed something: in pages, from a place on. */
+
 import { saidAfter } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { OutEvent, Parts } from '../runtime/index.ts'
@@ -26,11 +28,11 @@ export const readEvents = async (
   const charactersMax = capabilities.sharedByNodes ? sharedCharactersMax : answerCharactersMax
   const { place: start, restart } = await resumeAt(journal, address, after)
   const { birth } = start
-  const said = (await saidAfter(journal, address, registration, start.seq - 1)).flatMap(({ event, path, seq, part }): OutEvent[] => {
-    const one: OutEvent = { ...event, path, seq, part, ...(birth === undefined ? {} : { birth }) }
+  const since = (await saidAfter(journal, address, registration, start.seq - 1)).flatMap(({ event, path, seq, part }): OutEvent[] => {
+    const one: OutEvent = { ...event, path, seq, part, ...definedOf({ birth }) }
     return event.type === 'transcript' || !isAfter(one, start) ? [] : [one]
   })
-  const all = restart === undefined ? said : [restart, ...said]
+  const all = restart === undefined ? since : [restart, ...since]
   const events: OutEvent[] = []
   let characters = 0
   for (const event of all) {

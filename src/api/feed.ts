@@ -1,14 +1,14 @@
 /** What an actor says, for readers outside of this process: plain JSON, numbered where it is durable. */
 import { saidAfter } from '../actors/index.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Feed, OutEvent, Parts, Said } from '../runtime/index.ts'
+import type { Feed, OutEvent, OutputEvent, Parts } from '../runtime/index.ts'
 import { EventQueue } from '../runtime/index.ts'
 import { beginning, birthOf, inOrder, type Place, resumeAt } from './place.ts'
 
 /** Events kept for a reader who is slower than the actor. */
 const backlogMax = 20_000
 
-const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
+const outEvent = ({ event, path, seq, index }: OutputEvent): OutEvent => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index ?? 0 }) })
 
 /**
  * Listens from the moment of the call, not from the first read. With `after`, the durable events since that place come first, folded from the
@@ -17,12 +17,12 @@ const outEvent = ({ event, path, seq, index }: Said): OutEvent => ({ ...event, p
  */
 export const listen = ({ outputs, transport, host }: Pick<Parts, 'outputs' | 'transport' | 'host'>, address: Address, after?: Place): Feed => {
   // As all listeners share it: a hundred readers who stand still keep each event once.
-  const queue = new EventQueue<Said>(backlogMax)
+  const queue = new EventQueue<OutputEvent>(backlogMax)
   let stopped = false
   const unsubscribe = outputs.listen(
     formatAddress(address),
-    (said) => {
-      if (said.event.type !== 'transcript') queue.push(said)
+    (output) => {
+      if (output.event.type !== 'transcript') queue.push(output)
     },
     () => queue.end(),
   )
@@ -34,7 +34,7 @@ export const listen = ({ outputs, transport, host }: Pick<Parts, 'outputs' | 'tr
     }
   }
   const now = async function* (): AsyncGenerator<OutEvent> {
-    for await (const said of queue) yield outEvent(said)
+    for await (const output of queue) yield outEvent(output)
   }
   const read = async function* (): AsyncGenerator<OutEvent> {
     if (!after) return yield* inOrder(now(), beginning, lives)

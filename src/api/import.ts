@@ -1,6 +1,8 @@
 /** Journals that travel: taken up as they were written elsewhere, with whatever they are in the middle of. */
+
 import type { ZodError } from 'zod'
 import { checksum, decodeCommit } from '../actors/index.ts'
+
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { type AnyEvent, Commit } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
@@ -131,7 +133,7 @@ const pageSize = 500
 const damaged = 'export it again: the file is damaged'
 
 const refused = (address: Address, problem: string, hint: string, cause?: unknown): RuntimeError =>
-  new RuntimeError('bad_request', `${formatAddress(address)} cannot be imported: ${problem}`, { field: 'frames', hint, ...(cause ? { cause } : {}) })
+  new RuntimeError('bad_request', `${formatAddress(address)} cannot be imported: ${problem}`, { field: 'frames', hint, cause })
 
 const taken = (address: Address): RuntimeError =>
   new RuntimeError('conflict', `there is another ${formatAddress(address)}`, {

@@ -1,12 +1,11 @@
 /** Every command once, what actors say to readers outside, and the doors over NATS; `http/` has one of its own. */
 export type { ActorPage, ActorRow, WaitingApproval } from './actors.ts'
 export { checkAgentProtocol, openAgentProtocol } from './agent-protocol/agent-protocol.ts'
-export { deltaOrder } from './agent-protocol/delta-order.ts'
 export { execute, listTools } from './commands.ts'
 export type { EventPage } from './events-read.ts'
 export { listen } from './feed.ts'
 export type { Imported } from './import.ts'
-export { openFrontDoor } from './nats/command-service.ts'
+export { serveCommands } from './nats/command-service.ts'
 export { type ToolServer, type ToolServerOptions, toolServer } from './nats/tool-server.ts'
 export { beginning, birthOf, formatPlace, inOrder, parsePlace } from './place.ts'
 export type { SessionRow } from './sessions.ts'

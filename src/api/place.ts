@@ -2,7 +2,9 @@
  * Where a reader of an actor's events stands: the number of a commit, the part of it, and which life of the actor that was. One that was deleted and
  * begun anew counts from 1 again, so its numbers alone say nothing.
  */
+
 import { checksum } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
@@ -43,7 +45,7 @@ const restartEvent = (birth: string | undefined): OutEvent => ({
   path: '/',
   seq: 0,
   part: 0,
-  ...(birth === undefined ? {} : { birth }),
+  ...definedOf({ birth }),
 })
 
 /**
@@ -59,7 +61,7 @@ export const resumeAt = async (
   const head = await journal.head(address)
   // Also in the right life: a backup that was restored ends before what its readers have seen.
   const foreign = (after.birth !== undefined && after.birth !== birth) || after.seq > (head?.seq ?? 0)
-  return { place: { ...(foreign ? beginning : after), birth }, ...(foreign ? { restart: restartEvent(birth) } : {}) }
+  return { place: { ...(foreign ? beginning : after), birth }, ...definedOf({ restart: foreign ? restartEvent(birth) : undefined }) }
 }
 
 /**

@@ -1,5 +1,6 @@
 /** Conversations with people on channels. */
-export { type ChatAgent, type ChatOptions, chat } from './chat.ts'
+export { type ChatOptions, chat } from './chat.ts'
+export type { ChatAgent } from './chat-agents.ts'
 export { parseModelDirectives } from './delivery/model-directives.rules.ts'
 export { cleanText, visibleText } from './delivery/visible-text.rules.ts'
 export { abortWord, parseDirectives } from './directives/directives.rules.ts'

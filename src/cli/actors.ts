@@ -1,7 +1,8 @@
 /** `statecast actors`: every conversation and machine with its state, and what lives below it. */
+
 import type { ActorPage, ActorRow } from '../api/index.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 
@@ -16,8 +17,8 @@ export const actors = async (options: ActorsOptions): Promise<number> => {
     for (let after: string | null | undefined; after !== null; ) {
       const page: ActorPage = await client.command('actors.list', {
         limit: pageSize,
-        ...(after === undefined ? {} : { after }),
-        ...(options.kind === undefined ? {} : { kind: options.kind }),
+        after,
+        kind: options.kind,
       })
       rows.push(...page.actors.filter((row) => options.all || isAlive(row)))
       after = page.next

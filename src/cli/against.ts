@@ -1,7 +1,10 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
+
 import { decodeCommit, type Replayed, replay, traceEntries } from '../actors/index.ts'
 import type { Client } from '../client/index.ts'
 import { journalOf } from '../client/index.ts'
+import { definedOf } from '../contracts/defined.ts'
+
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
@@ -28,7 +31,7 @@ export const replayAgainst = async (client: Client, address: Address, file: stri
     const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
     const events =
       at && traceEntries(decodeCommit(at.bytes, { address: name, seq: at.seq })).map(({ actor, event }) => printable(`${actor} ${event}`))
-    return { ...replayed, signature: { recorded, present: registration.signature }, ...(events ? { events } : {}) }
+    return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
   } finally {
     await runtime.close()
   }

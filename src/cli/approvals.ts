@@ -2,8 +2,8 @@
 import type { WaitingApproval } from '../api/index.ts'
 import { approvalQuestion, approveCommand, callName } from './cards.ts'
 import { connect } from './connect.ts'
+import type { Globals } from './globals.ts'
 import { hintCommand } from './hint.ts'
-import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 
 export const approvals = async (options: Globals): Promise<number> => {
@@ -33,7 +33,7 @@ const linesOf = (approval: WaitingApproval, options: Globals, first: boolean): s
   `  ${approveCommand(approval.sessionKey, approval, options)}   (--deny refuses it)`,
 ]
 
-/** Whoever agrees shall have seen what to: much longer than where they are shown in passing. */
+/** A person who approves has to see what: much more of it than where calls are shown in passing. */
 const argumentsMax = 4000
 
 const units: [string, number][] = [

@@ -8,8 +8,8 @@ import { printAnswer } from './answer.ts'
 import { approvalNeeded, approveCommand, callName, progressText, shortText } from './cards.ts'
 import { connect } from './connect.ts'
 import { followedFrom } from './follow.ts'
+import type { Options } from './globals.ts'
 import type { Place } from './hint.ts'
-import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
 type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
@@ -30,17 +30,17 @@ export const approve = async (options: ApproveOptions, key: string, call: string
         attempt,
         decision,
         by: options.by,
-        ...(options.note === undefined ? {} : { note: options.note }),
+        note: options.note,
       })
-    const said = `${decision === 'approve' ? 'approved' : 'refused'}: ${printable(approval.name)} ${shortText(approval.input)}`
+    const line = `${decision === 'approve' ? 'approved' : 'refused'}: ${printable(approval.name)} ${shortText(approval.input)}`
     // Without a node the call runs in this process, which therefore must not end before it.
     if (options.wait || client.url === undefined) {
-      if (!options.json) note(said)
+      if (!options.json) note(line)
       return await untilAnswered(client, options, approval, waiting, decide)
     }
     const { seq } = await decide()
     if (options.json) printJson({ sessionKey, callId, decision, seq })
-    else print(said)
+    else print(line)
     return exitCodes.fine
   } finally {
     await client.close()

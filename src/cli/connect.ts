@@ -9,7 +9,7 @@ import { variables } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Owner } from '../transport/embedded/index.ts'
 import { agreed } from './contradictions.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 
 export const defaultUrl = 'embedded:./.statecast'
 

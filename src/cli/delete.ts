@@ -1,7 +1,7 @@
 /** `statecast delete`: forgets a conversation, with its journal. */
 import { withSession } from './address.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 /** @throws RuntimeError not_found, session_busy while a turn is running */

@@ -1,16 +1,17 @@
-/** `statecast history`: what was said, as the model reads it. */
+/** `statecast history`: what was said; what a model thought aloud in tags is in the JSON only. */
 import type { Message } from '../contracts/message.ts'
 import { withSession } from './address.ts'
 import { resultText, shortText } from './cards.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
+import { visible } from './words.ts'
 
 export const history = async (options: Globals & { limit?: number }, key: string): Promise<number> => {
   const client = await connect(options, { look: true })
   try {
     const { messages } = await withSession(key, (sessionKey) =>
-      client.command<{ messages: Message[] }>('chat.history', { sessionKey, ...(options.limit === undefined ? {} : { limit: options.limit }) }),
+      client.command<{ messages: Message[] }>('chat.history', { sessionKey, limit: options.limit }),
     )
     if (options.json) messages.forEach(printJson)
     else if (messages.length === 0) note('nothing has been said in it, or not since it started over')
@@ -26,12 +27,14 @@ const linesOf = (message: Message, first: boolean): string[] => {
   switch (message.role) {
     case 'user':
       return [...(first ? [] : ['']), `› ${printable(message.text, 'lines').replaceAll('\n', '\n  ')}`]
-    case 'assistant':
+    case 'assistant': {
+      const text = visible(message.text)
       return [
-        ...(message.text === '' ? [] : [printable(message.text, 'lines')]),
+        ...(text === '' ? [] : [printable(text, 'lines')]),
         ...(message.partial ? [faint('  (stopped)')] : []),
         ...message.calls.map(({ name, input }) => faint(`  ⚙ ${printable(name)} ${shortText(input)}`)),
       ]
+    }
     case 'tool':
       return [
         faint(
@@ -39,7 +42,7 @@ const linesOf = (message: Message, first: boolean): string[] => {
         ),
       ]
     case 'summary':
-      return [faint('  (older history, summarised)'), printable(message.text, 'lines')]
+      return [faint('  (older history, summarised)'), printable(visible(message.text), 'lines')]
   }
 }
 

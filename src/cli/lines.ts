@@ -3,7 +3,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 
 /**
  * Ends with `\n` or `\r\n`; the last line needs neither. What goes beyond `charsMax` of one line is dropped, so a line without an end costs
- * no memory: whoever gets `charsMax` characters and more knows that it is too long.
+ * no memory: a reader that gets `charsMax` characters and more knows that it is too long.
  * @throws RuntimeError bad_request for what is not UTF-8
  */
 export async function* linesOf(stream: AsyncIterable<Buffer>, charsMax: number): AsyncGenerator<string> {

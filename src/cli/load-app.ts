@@ -1,8 +1,11 @@
 /** The app file: agents, machines and models of the author, in TypeScript, JavaScript or JSON. */
+
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { type ChatOptions, chat } from '../chat/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Tool } from '../contracts/tool.ts'
 import { type AgentDefinition, agent, defineApp, systemClock } from '../runtime/index.ts'
@@ -42,9 +45,11 @@ const loadingHint = (cause: string): string => {
 
 type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }
 
-/** Agents in JSON have the built-in tools, or those of them that they name. */
+type JsonApp = Omit<RuntimeOptions, 'agents'> & { agents?: JsonAgent[]; chat?: ChatOptions }
+
+/** Agents in JSON have the built-in tools, or those of them that they name; `chat` holds what `chat()` takes, as far as it is JSON. */
 const fromJson = (path: string): RuntimeOptions => {
-  const { agents, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as Omit<RuntimeOptions, 'agents'> & { agents?: JsonAgent[] }
+  const { agents, chat: withPeople, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
   const offered = builtInTools({ workspace: rest.workspace ?? process.cwd(), clock: systemClock })
   const toolNamed = (name: string): Tool => {
     const found = offered.find((tool) => tool.name === name)
@@ -56,7 +61,10 @@ const fromJson = (path: string): RuntimeOptions => {
   }
   return {
     ...rest,
-    ...(Array.isArray(agents) ? { agents: agents.map(({ tools, ...one }) => agent({ ...one, tools: tools?.map(toolNamed) ?? offered })) } : {}),
+    ...definedOf({
+      extensions: withPeople && [chat(withPeople)],
+      agents: Array.isArray(agents) ? agents.map(({ tools, ...one }) => agent({ ...one, tools: tools?.map(toolNamed) ?? offered })) : undefined,
+    }),
   }
 }
 

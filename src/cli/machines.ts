@@ -5,8 +5,8 @@ import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
 import { contradiction } from './contradictions.ts'
+import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
-import type { Globals } from './options.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
 type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }

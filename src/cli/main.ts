@@ -53,7 +53,7 @@ export const commandLine = (action: Action): Command => {
       '--url <url>',
       'where the data is: embedded:<folder>, nats://host:port, or http://… of a node (env STATECAST_URL; default embedded:./.statecast)',
     )
-    .option('--app <file>', 'your agents, tools and machines (default statecast.config.ts, .js, .mjs or .json if present)')
+    .option('--app <file>', 'your agents, tools and machines (default statecast.config.ts, .mts, .js, .mjs or .json if present)')
     .option('--json', 'one JSON object a line on stdout')
     .helpOption('-h, --help', 'print this help')
     .exitOverride()
@@ -170,7 +170,7 @@ const wholeNumber =
 const usageError = (error: CommanderError, { json, command }: { json: boolean; command: Command | undefined }): number => {
   if (error.exitCode === 0) return exitCodes.fine
   const [message = '', ...more] = error.message.replace(/^error: /, '').split('\n')
-  const near = /\(?Did you mean (?:one of )?(.*?)\?\)?$/.exec(more.join(' '))?.[1]
+  const near = /^\(?Did you mean (?:one of )?(.*?)\?\)?$/.exec(more.join(' '))?.[1]
   note(`error: ${message}`)
   const hint = near ? `did you mean ${near}?` : `see statecast ${command ? `${command.name()} ` : ''}--help`
   note(`hint: ${hint}`)

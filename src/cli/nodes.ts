@@ -6,7 +6,7 @@ import { partitionOf } from '../contracts/placement.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 

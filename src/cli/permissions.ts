@@ -2,7 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import { subjects } from '../contracts/subjects.ts'
 import { inboxPrefixOf, nameOf, passwordOf, permissionsOf, type Role, roles, serverConfig, type User } from '../transport/nats/index.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
 type PermissionsOptions = Globals & { role?: Role; service?: string[]; prefix: string }

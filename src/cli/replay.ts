@@ -1,9 +1,10 @@
 /** `statecast replay`: whether the machines, given the recorded inputs, arrive at the recorded states. */
+
 import type { Replayed } from '../actors/index.ts'
 import { withAddress } from './address.ts'
 import type { ReplayedAgainst } from './against.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, print, printable, printJson, stateText } from './output.ts'
 
 type ReplayOptions = Globals & { to?: number; against?: string }
@@ -13,7 +14,7 @@ export const replay = async (options: ReplayOptions, key: string): Promise<numbe
   try {
     const { to, against } = options
     const replayed: Replayed | ReplayedAgainst = await withAddress(key, async (address) => {
-      if (against === undefined) return client.command<Replayed>('trace.replay', { ...address, ...(to === undefined ? {} : { to }) })
+      if (against === undefined) return client.command<Replayed>('trace.replay', { ...address, to })
       return (await import('./against.ts')).replayAgainst(client, address, against, to)
     })
     if (options.json) printJson(replayed)

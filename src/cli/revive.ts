@@ -2,7 +2,7 @@
 import { formatAddress } from '../contracts/subjects.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
 /** What it goes on with shall not be left in the middle by a process that is about to end. */

@@ -1,4 +1,5 @@
 /** `statecast send`: one message, one answer. */
+
 import { randomUUID } from 'node:crypto'
 import { type Client, follow } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
@@ -6,9 +7,10 @@ import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
 import { connect } from './connect.ts'
+import { isDirective, originHere } from './directives.ts'
 import { followedFrom } from './follow.ts'
+import type { Options } from './globals.ts'
 import { decoded } from './lines.ts'
-import type { Options } from './options.ts'
 import { dim, exitCodes, note, print, printJson } from './output.ts'
 
 type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
@@ -19,9 +21,11 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
   const client = await connect(options)
   const words = {
     message,
-    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
-    ...(agent === undefined ? {} : { agent }),
-    ...(model === undefined ? {} : { model }),
+    // A directive applies as in a chat: `/stop` stops the turn. All else is the model's as it stands, a plain `stop` as well: scripts write it.
+    origin: message.startsWith('/') && isDirective(message) ? originHere(sessionKey) : undefined,
+    idempotencyKey,
+    agent,
+    model,
   }
   try {
     if (options.wait === false) {

@@ -1,8 +1,8 @@
 /** `statecast sessions`: the conversations of a data folder. */
 import type { SessionRow } from '../api/index.ts'
 import { connect } from './connect.ts'
+import type { Globals } from './globals.ts'
 import { hintCommand } from './hint.ts'
-import type { Globals } from './options.ts'
 import { exitCodes, note, printable, printJson, stateText } from './output.ts'
 import { printTable } from './table.ts'
 

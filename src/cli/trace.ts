@@ -5,9 +5,9 @@ import { RuntimeError } from '../contracts/errors.ts'
 import type { TracePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
+import type { Globals } from './globals.ts'
 import { hintCommand } from './hint.ts'
 import { onInterrupt } from './interrupt.ts'
-import type { Globals } from './options.ts'
 import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
 
 type TraceOptions = Globals & { follow?: boolean; from?: number }

@@ -1,4 +1,5 @@
 /** `statecast export` and `statecast import`: a conversation or actor travels as a file, in the middle of a turn too. */
+
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
@@ -8,7 +9,7 @@ import { formatAddress, parseAddress } from '../contracts/subjects.ts'
 import type { FramePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
-import type { Globals } from './options.ts'
+import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printed, printJson } from './output.ts'
 
 /** The first line says what it is, the last one that it is whole; between them stands one commit a line. */
@@ -58,7 +59,7 @@ export const importJournal = async (options: Globals, file: string): Promise<num
     for (let at = 0; at < frames.length; ) {
       const some = page(frames, at)
       at += some.length
-      imported = await client.command<Imported>('trace.import', { ...address, frames: some, ...(at < frames.length ? {} : { wakeAt }) })
+      imported = await client.command<Imported>('trace.import', { ...address, frames: some, wakeAt: at < frames.length ? undefined : wakeAt })
       known += imported.known
     }
     if (options.json) printJson({ address: formatAddress(address), seq: imported.seq, known })

@@ -1,8 +1,10 @@
 /** `statecast up`: a node that other commands and programs talk to. */
+
 import { constants } from 'node:os'
 import { resolve } from 'node:path'
 import { checkExposure, ensureToken, type Gateway, serveGateway, tokenFile } from '../api/http/index.ts'
 import { checkAddress, folderOf } from '../client/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Role, roles } from '../contracts/placement.ts'
 import { stderrLogger, variables } from '../runtime/index.ts'
@@ -11,8 +13,8 @@ import { makeDataFolder, writeOwner } from '../transport/embedded/index.ts'
 import { shown } from '../transport/nats/index.ts'
 import { addressOf, lockedError } from './connect.ts'
 import { agreed } from './contradictions.ts'
+import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
-import type { Globals } from './options.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
 
 type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
@@ -28,7 +30,7 @@ export const up = async (options: UpOptions): Promise<number> => {
   if (typeof transport === 'string' && folder === undefined && transport.startsWith('memory'))
     throw new RuntimeError('bad_request', 'a node needs a data folder', { field: 'url', hint: 'give one with --data' })
 
-  /** Whoever runs a node reads in its log what happened to it, so it says more than a command does. */
+  /** An operator reads in the log of a node what happened to it, so it says more than a command does. */
   const log = app.environment?.log ?? stderrLogger(process.env.STATECAST_LOG || 'info')
   const roles = rolesOf(options, app, folder !== undefined)
   const idleDays = agreed(
@@ -64,7 +66,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     owner: { starting: 'yes' },
     roles,
     resume: resume !== false,
-    ...(idleDays === undefined ? {} : { retention: { ...app.retention, idleDays } }),
+    ...definedOf({ retention: idleDays === undefined ? undefined : { ...app.retention, idleDays } }),
   }).catch(async (error: unknown) => {
     await early?.close()
     throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error

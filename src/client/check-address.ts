@@ -17,6 +17,15 @@ export const checkAddress = (url: string): string => {
   return url
 }
 
+/** @throws RuntimeError bad_request for what is no address, or one at which no other program can be */
+export const checkReachable = (url: unknown): void => {
+  if (typeof url === 'string' && /^(?:(?:nats|tls|https?):\/\/|(?:nats-context|embedded):.)/s.test(checkAddress(url))) return
+  throw refused(
+    'no node can be reached at what is given as its address',
+    'write http://host:port, nats://host:port or embedded:<folder>; inProcessClient(runtime) is for a runtime of the same process',
+  )
+}
+
 const checkServer = (server: string, scheme: string): void => {
   const place = server
     .trim()

@@ -11,7 +11,7 @@ export type Client = {
   /** ms for which nobody may answer before a run is given up; for a connection that mends itself, with others who take over. Default 0. */
   readonly outageMsMax?: number
   /** Events come over a bus on which others may speak too: an end that is heard there is a sign, and no more. */
-  readonly hearsay?: boolean
+  readonly untrusted?: boolean
   /** No event gets lost on its way here while a subscription lasts. */
   readonly lossless?: boolean
   /** @throws RuntimeError, the same ones in all forms */

@@ -6,7 +6,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type RuntimeOptions, variables } from '../runtime/index.ts'
 import type { Owner } from '../transport/embedded/index.ts'
-import { checkAddress } from './check-address.ts'
+import { checkAddress, checkReachable } from './check-address.ts'
 import type { Client } from './client.ts'
 
 export type ConnectOptions = Pick<RuntimeOptions, 'prefix' | 'nats'> & {
@@ -24,6 +24,7 @@ const restartMs = 30_000
  * @throws RuntimeError bad_request (no such address), log_unavailable (no node answers there), unauthorised
  */
 export const connect = async (url: string, options: ConnectOptions = {}): Promise<Client> => {
+  checkReachable(url)
   const client = await nodeAt(url, { outageMsMax: isNats(url) ? undefined : restartMs, ...options })
   if (client === undefined)
     throw new RuntimeError('log_unavailable', 'no node answers at this address', {
@@ -32,7 +33,7 @@ export const connect = async (url: string, options: ConnectOptions = {}): Promis
       hint: "start one with 'statecast up' and the same address; createRuntime() of 'statecast' needs none",
     })
   try {
-    // Whoever has the client can use it: the node answers, and takes the token.
+    // The client can be used: the node answers, and takes the token.
     await client.command('health', {})
     return client
   } catch (error) {
@@ -69,7 +70,7 @@ export const nodeAt = async (url: string, { token, outageMsMax, prefix, nats }: 
 const patienceMs = 3000
 const stepMs = 50
 
-/** @returns the node that holds a folder, once it has said where it listens; undefined when nobody does, or whoever does serves nobody */
+/** @returns the node that holds a folder, once it has said where it listens; undefined when no node holds it, or one that serves no address */
 export const nodeOf = async (folder: string): Promise<{ url: string; pid: number } | undefined> => {
   for (let waited = 0; waited < patienceMs; waited += stepMs) {
     const owner = await ownerOf(folder)

@@ -46,6 +46,13 @@ const afterSignMs = 100
 
 const lateError = (): RuntimeError => new RuntimeError('timeout', 'no answer in time', { retryable: true, hint: 'ask again' })
 
+const failure = ({ event }: { event: { error: unknown } }) => ({ error: event.error })
+const keepError = { type: 'keepError', params: failure } as const
+const isPassing = { type: 'isPassing', params: failure } as const
+const giveUp = { target: '#follow.failed', actions: keepError } as const
+/** What kept us from an answer may be over the next time. */
+const askAgain = [{ guard: isPassing, target: 'idle', actions: [keepError, 'tellSilent'] }, giveUp] as const
+
 /** One accepted message or run, from the moment it is sent to its outcome. What is heard of it passes beside the machine. */
 export const followMachine = setup({
   types: {
@@ -124,11 +131,11 @@ export const followMachine = setup({
                 onError: [
                   { guard: 'isBegun', target: 'broken', actions: 'tellStreamEnded' },
                   {
-                    guard: { type: 'isPassing', params: ({ event }) => ({ error: event.error }) },
+                    guard: isPassing,
                     target: 'broken',
-                    actions: [{ type: 'keepError', params: ({ event }) => ({ error: event.error }) }, 'tellSilent'],
+                    actions: [keepError, 'tellSilent'],
                   },
-                  { target: '#follow.failed', actions: { type: 'keepError', params: ({ event }) => ({ error: event.error }) } },
+                  giveUp,
                 ],
               },
             },
@@ -169,11 +176,11 @@ export const followMachine = setup({
                 ],
                 onError: [
                   {
-                    guard: { type: 'isUnknown', params: ({ event }) => ({ error: event.error }) },
+                    guard: { type: 'isUnknown', params: failure },
                     target: 'unsent',
-                    actions: [{ type: 'keepError', params: ({ event }) => ({ error: event.error }) }, 'tellSilent'],
+                    actions: [keepError, 'tellSilent'],
                   },
-                  { target: '#follow.failed', actions: { type: 'keepError', params: ({ event }) => ({ error: event.error }) } },
+                  giveUp,
                 ],
               },
             },
@@ -203,14 +210,7 @@ export const followMachine = setup({
                   // The event that says so may be on its way.
                   { target: 'idle', actions: ['tellAnswered', 'expectEnd'] },
                 ],
-                onError: [
-                  {
-                    guard: { type: 'isPassing', params: ({ event }) => ({ error: event.error }) },
-                    target: 'idle',
-                    actions: [{ type: 'keepError', params: ({ event }) => ({ error: event.error }) }, 'tellSilent'],
-                  },
-                  { target: '#follow.failed', actions: { type: 'keepError', params: ({ event }) => ({ error: event.error }) } },
-                ],
+                onError: askAgain,
               },
             },
             fetching: {
@@ -218,14 +218,7 @@ export const followMachine = setup({
               invoke: {
                 src: 'fetch',
                 onDone: '#follow.ended',
-                onError: [
-                  {
-                    guard: { type: 'isPassing', params: ({ event }) => ({ error: event.error }) },
-                    target: 'idle',
-                    actions: [{ type: 'keepError', params: ({ event }) => ({ error: event.error }) }, 'tellSilent'],
-                  },
-                  { target: '#follow.failed', actions: { type: 'keepError', params: ({ event }) => ({ error: event.error }) } },
-                ],
+                onError: askAgain,
               },
             },
           },

@@ -1,13 +1,15 @@
 /** Says something in a session, or decides about a run, and follows it to its outcome, whatever happens to events on their way: the effects of the chart. */
+
 import { randomUUID } from 'node:crypto'
 import { createActor, fromPromise } from 'xstate'
 import { formatPlace } from '../api/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
-import type { Clock } from '../contracts/environment.ts'
+import { definedOf } from '../contracts/defined.ts'
+import { actorClock, type Clock } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Approval, TurnOutput } from '../contracts/turn.ts'
 import type { Outcome, OutEvent, SessionView } from '../runtime/index.ts'
-import { Run, type RunEvent } from '../runtime/index.ts'
+import { LiveRun, type RunEvent } from '../runtime/index.ts'
 import type { Client, Subscription } from './client.ts'
 import { followMachine } from './follow.machine.ts'
 import { textsSince } from './said.ts'
@@ -40,8 +42,14 @@ const waitMs = 60_000
 /** For what is good to have and not needed. */
 const textsMs = 10_000
 
+/** @throws RuntimeError bad_request where there is nothing to follow; what its fields hold is for the node to say */
+const checkGiven = (given: unknown, hint: string): void => {
+  if (typeof given !== 'object' || given === null) throw new RuntimeError('bad_request', 'what is to be followed must be an object', { hint })
+}
+
 /** Resolves when the message is durable. @throws RuntimeError when it was not accepted */
-export const follow = (client: Client, message: CommandInput<'chat.send'>, options: FollowOptions = {}): Promise<Followed> => {
+export const follow = async (client: Client, message: CommandInput<'chat.send'>, options: FollowOptions = {}): Promise<Followed> => {
+  checkGiven(message, "write follow(client, { sessionKey: 'main', message: 'hello' })")
   const id = message.idempotencyKey ?? `m-${randomUUID()}`
   const send = () => client.command<Accepted>('chat.send', { ...message, idempotencyKey: id })
   return begin(client, { sessionKey: message.sessionKey, id, send }, options)
@@ -51,18 +59,21 @@ export const follow = (client: Client, message: CommandInput<'chat.send'>, optio
  * Follows a run that is there already, from the moment that `resume` makes it go on.
  * @throws whatever `resume` throws
  */
-export const followRun = (
+export const followRun = async (
   client: Client,
-  { sessionKey, runId, resume }: { sessionKey: string; runId: string; resume: () => Promise<unknown> },
+  run: { sessionKey: string; runId: string; resume: () => Promise<unknown> },
   options: FollowOptions = {},
-): Promise<Followed> =>
-  begin(client, { sessionKey, id: runId, send: async () => ({ status: 'started', ...((await resume()) as object | undefined) }) }, options)
+): Promise<Followed> => {
+  checkGiven(run, 'write followRun(client, { sessionKey, runId, resume })')
+  const { sessionKey, runId, resume } = run
+  return begin(client, { sessionKey, id: runId, send: async () => ({ status: 'started', ...((await resume()) as object | undefined) }) }, options)
+}
 
 type Message = { sessionKey: string; id: string; send(): Promise<{ status: string }> }
 
 const begin = async (client: Client, { sessionKey, id, send }: Message, options: FollowOptions): Promise<Followed> => {
   const { commandLine = (command, key) => `statecast ${command} ${key}`, clock = globalThis } = options
-  const run = new Run(id)
+  const run = new LiveRun(id, () => client.command('chat.abort', { sessionKey, runId: id }))
   const sent = Promise.withResolvers<void>()
   let accepted = false
   let subscription: Subscription | undefined
@@ -75,7 +86,7 @@ const begin = async (client: Client, { sessionKey, id, send }: Message, options:
     if (seq !== undefined) place = formatPlace({ seq, part: part ?? 0, birth: event.birth })
     if (event.type === 'restart') sign()
     else if (event.type !== 'approval' || event.runId !== run.runId || isNew(event as unknown as Approval))
-      run.hear({ path, event, ...(client.hearsay ? { elsewhere: true } : {}), ...(seq === undefined ? {} : { seq }) })
+      run.hear({ path, event, ...definedOf({ remote: client.untrusted ? true : undefined, seq }) })
   }
   const isNew = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): boolean => {
     const question = `${callId}#${attempt}`
@@ -117,13 +128,13 @@ const begin = async (client: Client, { sessionKey, id, send }: Message, options:
       ask: fromPromise(ask),
       fetch: fromPromise(async () => {
         const { seq, ...output } = await client.command<Outcome>('agent.wait', { sessionKey, runId: id, timeoutMs: waitMs })
-        run.end(output, seq)
+        run.end({ output, ...definedOf({ seq }) })
       }),
     },
   })
   const actor = createActor(machine, {
     input: { outageMsMax: client.outageMsMax ?? 0, lossless: client.lossless === true, local: client.url === undefined },
-    clock: { setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number, clearTimeout: (handle) => clock.clearTimeout(handle as never) },
+    clock: actorClock(clock),
   })
   const tell = (type: 'sign' | 'over'): void => {
     if (actor.getSnapshot().status === 'active') actor.send({ type })

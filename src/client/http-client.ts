@@ -1,6 +1,8 @@
 /** A node's commands over HTTP. `node:http` rather than fetch: no limits of its own on how long an answer may take. */
+
 import { Agent, type IncomingMessage, request } from 'node:http'
 import type { CommandName } from '../contracts/commands.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { OutEvent } from '../runtime/index.ts'
 import type { Client, Subscription } from './client.ts'
@@ -18,7 +20,7 @@ export const httpClient = ({ url, token, outageMsMax = 0 }: HttpClientOptions): 
         agent,
         headers: {
           ...headers,
-          ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+          ...definedOf({ authorization: token === undefined ? undefined : `Bearer ${token}` }),
           ...(body === undefined ? {} : { 'content-type': 'application/json', 'content-length': Buffer.byteLength(body) }),
         },
       })

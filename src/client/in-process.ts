@@ -9,7 +9,7 @@ import type { Client } from './client.ts'
 export type Share = {
   /** Takes nothing new. */
   drain(): Promise<void>
-  /** Ends all connections; to be called when the runtime has closed, so that whoever waits for it has been told. */
+  /** Ends all connections; to be called when the runtime has closed, so that readers that wait for it have been told. */
   close(): Promise<void>
 }
 
@@ -19,13 +19,13 @@ const takeoverMsMax = 600_000
 /** @param share what else has to end with it */
 export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
   url: undefined,
-  ...(runtime.shared ? { hearsay: true, outageMsMax: takeoverMsMax } : { lossless: true }),
+  ...(runtime.shared ? { untrusted: true, outageMsMax: takeoverMsMax } : { lossless: true }),
   command: <Result>(name: CommandName, input: unknown) => runtime.command<Result>(name, input),
   events: async (id, after) => runtime.events({ kind: 'session', id }, after),
   store: async (input) => {
     const { sessionKey, message: text, idempotencyKey: id, agent, model, queueMode } = parseInput(commands['chat.send'], input)
     // What is wrong shall be known now, not when nobody waits for it.
-    const { address } = runtime.session(sessionKey, agent === undefined ? {} : { agent })
+    const { address } = runtime.session(sessionKey, { agent })
     if (model !== undefined) await runtime.models.get(model)
     const message = { type: 'message', text, id, agent, model, queueMode }
     await runtime.publish(runtime.subjects.in(address), new TextEncoder().encode(JSON.stringify(message)), id)

@@ -38,7 +38,7 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
   return {
     url,
     outageMsMax,
-    hearsay: true,
+    untrusted: true,
     command: (name, input) => command(name, input),
     events: async (id, after): Promise<Subscription> => {
       const queue = new EventQueue<OutEvent>()
@@ -75,7 +75,7 @@ export const natsClient = async (url: string, { prefix, nats }: Pick<RuntimeOpti
   }
 }
 
-/** @returns undefined for what is no event: whoever may publish there may publish anything */
+/** @returns undefined for what is no event: a program that may publish there may publish anything */
 const eventOf = (data: Uint8Array): OutEvent | undefined => {
   try {
     const event: unknown = JSON.parse(new TextDecoder().decode(data))
@@ -90,7 +90,7 @@ const isEvent = (event: unknown): event is OutEvent =>
   event !== null &&
   'type' in event &&
   typeof event.type === 'string' &&
-  // The list of messages that it is about is looked through by whoever waits for one of them.
+  // The list of messages that it is about is looked through by the run that waits for one of them.
   (!('ids' in event) || Array.isArray(event.ids))
 
 const bodyOf = ({ data, headers }: BusMessage): unknown => {

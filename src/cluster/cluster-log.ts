@@ -17,7 +17,7 @@ export const logCluster = (source: Source, { clock, log }: Pick<Environment, 'cl
 
   const tellPartitions = (): void => {
     timer = undefined
-    const holds = source.members.seats.filter(({ holder }) => holder === me).length
+    const holds = source.members.leases.filter(({ holder }) => holder === me).length
     if (came.size > 0) log.info({ partitions: total(came), from: Object.fromEntries(came), holds }, 'this node took over partitions')
     if (went.size > 0) log.info({ partitions: total(went), to: Object.fromEntries(went), holds }, 'this node handed partitions over')
     came.clear()
@@ -35,7 +35,7 @@ export const logCluster = (source: Source, { clock, log }: Pick<Environment, 'cl
     }
     for (const node of known.values()) {
       if (node.id === me || present.has(node.id)) continue
-      const lost = before.seats.filter(({ holder }) => holder === node.id).length
+      const lost = before.leases.filter(({ holder }) => holder === node.id).length
       const facts = { ...named(node), partitions: lost, nodes: present.size }
       if (node.draining) log.info(facts, 'a node left')
       else log.warn(facts, 'a node is gone without draining: its process died, was stopped at once or cannot reach NATS')
@@ -45,11 +45,11 @@ export const logCluster = (source: Source, { clock, log }: Pick<Environment, 'cl
   const look = (): void => {
     const now = source.members
     tellNodes(now)
-    for (const [partition, seat] of now.seats.entries()) {
-      const earlier = before.seats[partition]?.holder ?? null
-      if (seat.holder === earlier) continue
-      if (seat.holder === me) count(came, earlier)
-      else if (earlier === me) count(went, seat.holder)
+    for (const [partition, lease] of now.leases.entries()) {
+      const earlier = before.leases[partition]?.holder ?? null
+      if (lease.holder === earlier) continue
+      if (lease.holder === me) count(came, earlier)
+      else if (earlier === me) count(went, lease.holder)
     }
     before = now
     if (came.size + went.size === 0) return
@@ -66,7 +66,7 @@ export const logCluster = (source: Source, { clock, log }: Pick<Environment, 'cl
 }
 
 const byId = ({ nodes }: Members): Map<string, NodeRecord> => new Map(nodes.map((node) => [node.id, node]))
-/** `node` is taken by the name of whoever writes the line. */
+/** `node` is taken by the name of the node that writes the line. */
 const named = ({ id, host, pid }: NodeRecord) => ({ peer: id, peerHost: host, peerPid: pid })
 const count = (counts: Map<string, number>, node: string | null): void => {
   counts.set(node ?? 'nobody', (counts.get(node ?? 'nobody') ?? 0) + 1)

@@ -1,20 +1,20 @@
 /** This runtime as one of many on a shared transport: a node that has partitions, or a bystander who talks to those that have. */
 import { hostname } from 'node:os'
-import type { Host } from '../actors/index.ts'
+import type { Directory, Host } from '../actors/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type NodeRecord, type Placement, partitionOf, type Role } from '../contracts/placement.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
-import type { TurnWorks } from '../machines/index.ts'
+import type { TurnEffects } from '../machines/index.ts'
 import { logCluster } from './cluster-log.ts'
-import { askNode, type Directory, elsewhereError, sharedDirectory } from './directory.ts'
+import { askNode, elsewhereError, sharedDirectory } from './directory.ts'
 import { Membership } from './membership.ts'
 import { type RunningNode, runNode } from './node.effects.ts'
-import { openNodeDoor } from './node-rpc.ts'
+import { serveNodeRpc } from './node-rpc.ts'
 import { watchPeers } from './peer.effects.ts'
-import { elsewhere, openWorkshop, roleOf, type WorkName, type WorkParts } from './remote-effects.ts'
+import { openWorker, type RemoteEffectName, type RemoteEffectParts, remoteEffect, roleOf } from './remote-effects.ts'
 import { lackingElsewhere, type ToolNames } from './tools-elsewhere.ts'
 
 export type NodeRow = NodeRecord & {
@@ -26,7 +26,7 @@ export type NodeRow = NodeRecord & {
 type JoinParts = {
   host: Host
   /** What this node does for others, as far as it has the role. */
-  works: TurnWorks
+  effects: TurnEffects
   agents: AgentTable
   /** Takes the stored messages of a partition in. @returns the stopper */
   consume(partition: number): () => Promise<void>
@@ -42,8 +42,8 @@ export type Cluster = {
   placement: Placement
   /** @param host called when something is asked */
   directory(host: () => Host): Directory
-  /** The work of turns, done here where this node has the role and `distributed` is not set, else by whoever has it. */
-  place(works: TurnWorks, distributed: boolean): TurnWorks
+  /** The work of turns, done here where this node has the role and `distributed` is not set, else by a node that has it. */
+  place(effects: TurnEffects, distributed: boolean): TurnEffects
   join(parts: JoinParts): void
   /** By node, which of these tools it does not have, also after it has looked. */
   lacking(wanted: ToolNames): Promise<Map<string, ToolNames>>
@@ -76,18 +76,18 @@ export const openCluster = async ({ transport, names, environment, roles, versio
     draining: false,
   }
   let node: RunningNode | undefined
-  const workParts = (name: string): WorkParts => ({ bus, names, membership, environment, me: name })
+  const remoteParts = (name: string): RemoteEffectParts => ({ bus, names, membership, environment, me: name })
   let closeDoor: () => void = () => undefined
   let endLog: () => void = () => undefined
   let leavePeers: () => void = () => undefined
   let leaving = false
 
-  const has = (address: Address): boolean => me !== undefined && membership.seat(partitionOf(address)).holder === me
+  const has = (address: Address): boolean => me !== undefined && membership.lease(partitionOf(address)).holder === me
 
-  /** Whoever had the partition before us ends what it is in the middle of. */
+  /** The previous holder of a partition ends the actors that are in the middle of their work. */
   const admit = async (address: Address): Promise<void> => {
     const partition = partitionOf(address)
-    const { previous } = membership.seat(partition)
+    const { previous } = membership.lease(partition)
     if (me === undefined ? membership.members.nodes.length > 0 : !has(address)) throw elsewhereError(address, membership.holder(partition))
     if (previous === null || previous === me || !membership.isAlive(previous)) return
     const holds = await askNode({ bus, names, membership }, previous, 'holds', address).catch((error: unknown) => {
@@ -113,13 +113,13 @@ export const openCluster = async ({ transport, names, environment, roles, versio
     isAlive: (id) => membership.isAlive(id),
     placement: { has, admit, sure: () => me !== undefined && membership.sure },
     directory: (host) => sharedDirectory({ host, membership, bus, names, environment, me, leaving: () => leaving }),
-    place(works, distributed) {
-      if (me === undefined) return works
-      const placed = (Object.keys(works) as WorkName[]).map((name) => [
+    place(effects, distributed) {
+      if (me === undefined) return effects
+      const placed = (Object.keys(effects) as RemoteEffectName[]).map((name) => [
         name,
-        !distributed && roles.includes(roleOf[name]) ? works[name] : elsewhere(workParts(me), name),
+        !distributed && roles.includes(roleOf[name]) ? effects[name] : remoteEffect(remoteParts(me), name),
       ])
-      return Object.fromEntries(placed) as TurnWorks
+      return Object.fromEntries(placed) as TurnEffects
     },
     lacking: (wanted) =>
       lackingElsewhere(
@@ -127,18 +127,18 @@ export const openCluster = async ({ transport, names, environment, roles, versio
         membership.members.nodes.flatMap(({ id }) => (id === me ? [] : [id])),
         wanted,
       ),
-    join({ host, works, agents, consume, drained }) {
+    join({ host, effects, agents, consume, drained }) {
       if (me === undefined) return
       endLog = logCluster(membership, environment, me)
-      const workshop = openWorkshop(workParts(me), works, roles)
-      closeDoor = openNodeDoor({ host, agents, bus, names, log: environment.log }, me, drained)
+      const worker = openWorker(remoteParts(me), effects, roles)
+      closeDoor = serveNodeRpc({ host, agents, bus, names, log: environment.log }, me, drained)
       leavePeers = watchPeers({ membership, environment, listens })
-      node = runNode({ membership, record, host, environment, consume, finishWork: () => workshop.stop() })
+      node = runNode({ membership, record, host, environment, consume, finishWork: () => worker.stop() })
     },
     nodes() {
-      const { nodes, seats } = membership.members
+      const { nodes, leases } = membership.members
       return nodes.map((one) => {
-        const holds = seats.flatMap(({ holder }, partition) => (holder === one.id ? [partition] : []))
+        const holds = leases.flatMap(({ holder }, partition) => (holder === one.id ? [partition] : []))
         return { ...one, partitions: holds.length, holds }
       })
     },
@@ -162,7 +162,7 @@ export const openCluster = async ({ transport, names, environment, roles, versio
       closeDoor()
       endLog()
       membership.close()
-      // Whoever is next need not wait until our word has expired.
+      // The next holder need not wait until our lease has expired.
       if (node) await membership.withdraw(record.id).catch(() => undefined)
     },
   }

@@ -1,65 +1,13 @@
-/** Actors wherever they are: in this process, or on the node that holds their partition. */
+/** Actors on whatever node holds their partition. */
 
-import type { Host, RootView, SendOptions } from '../actors/index.ts'
-import { decode, encode, wholeCopy } from '../actors/index.ts'
+import type { Ask, Directory, Host, Question, SendOptions } from '../actors/index.ts'
+import { answer, answerMs, decode, directoryFrom, encode, shuttingDownError, wholeCopy } from '../actors/index.ts'
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { Receipt } from '../contracts/journal.ts'
 import { partitionOf } from '../contracts/placement.ts'
 import { type Address, formatAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus } from '../contracts/transport.ts'
 import type { Membership } from './membership.ts'
-
-/** What can be asked of an actor without knowing where it is. Each throws what the same question to its host does. */
-export interface Directory {
-  create(address: Address, input?: unknown): Promise<void>
-  send(address: Address, event: unknown, options?: SendOptions): Promise<Receipt>
-  /** @param whole with tags and children */
-  read(address: Address, whole?: boolean): Promise<RootView>
-  seqOf(address: Address, id: string): Promise<number | undefined>
-  /** @returns whether it was quarantined */
-  revive(address: Address): Promise<boolean>
-  forget(address: Address): Promise<boolean>
-  /** Resolves at the next commit, or after `timeoutMs`; perhaps earlier. */
-  nextCommit(address: Address, timeoutMs: number): Promise<void>
-}
-
-/** What nodes ask of each other about one actor, and what of their host answers it. */
-const questions = {
-  create: (host, address, [input]) => host.create(address, input),
-  send: (host, address, [event, options]) => host.send(address, event, options as SendOptions),
-  read: (host, address, [whole]) => host.read(address, whole === true),
-  seqOf: (host, address, [id]) => host.seqOf(address, id as string),
-  revive: async (host, address) => (await host.get(address)).revive(),
-  forget: (host, address) => host.forget(address),
-  // After that nobody waits for the answer any more.
-  nextCommit: (host, address, [timeoutMs]) => host.nextCommit(address, Math.min(timeoutMs as number, answerMs)),
-  holds: async (host, address) => host.holds(address),
-} satisfies Record<string, (host: Host, address: Address, args: unknown[]) => Promise<unknown>>
-export type Question = keyof typeof questions
-
-type AnyQuestion = (host: Host, address: Address, args: unknown[]) => Promise<unknown>
-/** @throws RuntimeError unsupported for what no node of this version is asked */
-export const answer = async (host: Host, name: Question, address: Address, args: unknown[]): Promise<unknown> => {
-  if (!Object.hasOwn(questions, name)) throw new RuntimeError('unsupported', `no node is asked '${String(name).slice(0, 40)}'`)
-  return (questions[name] as AnyQuestion)(host, address, args)
-}
-
-/** @param host called when something is asked: a host and its directory know each other */
-export const localDirectory = (host: () => Host): Directory =>
-  directoryOf((name, address, ...args) => (questions[name] as AnyQuestion)(host(), address, args))
-
-type Ask = (name: Question, address: Address, ...args: unknown[]) => Promise<unknown>
-
-const directoryOf = (ask: Ask): Directory => ({
-  create: (address, input) => ask('create', address, input) as Promise<void>,
-  send: (address, event, options) => ask('send', address, event, options) as Promise<Receipt>,
-  read: (address, whole) => ask('read', address, whole) as Promise<RootView>,
-  seqOf: (address, id) => ask('seqOf', address, id) as Promise<number | undefined>,
-  revive: (address) => ask('revive', address) as Promise<boolean>,
-  forget: (address) => ask('forget', address) as Promise<boolean>,
-  nextCommit: (address, timeoutMs) => ask('nextCommit', address, timeoutMs) as Promise<void>,
-})
 
 type DirectoryParts = {
   membership: Membership
@@ -73,8 +21,7 @@ type DirectoryParts = {
   leaving: () => boolean
 }
 
-/** ms for an answer of another node, and for a partition to be held by somebody. */
-const answerMs = 35_000
+/** ms for a partition to be held by somebody. */
 const patienceMs = 15_000
 const stepMs = 50
 /** Referrals followed without a pause: two nodes may each take the other for the holder while word of a change is on its way. */
@@ -84,11 +31,11 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
   const { host, membership, environment, me, leaving } = parts
   const { clock } = environment
 
-  /** Where an actor is worked on now: here if it is in memory here, whoever holds its partition. */
+  /** Where an actor is worked on now: here if it is in memory here, also where another node holds its partition. */
   const placeOf = (address: Address): string | undefined => {
     if (host().holds(address)) return me ?? here
     const holder = membership.holder(partitionOf(address))
-    // Without any node, whoever asks does it.
+    // Without any node, this process does it.
     return holder ?? (me === undefined && membership.members.nodes.length === 0 ? here : undefined)
   }
 
@@ -106,14 +53,14 @@ export const sharedDirectory = (parts: DirectoryParts): Directory => {
         place = (error as RuntimeError).data?.node as string | undefined
         if (place !== undefined && place !== me && hops < hopsMax) continue
       }
-      // Whoever asks another node need not wait until we have gone.
-      if (leaving()) throw closedHere()
+      // A caller of another node need not wait until this one has gone.
+      if (leaving()) throw shuttingDownError()
       if (clock.now() >= until) throw nobodyError(address)
       await pause(clock, stepMs)
       place = placeOf(address)
     }
   }
-  return directoryOf(ask)
+  return directoryFrom(ask)
 }
 
 /** In this process, though it is no node. */
@@ -139,9 +86,6 @@ export const elsewhereError = (address: Address, node: string | undefined): Runt
     hint: 'ask again; routed requests do so by themselves',
     data: { node },
   })
-
-const closedHere = (): RuntimeError =>
-  new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
 
 /** One question to one node. @throws RuntimeError bad_request for what cannot be written down; closed, retryable, when it is gone before it answers; whatever it answers with */
 export const askNode = async (
@@ -172,7 +116,7 @@ export const askNode = async (
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found' && error.retryable) throw lost()
     // Our own transport, and not what was asked.
-    if (isRuntimeError(error) && error.code === 'closed' && !answered) throw closedHere()
+    if (isRuntimeError(error) && error.code === 'closed' && !answered) throw shuttingDownError()
     throw error
   } finally {
     unlisten()

@@ -1,4 +1,3 @@
 /** Which node has which actor, and how the others reach it. */
 export { type Cluster, type NodeRow, openCluster } from './cluster.ts'
-export { type Directory, localDirectory } from './directory.ts'
 export type { ToolNames } from './tools-elsewhere.ts'

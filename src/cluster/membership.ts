@@ -1,11 +1,11 @@
-/** The registry's word on who is alive and who has which seat, mirrored here: whoever routes a message asks no server. */
+/** The registry's word on who is alive and who has which lease, mirrored here: routing a message asks no server. */
 import { type Clock, type Environment, type Instant, instantOf, isWithin, type Logger } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
-import { emptySeat, type Members, NodeRecord, partitionCount, Seat } from '../contracts/placement.ts'
+import { emptyLease, Lease, type Members, NodeRecord, partitionCount } from '../contracts/placement.ts'
 import type { Registry, RegistryChange } from '../contracts/transport.ts'
 
 const nodesPrefix = 'nodes/'
-const seatsPrefix = 'seats/'
+const leasesPrefix = 'leases/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
 /** ms after which the word of another node, given every second, is late enough to ask whether it has hung up; see `peers.ts`. */
@@ -18,8 +18,8 @@ const overdueMs = 2_000
 const silentMs = 3 * nodeTtlMs
 const sweepMs = 1_000
 
-/** NaN for what is no key of ours, such as `seats/`. */
-const partitionIn = (key: string): number => Number.parseInt(key.slice(seatsPrefix.length), 10)
+/** NaN for what is no key of ours, such as `leases/`. */
+const partitionIn = (key: string): number => Number.parseInt(key.slice(leasesPrefix.length), 10)
 
 type Kept<T> = { value: T; revision: number }
 /** `heard` when its last word came. */
@@ -35,7 +35,7 @@ export class Membership {
   /** Revisions of records that stand although their nodes say nothing any more. */
   readonly #silent = new Map<string, number>()
   #sweeping: unknown
-  readonly #seats: (Kept<Seat> | undefined)[] = []
+  readonly #leases: (Kept<Lease> | undefined)[] = []
   readonly #listeners = new Set<() => void>()
   #members: Members | undefined
   #stopWatching: () => void = () => undefined
@@ -48,7 +48,7 @@ export class Membership {
 
   /** Resolves when all that stands in the registry is known here. @throws RuntimeError log_unavailable … */
   async open(): Promise<this> {
-    const stops = [nodesPrefix, seatsPrefix].map((prefix) => this.#registry.watch(prefix, (change) => this.#take(change)))
+    const stops = [nodesPrefix, leasesPrefix].map((prefix) => this.#registry.watch(prefix, (change) => this.#take(change)))
     this.#stopWatching = () => {
       for (const stop of stops) stop()
     }
@@ -83,7 +83,7 @@ export class Membership {
   /** Looks at everything again: word of a change may have got lost. @throws RuntimeError log_unavailable … */
   async refresh(): Promise<void> {
     const before = this.#revisions()
-    const found = [...(await this.#registry.list(nodesPrefix)), ...(await this.#registry.list(seatsPrefix))]
+    const found = [...(await this.#registry.list(nodesPrefix)), ...(await this.#registry.list(leasesPrefix))]
     for (const one of found) this.#take(one)
     const there = new Set(found.map(({ key }) => key))
     const now = this.#revisions()
@@ -92,21 +92,21 @@ export class Membership {
   }
 
   #revisions(): Map<string, number> {
-    const seats = this.#seats.flatMap((seat, partition) =>
-      seat === undefined || seat.value === emptySeat ? [] : [[`${seatsPrefix}${partition}`, seat.revision] as const],
+    const leases = this.#leases.flatMap((lease, partition) =>
+      lease === undefined || lease.value === emptyLease ? [] : [[`${leasesPrefix}${partition}`, lease.revision] as const],
     )
-    return new Map([...seats, ...[...this.#nodes].map(([id, { revision }]) => [nodesPrefix + id, revision] as const)])
+    return new Map([...leases, ...[...this.#nodes].map(([id, { revision }]) => [nodesPrefix + id, revision] as const)])
   }
 
   get members(): Members {
     this.#members ??= {
       nodes: [...this.#nodes.values()].map(({ value }) => value),
-      seats: Array.from({ length: partitionCount }, (_, partition) => this.seat(partition)),
+      leases: Array.from({ length: partitionCount }, (_, partition) => this.lease(partition)),
     }
     return this.#members
   }
-  seat(partition: number): Seat {
-    return this.#seats[partition]?.value ?? emptySeat
+  lease(partition: number): Lease {
+    return this.#leases[partition]?.value ?? emptyLease
   }
   isAlive(node: string | null): boolean {
     return node !== null && this.#nodes.has(node)
@@ -133,9 +133,9 @@ export class Membership {
     const key = nodesPrefix + node
     if (await this.#registry.delete(key, { expected: revision })) this.#take({ key, value: undefined, revision })
   }
-  /** Who has a partition, if whoever it is is alive. */
+  /** The node that has a partition, if it is alive. */
   holder(partition: number): string | undefined {
-    const { holder } = this.seat(partition)
+    const { holder } = this.lease(partition)
     return holder !== null && this.#nodes.has(holder) ? holder : undefined
   }
 
@@ -169,15 +169,15 @@ export class Membership {
   }
 
   /**
-   * Writes a seat as `change` makes it of what stands there; undefined leaves it. @returns what stands there then, whoever wrote it
+   * Writes a lease as `change` makes it of what stands there; undefined leaves it. @returns what stands there then, also where another node wrote it
    * @throws RuntimeError log_unavailable …
    */
-  async write(partition: number, change: (seat: Seat) => Seat | undefined): Promise<Seat> {
-    const key = `${seatsPrefix}${partition}`
+  async write(partition: number, change: (lease: Lease) => Lease | undefined): Promise<Lease> {
+    const key = `${leasesPrefix}${partition}`
     const found = await this.#registry.get(key)
     if (found !== undefined) this.#take({ key, ...found })
-    const next = change(this.seat(partition))
-    if (next === undefined) return this.seat(partition)
+    const next = change(this.lease(partition))
+    if (next === undefined) return this.lease(partition)
     const value = JSON.stringify(next)
     const revision = await this.#registry.put(key, value, { expected: found?.revision ?? 0 })
     if (revision !== undefined) this.#take({ key, value, revision })
@@ -185,7 +185,7 @@ export class Membership {
       const other = await this.#registry.get(key)
       if (other !== undefined) this.#take({ key, ...other })
     }
-    return this.seat(partition)
+    return this.lease(partition)
   }
 
   /** Word of a change may come late, and after what we have written ourselves: the newest revision counts. */
@@ -233,14 +233,14 @@ export class Membership {
     for (const listener of this.#listeners) listener()
   }
 
-  /** Of a seat whose record was taken away nobody is the holder. */
+  /** Of a lease whose record was taken away nobody is the holder. */
   #takeSeat(partition: number, value: string | undefined, revision: number | undefined): boolean {
     if (!Number.isInteger(partition) || partition < 0 || partition >= partitionCount) return false
-    const before = this.#seats[partition]
+    const before = this.#leases[partition]
     if (revision !== undefined && revision <= (before?.revision ?? 0)) return false
     if (value === undefined && before === undefined) return false
-    this.#seats[partition] = {
-      value: value === undefined ? emptySeat : Seat.parse(JSON.parse(value)),
+    this.#leases[partition] = {
+      value: value === undefined ? emptyLease : Lease.parse(JSON.parse(value)),
       revision: revision ?? before?.revision ?? 0,
     }
     return true

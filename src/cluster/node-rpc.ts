@@ -1,15 +1,17 @@
 /** What other nodes ask this one about the actors that it has. */
+
 import { z } from 'zod'
-import type { Host } from '../actors/index.ts'
-import { decode, encode } from '../actors/index.ts'
+import type { Host, Question } from '../actors/index.ts'
+import { answer, decode, encode } from '../actors/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
+
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { parseAddress, type Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
-import { answer, failedHeader, type Question } from './directory.ts'
+import { failedHeader } from './directory.ts'
 import { portable } from './portable.ts'
 import { lackingOf } from './tools-elsewhere.ts'
 
@@ -49,18 +51,18 @@ const bodyOf = (name: string, data: Uint8Array): { address: string; args: unknow
   return { address, args: parseInput(asks.get(name) ?? z.array(z.unknown()), args, hint) }
 }
 
-/** Of an actor it is its state that is large, and whoever asked cannot make that smaller. */
+/** Of an actor it is its state that is large, and the node that asked cannot make that smaller. */
 const tooLarge = (subject: string, cause: RuntimeError): RuntimeError =>
   new RuntimeError('too_large', `the answer of another node to '${lastToken(subject)}' does not fit into one message: ${cause.message}`, {
     cause,
     hint: "keep less in the actor's context, such as the hash of a blob, or raise the server's max_payload",
-    ...(cause.data ? { data: cause.data } : {}),
+    data: cause.data,
   })
 
 const lastToken = (subject: string): string => subject.slice(subject.lastIndexOf('.') + 1)
 
 /** @param drain what happens when an operator asks this node to go @returns the stopper */
-export const openNodeDoor = (
+export const serveNodeRpc = (
   { host, agents, bus, names, log }: { host: Host; agents: AgentTable; bus: Bus; names: Subjects; log: Logger },
   node: string,
   drain: () => void,
@@ -72,7 +74,7 @@ export const openNodeDoor = (
     try {
       say(to, body, headers)
     } catch (error) {
-      // Whoever asked asks again, of whoever is next; but one answer that does not fit would never fit.
+      // The caller asks the next holder again; but an answer that does not fit would never fit.
       if (isRuntimeError(error) && error.code === 'too_large') say(to, errorBody(tooLarge(subject, error)), { [failedHeader]: '1' })
       else log.debug({ subject, error: errorBody(error) }, 'another node got no answer')
     }
@@ -88,9 +90,9 @@ export const openNodeDoor = (
       if (name === 'here') return reply(message, true)
       if (name === 'tools') return reply(message, await lackingOf(agents, decode(message.data)))
       const { address, args } = bodyOf(name, message.data)
-      const said = portable(await answer(host, name as Question, parseAddress(address), args))
+      const answered = portable(await answer(host, name as Question, parseAddress(address), args))
       // What was accepted must not be refused because the receipt is long.
-      reply(message, name === 'send' ? briefReceipt(said as Receipt) : said)
+      reply(message, name === 'send' ? briefReceipt(answered as Receipt) : answered)
     } catch (error) {
       reply(message, errorBody(error), { [failedHeader]: '1' })
     }

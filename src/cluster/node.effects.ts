@@ -1,9 +1,9 @@
 /** Gives the statecharts of a node and of its partitions their effects, and runs them. */
 import { type ActorRefFrom, createActor, fromCallback, fromPromise } from 'xstate'
 import type { Host } from '../actors/index.ts'
-import { type Environment, pause } from '../contracts/environment.ts'
+import { actorClock, type Environment, pause } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
-import { type NodeRecord, partitionOf, type Seat } from '../contracts/placement.ts'
+import { type Lease, type NodeRecord, partitionOf } from '../contracts/placement.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Membership } from './membership.ts'
 import { nodeMachine } from './node.machine.ts'
@@ -12,7 +12,7 @@ import { type PartitionContext, partitionMachine } from './partition.machine.ts'
 const renewMs = 1_000
 /** Renewals between two looks at the whole registry. */
 const lookEvery = 30
-/** Longest time from a change of the registry to whoever waits for it, where the word of it got lost. */
+/** Longest time from a change of the registry to the readers that wait for it, where its announcement got lost. */
 const settleStepMs = 100
 
 type NodeParts = {
@@ -44,18 +44,18 @@ export const runNode = ({ membership, record, host, environment, consume, finish
     (address: Address): boolean =>
       partitionOf(address) === partition
   /** What stands in the registry after the attempt; who is gone counts as nobody. */
-  const write = (change: (seat: Seat, input: PartitionContext) => Seat | undefined) =>
-    fromPromise<Seat, PartitionContext>(async ({ input }) => {
-      const { holder, previous } = await membership.write(input.partition, (seat) => change(seat, input))
+  const write = (change: (lease: Lease, input: PartitionContext) => Lease | undefined) =>
+    fromPromise<Lease, PartitionContext>(async ({ input }) => {
+      const { holder, previous } = await membership.write(input.partition, (lease) => change(lease, input))
       return { holder: membership.isAlive(holder) ? holder : null, previous: membership.isAlive(previous) ? previous : null }
     })
 
   const partition = partitionMachine.provide({
     actors: {
-      claim: write((seat) =>
-        membership.isAlive(seat.holder)
+      claim: write((lease) =>
+        membership.isAlive(lease.holder)
           ? undefined
-          : { holder: me, previous: seat.previous !== me && membership.isAlive(seat.previous) ? seat.previous : null },
+          : { holder: me, previous: lease.previous !== me && membership.isAlive(lease.previous) ? lease.previous : null },
       ),
       serve: fromCallback<{ type: string }, PartitionContext>(({ input: { partition: number } }) => {
         let stop: (() => Promise<void>) | undefined
@@ -76,9 +76,9 @@ export const runNode = ({ membership, record, host, environment, consume, finish
           void stopped.finally(() => stopping.get(number) === stopped && stopping.delete(number))
         }
       }),
-      handOver: write((seat, { wanted }) => (seat.holder === me ? { holder: wanted, previous: me } : undefined)),
+      handOver: write((lease, { wanted }) => (lease.holder === me ? { holder: wanted, previous: me } : undefined)),
       settle: fromPromise(({ input, signal }) => host.vacate(within(input.partition), signal)),
-      clear: write((seat) => (seat.previous === me ? { ...seat, previous: null } : undefined)),
+      clear: write((lease) => (lease.previous === me ? { ...lease, previous: null } : undefined)),
       drop: fromPromise(async ({ input }) => host.drop(within(input.partition))),
     },
     actions: { wakeActors: ({ context }) => host.wakeNow(within(context.partition)) },
@@ -87,9 +87,9 @@ export const runNode = ({ membership, record, host, environment, consume, finish
   let revision = 0
   let draining = false
   const announceNow = async (): Promise<void> => {
-    const said = { ...record, draining }
+    const announced = { ...record, draining }
     // An answer that was lost was a renewal all the same; and while a server stood still, the record may have expired with nobody there to miss us.
-    revision = (await membership.announce(said, revision)) ?? (await membership.announce(said, await membership.standing(me))) ?? 0
+    revision = (await membership.announce(announced, revision)) ?? (await membership.announce(announced, await membership.standing(me))) ?? 0
   }
   let announced: Promise<void> = Promise.resolve()
   const announce = (): Promise<void> => {
@@ -104,10 +104,10 @@ export const runNode = ({ membership, record, host, environment, consume, finish
       renew: fromCallback(({ receive }) => {
         let ended = false
         let timer: unknown
-        let said = 0
+        let beats = 0
         const say = () =>
           announce()
-            .then(() => (++said % lookEvery === 0 ? membership.refresh() : undefined))
+            .then(() => (++beats % lookEvery === 0 ? membership.refresh() : undefined))
             .catch((error: unknown) => log.warn({ error: errorBody(error) }, 'this node could not say that it is here'))
         const soon = () => {
           timer = clock.setTimeout(() => void say().then(() => ended || soon()), renewMs)
@@ -129,10 +129,7 @@ export const runNode = ({ membership, record, host, environment, consume, finish
 
   const actor = createActor(machine, {
     input: { me, members: membership.members },
-    clock: {
-      setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number,
-      clearTimeout: (handle) => clock.clearTimeout(handle),
-    },
+    clock: actorClock(clock),
   })
   membership.listen(() => actor.send({ type: 'members', members: membership.members }))
   actor.subscribe({ error: (error) => log.error({ error: errorBody(error) }, 'the node failed') })

@@ -1,10 +1,10 @@
 import { assign, type EventObject, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../actors/not-provided.setup.ts'
-import { emptySeat, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
+import { emptyLease, holders, type Members, partitionCount, rendezvous } from '../contracts/placement.ts'
 import { type PartitionLook, partitionMachine } from './partition.machine.ts'
 
 type NodeEvent =
-  /** Who is alive, and who has which seat. */
+  /** Who is alive, and who has which lease. */
   | { type: 'members'; members: Members }
   /** Give everything away, then leave. */
   | { type: 'drain' }
@@ -29,7 +29,7 @@ const looksOf = ({ me, members, draining }: NodeContext): PartitionLook[] => {
   const present = (id: string | null) => (id !== null && (id === me || alive.has(id)) ? id : null)
   const may = holders(members).filter((id) => id !== me || !draining)
   return partitions.map((partition) => {
-    const { holder, previous } = members.seats[partition] ?? emptySeat
+    const { holder, previous } = members.leases[partition] ?? emptyLease
     return { holder: present(holder), previous: present(previous), wanted: rendezvous(partition, may) }
   })
 }
@@ -55,7 +55,7 @@ export const nodeMachine = setup({
     leave: fromPromise<void, NodeContext>(notProvided),
   },
   guards: {
-    hasNoSeat: ({ context: { me, members } }) => members.seats.every(({ holder, previous }) => holder !== me && previous !== me),
+    holdsNoLease: ({ context: { me, members } }) => members.leases.every(({ holder, previous }) => holder !== me && previous !== me),
   },
   actions: {
     keepMembers: assign(({ event }) => (event.type === 'members' ? { members: event.members } : {})),
@@ -104,11 +104,11 @@ export const nodeMachine = setup({
       states: {
         serving: { on: { drain: { target: 'draining', actions: ['beginDraining', 'tellRenewal', 'lookAll'] } } },
         draining: {
-          description: 'Each seat goes to whoever is next; actors in the middle of their work end it here, and so does work for others.',
+          description: 'Each lease goes to whoever is next; actors in the middle of their work end it here, and so does work for others.',
           initial: 'working',
           states: {
             working: { invoke: { src: 'finishWork', onDone: 'handing', onError: 'handing' } },
-            handing: { always: { guard: 'hasNoSeat', target: '#node.leaving' } },
+            handing: { always: { guard: 'holdsNoLease', target: '#node.leaving' } },
           },
         },
       },

@@ -1,15 +1,15 @@
 import { assign, type EventObject, fromCallback, fromPromise, setup } from 'xstate'
 import { notProvided } from '../actors/not-provided.setup.ts'
-import type { Seat } from '../contracts/placement.ts'
+import type { Lease } from '../contracts/placement.ts'
 
-/** What is known of the seat of one partition; of nodes that are gone it names none. `wanted` is who should have it. */
-export type PartitionLook = Seat & { wanted: string | null }
+/** What is known of the lease of one partition; of nodes that are gone it names none. `wanted` is who should have it. */
+export type PartitionLook = Lease & { wanted: string | null }
 type PartitionEvent = { type: 'look' } & PartitionLook
 
 export type PartitionContext = PartitionLook & { partition: number; me: string }
 
 /**
- * One partition, as one node sees it. The seat in the registry says which node holds it; the journal, and not the seat, keeps two nodes from writing to one actor.
+ * One partition, as one node sees it. The lease in the registry says which node holds it; the journal, and not the lease, keeps two nodes from writing to one actor.
  * A node that hands a partition over keeps the actors that are at work until they rest (`lingering`), and the next holder leaves those alone (`held.beside`).
  */
 export const partitionMachine = setup({
@@ -19,22 +19,22 @@ export const partitionMachine = setup({
     events: {} as PartitionEvent,
   },
   actors: {
-    /** Writes the seat if nobody has it. */
-    claim: fromPromise<Seat, PartitionContext>(notProvided),
+    /** Writes the lease if nobody has it. */
+    claim: fromPromise<Lease, PartitionContext>(notProvided),
     /** Takes the messages of the partition in, and wakes its actors, for as long as it is held. */
     serve: fromCallback<EventObject, PartitionContext>(() => undefined),
-    /** Names the next holder in the seat, and us as the one before. */
-    handOver: fromPromise<Seat, PartitionContext>(notProvided),
+    /** Names the next holder in the lease, and us as the one before. */
+    handOver: fromPromise<Lease, PartitionContext>(notProvided),
     /** Ends when no actor of the partition is in memory any more; none is cut off in its work. */
     settle: fromPromise<void, PartitionContext>(notProvided),
-    /** Takes our name out of the seat. */
-    clear: fromPromise<Seat, PartitionContext>(notProvided),
+    /** Takes our name out of the lease. */
+    clear: fromPromise<Lease, PartitionContext>(notProvided),
     /** Lets go of its actors at once, without a word to the journal. */
     drop: fromPromise<void, PartitionContext>(notProvided),
   },
   actions: {
     look: assign(({ event: { holder, previous, wanted } }) => ({ holder, previous, wanted })),
-    note: assign((_, found: Seat) => found),
+    note: assign((_, found: Lease) => found),
     /** Wakes what another node kept from being woken. */
     wakeActors: () => undefined,
   },
@@ -44,7 +44,7 @@ export const partitionMachine = setup({
     /** Who is gone is not named. */
     othersBefore: ({ context: { previous, me } }) => previous !== null && previous !== me,
     nobodyBefore: ({ context: { previous, me } }) => previous === null || previous === me,
-    /** Nobody known is not somebody else. */
+    /** A holder that is not known does not count as another node. */
     taken: ({ context: { holder, me } }) => holder !== null && holder !== me,
     forMe: ({ context: { holder, wanted, me } }) => holder === null && wanted === me,
     forOthers: ({ context: { wanted, me } }) => wanted !== me,
@@ -89,7 +89,7 @@ export const partitionMachine = setup({
       },
     },
     reclaiming: {
-      description: 'Somebody has taken the record of its seat away. Its actors go on meanwhile.',
+      description: 'Somebody has taken the record of its lease away. Its actors go on meanwhile.',
       invoke: {
         src: 'claim',
         input: ({ context }) => context,

@@ -1,6 +1,6 @@
 /** Looks after nodes whose word is late: those that were killed need not be waited for until it expires. */
 import { type AnyActorRef, createActor, fromPromise } from 'xstate'
-import type { Environment } from '../contracts/environment.ts'
+import { actorClock, type Environment } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { Membership } from './membership.ts'
 import { peerMachine } from './peer.machine.ts'
@@ -24,10 +24,7 @@ export const watchPeers = ({ membership, environment: { clock, log }, listens }:
   const suspect = (node: string, revision: number): void => {
     const actor = createActor(machine, {
       input: { node, revision },
-      clock: {
-        setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number,
-        clearTimeout: (handle) => clock.clearTimeout(handle),
-      },
+      clock: actorClock(clock),
     })
     suspicions.set(node, actor)
     actor.subscribe({

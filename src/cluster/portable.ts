@@ -1,4 +1,4 @@
-/** What of a value gets to another node: a context may hold anything, and whoever asks is to be given what can be written of it. */
+/** What of a value gets to another node: a context may hold anything, and a reader is given what can be written of it. */
 import { errorFrom, errorParts } from '../actors/index.ts'
 import { isRuntimeError } from '../contracts/errors.ts'
 import { depthMax } from '../contracts/plain.ts'

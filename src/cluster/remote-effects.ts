@@ -3,29 +3,37 @@
  * through a queue to any node with the role for it. What it answers comes back as the result of an effect, as if it had been done here.
  */
 
-import type { Work, WorkScope } from '../actors/index.ts'
+import type { PlaceableEffect, PlaceableScope } from '../actors/index.ts'
 import { decode, encode } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
+
 import { type Environment, pause } from '../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Bus, BusMessage } from '../contracts/transport.ts'
-import type { TurnWorks } from '../machines/index.ts'
+import type { TurnEffects } from '../machines/index.ts'
 import type { Membership } from './membership.ts'
 
-export type WorkName = keyof TurnWorks
+export type RemoteEffectName = keyof TurnEffects
 /** Who does what. */
-export const roleOf: Record<WorkName, Role> = { callModel: 'turn', summarise: 'turn', execute: 'tool' }
+export const roleOf: Record<RemoteEffectName, Role> = { callModel: 'turn', summarise: 'turn', execute: 'tool' }
 
 /** What is asked for, and by whom: the worker stops when the asker is gone. */
-type WorkOrder = { id: string; asker: string; input: unknown; info: Omit<WorkScope<unknown>['info'], 'confirm'> }
+type RemoteRequest = { id: string; asker: string; input: unknown; info: Omit<PlaceableScope<unknown>['info'], 'confirm'> }
 /** What the worker says: who it is, then events as they come, then one end. */
 type WorkAnswer = { worker: string } | { events: AnyEvent[] } | { result: unknown } | { failure: ErrorBody }
 /** What it is told meanwhile. */
 type WorkWord = { event: AnyEvent } | { stop: true }
 
-export type WorkParts = { bus: Bus; names: Subjects; membership: Membership; environment: Pick<Environment, 'clock' | 'ids' | 'log'>; me: string }
+export type RemoteEffectParts = {
+  bus: Bus
+  names: Subjects
+  membership: Membership
+  environment: Pick<Environment, 'clock' | 'ids' | 'log'>
+  me: string
+}
 
 const wordsTo = (names: Subjects, id: string): string => names.work('words', id)
 const confirmationOf = (names: Subjects, id: string): string => names.work('confirm', id)
@@ -38,8 +46,8 @@ const firstMs = 5_000
 const patienceMs = 15_000
 const stepMs = 250
 
-/** The same work, done by whoever has the role. */
-export const elsewhere = (parts: WorkParts, name: WorkName): Work<never, never> => {
+/** The same effects, done by a node that has the role. */
+export const remoteEffect = (parts: RemoteEffectParts, name: RemoteEffectName): PlaceableEffect<never, never> => {
   const { environment } = parts
   return async (scope) => {
     for (let waited = 0; ; waited += stepMs)
@@ -53,7 +61,11 @@ export const elsewhere = (parts: WorkParts, name: WorkName): Work<never, never> 
   }
 }
 
-const order = async ({ bus, names, membership, environment, me }: WorkParts, name: WorkName, scope: WorkScope<unknown>): Promise<unknown> => {
+const order = async (
+  { bus, names, membership, environment, me }: RemoteEffectParts,
+  name: RemoteEffectName,
+  scope: PlaceableScope<unknown>,
+): Promise<unknown> => {
   const { input, info, signal, emit, receive } = scope
   const id = environment.ids.next('work')
   const ended = new AbortController()
@@ -87,7 +99,12 @@ const order = async ({ bus, names, membership, environment, me }: WorkParts, nam
   signal.addEventListener('abort', stop, { once: true })
   try {
     signal.throwIfAborted()
-    const asked: WorkOrder = { id, asker: me, input, info: { key: info.key, attempt: info.attempt, epoch: info.epoch, restarted: info.restarted } }
+    const asked: RemoteRequest = {
+      id,
+      asker: me,
+      input,
+      info: { key: info.key, attempt: info.attempt, epoch: info.epoch, restarted: info.restarted },
+    }
     for await (const { data } of bus.requestMany(names.work(name), encode(asked), { timeoutMs: longestMs, signal: ended.signal })) {
       const answer = decode(data) as WorkAnswer
       if ('worker' in answer) {
@@ -112,37 +129,37 @@ const order = async ({ bus, names, membership, environment, me }: WorkParts, nam
 }
 
 /** What becomes of it is the machine's decision. */
-const lostError = (name: WorkName, gone: boolean): RuntimeError =>
+const lostError = (name: RemoteEffectName, gone: boolean): RuntimeError =>
   new RuntimeError(
     roleOf[name] === 'tool' ? 'tool_lost' : 'provider_unavailable',
     gone ? 'the node that was doing this is gone' : 'the node that was doing this said no more',
     { retryable: true, hint: "see 'statecast nodes'" },
   )
 
-const nobodyError = (name: WorkName, cause?: RuntimeError): RuntimeError =>
+const nobodyError = (name: RemoteEffectName, cause?: RuntimeError): RuntimeError =>
   new RuntimeError('not_found', `no node does this: none has the role '${roleOf[name]}'`, {
-    ...(cause ? { cause } : {}),
+    cause,
     retryable: true,
     hint: `start one: statecast up --roles ${roleOf[name]}`,
   })
 
-type Workshop = {
+type Worker = {
   /** Takes no more; resolves when what was begun has ended. */
   stop(): Promise<void>
 }
 
 /** Does the work of others. */
-export const openWorkshop = (parts: WorkParts, works: TurnWorks, roles: readonly Role[]): Workshop => {
+export const openWorker = (parts: RemoteEffectParts, effects: TurnEffects, roles: readonly Role[]): Worker => {
   const { bus, names } = parts
   const running = new Set<Promise<void>>()
-  const stops = (Object.keys(works) as WorkName[])
+  const stops = (Object.keys(effects) as RemoteEffectName[])
     .filter((name) => roles.includes(roleOf[name]))
     .map((name) =>
       bus.subscribe(
         names.work(name),
         (message) => {
-          const done = carryOut(parts, works[name] as Work<unknown, unknown>, message)
-            // Nobody can be told any more; whoever asked asks another one.
+          const done = carryOut(parts, effects[name] as PlaceableEffect<unknown, unknown>, message)
+            // The answer can reach no node any more; the node that asked asks another one.
             .catch((error: unknown) => parts.environment.log.warn({ work: name, error: errorBody(error) }, 'work for another node came to nothing'))
             .finally(() => running.delete(done))
           running.add(done)
@@ -166,19 +183,19 @@ const briefly = ({ code, message, retryable, hint }: ErrorBody): ErrorBody => ({
   code,
   message: message.slice(0, messageMax),
   retryable,
-  ...(hint === undefined ? {} : { hint: hint.slice(0, messageMax) }),
+  ...definedOf({ hint: hint?.slice(0, messageMax) }),
 })
 
 const carryOut = async (
-  { bus, names, membership, environment, me }: WorkParts,
-  work: Work<unknown, unknown>,
+  { bus, names, membership, environment, me }: RemoteEffectParts,
+  work: PlaceableEffect<unknown, unknown>,
   { data, reply }: BusMessage,
 ): Promise<void> => {
   if (reply === undefined) return
   const say = (answer: WorkAnswer): void => bus.publish(reply, encode(answer))
-  let order: WorkOrder
+  let order: RemoteRequest
   try {
-    order = decode(data) as WorkOrder
+    order = decode(data) as RemoteRequest
     wordsTo(names, order.id)
   } catch (error) {
     return say({ failure: errorBody(error, 'bad_request') })
@@ -221,8 +238,8 @@ const carryOut = async (
       info: {
         ...info,
         confirm: async () => {
-          const said = decode((await bus.request(confirmationOf(names, id), new Uint8Array(), { timeoutMs: confirmMs })).data) as ErrorBody | null
-          if (said !== null) throw RuntimeError.from(said)
+          const error = decode((await bus.request(confirmationOf(names, id), new Uint8Array(), { timeoutMs: confirmMs })).data) as ErrorBody | null
+          if (error !== null) throw RuntimeError.from(error)
         },
       },
       emit: (event) => {

@@ -1,6 +1,6 @@
 /**
  * Whether all nodes have the tools that one of them lists: each finds a service that has just begun in its own time, and another node may have another
- * app. Whoever is asked looks for what it does not know before it answers, so that most of the time nothing is missing any more.
+ * app. A node that is asked looks for what it does not know before it answers, so that most of the time nothing is missing any more.
  */
 import { z } from 'zod'
 import { decode, encode } from '../actors/index.ts'

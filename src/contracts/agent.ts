@@ -1,5 +1,5 @@
 /** An agent: who answers in a session, with what model, instructions and tools, and within which bounds. */
-import type { Delivery, HeartbeatVisibility } from './channel.ts'
+import type { HeartbeatVisibility } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
@@ -40,10 +40,7 @@ export type Agent = {
   readonly services: boolean | readonly string[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
-  /** How its answers are delivered where they go to a channel. */
-  readonly delivery?: Delivery
-  readonly heartbeat?: Heartbeat
-  /** What users may choose with `/model`; default: any that there is. */
+  /** Which models may answer instead of its own; default: any that there is. */
   readonly choice?: ModelChoices
   readonly profile: Partial<Omit<Profile, 'agent' | 'model'>>
 }

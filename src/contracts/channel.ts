@@ -1,7 +1,7 @@
 /** Where messages of users come from and answers go to: what one channel can do, and how an answer is delivered there. */
 import { z } from 'zod'
 import type { AnyEvent } from './journal.ts'
-import { defaultTokens, type Origin, type Payload, ReplyToMode, type Route, type Tokens } from './reply.ts'
+import { defaultTokens, Origin, type Payload, ReplyToMode, type Route, type Tokens } from './reply.ts'
 import { ReasoningVisibility } from './settings.ts'
 
 const Ms = z.number().int()
@@ -101,7 +101,7 @@ export type SendOptions = {
   key: string
   /** Aborts when the send takes too long, or nobody wants it any more. */
   signal: AbortSignal
-  /** Says something to whoever listens to the session, as the `event` of one of type `channel`. */
+  /** Says something to listeners of the session, as the `event` of one of type `channel`. */
   emit: (event: AnyEvent) => void
 }
 
@@ -149,11 +149,17 @@ export interface Channel {
   send(payload: Payload, options: SendOptions): string | undefined | Promise<string | undefined>
 }
 
-/** Live output of a turn about its delivery, for whoever listens to its session. */
+/** Live output of a turn about its delivery, for listeners of its session. */
 export type DeliveryOutput =
   | { type: 'channel'; runId: string; channel: string; event: AnyEvent }
   | { type: 'block'; runId: string; kind: SendKind; key: string; route: Route; payload: Payload; messageId?: string }
   | { type: 'typing'; runId: string; route: Route; active: boolean }
 
 /** A rule fits where all that it names does; one that names nothing fits everywhere. */
-export type SendRule = { action: 'allow' | 'deny'; channel?: string; chatType?: NonNullable<Origin['chatType']>; keyPrefix?: string }
+export const SendRule = z.strictObject({
+  action: z.enum(['allow', 'deny']),
+  channel: z.string().min(1).optional(),
+  chatType: Origin.shape.chatType,
+  keyPrefix: z.string().optional(),
+})
+export type SendRule = z.infer<typeof SendRule>

@@ -1,4 +1,4 @@
-/** The one list of commands. NATS, WebSocket, HTTP and the command line serve these, each with the same schema and the same answers. */
+/** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
@@ -46,8 +46,8 @@ export const commands = {
     .describe('forgets the conversation, also of a session that was quarantined'),
   'sessions.compact': z.strictObject({ sessionKey: SessionKey }).describe('replaces old history by a summary'),
   'sessions.configure': z
-    .strictObject({ sessionKey: SessionKey, toggles: ToggleChanges.describe('null takes a wish back') })
-    .describe('changes what the session keeps of the wishes of its users'),
+    .strictObject({ sessionKey: SessionKey, toggles: ToggleChanges.describe('null removes a setting') })
+    .describe('changes the settings that the session keeps for its users'),
   'sessions.clear': z
     .strictObject({ sessionKeys: z.array(SessionKey).max(1000) })
     .describe('drops all messages that wait in these sessions, and counts them'),

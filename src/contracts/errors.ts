@@ -1,11 +1,12 @@
 /** Every way Statecast can refuse or fail, as stable codes; messages may change, codes do not within a major version. */
+import { definedOf } from './defined.ts'
 export const errorCodes = {
   bad_request: 'the input does not fit its schema',
   unauthorised: 'no valid credential was given',
   forbidden: 'the credential does not allow this',
   not_found: 'there is nothing under this name',
   conflict: 'the name is taken by something else',
-  already_decided: 'this approval has been decided before',
+  already_decided: 'this approval has been decided before, or its turn has ended',
   overloaded: 'a bounded queue is full',
   too_large: 'the input is larger than its stated limit',
   rate_limited: 'too many requests in this time',
@@ -52,13 +53,13 @@ export type ErrorCode = keyof typeof errorCodes
 
 export type ErrorDetails = {
   /** What to do next, for the person who reads it. */
-  hint?: string
+  hint?: string | undefined
   /** Whether the same request may succeed later, unchanged. */
-  retryable?: boolean
+  retryable?: boolean | undefined
   /** The input field at fault. */
-  field?: string
+  field?: string | undefined
   /** Facts for programs, JSON only. */
-  data?: Record<string, unknown>
+  data?: Record<string, unknown> | undefined
   cause?: unknown
 }
 
@@ -102,9 +103,7 @@ export class RuntimeError extends Error {
       code: this.code,
       message: this.message,
       retryable: this.retryable,
-      ...(this.hint === undefined ? {} : { hint: this.hint }),
-      ...(this.field === undefined ? {} : { field: this.field }),
-      ...(this.data === undefined ? {} : { data: this.data }),
+      ...definedOf({ hint: this.hint, field: this.field, data: this.data }),
     }
   }
 

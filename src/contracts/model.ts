@@ -81,7 +81,7 @@ export interface Models {
   get(ref: string, profile?: string): Promise<Model>
   /** The credentials that can open this model, as they were configured; none for a model that needs none. */
   profiles?(ref: string): CredentialProfile[]
-  /** The model for whoever names none: a real provider when its key is set, else `scripted/offline`. */
+  /** The model of agents that name none: a real provider when its key is set, else `scripted/offline`. */
   readonly defaultRef: string
   list(): { ref: string; available: boolean; why?: string }[]
 }

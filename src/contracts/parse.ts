@@ -1,5 +1,7 @@
 /** Input from outside against its schema, with the field at fault in the error. */
+
 import type { z } from 'zod'
+
 import { RuntimeError } from './errors.ts'
 
 /** @param hint where it is said what fits @throws RuntimeError bad_request, too_large */
@@ -14,7 +16,7 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
     tooLarge ? 'too_large' : 'bad_request',
     parsed.error.issues.map((one) => (one.path.length > 0 ? `${one.path.join('.')} ${inWords(one, input)}` : inWords(one, input))).join('; '),
     {
-      ...(field ? { field } : {}),
+      field: field || undefined,
       hint: issue?.code === 'unrecognized_keys' ? 'leave the field out, or correct its name' : hint,
     },
   )
@@ -36,7 +38,7 @@ export const parseJson = (bytes: Uint8Array, noun: string, hint: string, empty?:
 type Issue = z.core.$ZodIssue
 
 const units: Record<string, string> = { string: ' characters', array: ' entries' }
-const types: Record<string, string> = { int: 'a whole number', array: 'a list', object: 'an object', undefined: 'left out' }
+const types: Record<string, string> = { int: 'a whole number', array: 'a list', object: 'an object', record: 'an object', undefined: 'left out' }
 
 /** As a predicate of the field: `must not be empty`. */
 const inWords = (issue: Issue, input: unknown): string => {

@@ -1,4 +1,4 @@
-/** Which node has which actors: every address belongs to one of 64 partitions, and every partition has a seat that one node holds. */
+/** Which node has which actors: every address belongs to one of 64 partitions, and every partition has a lease that one node holds. */
 import { z } from 'zod'
 import { type Address, escapeToken } from './subjects.ts'
 
@@ -24,16 +24,16 @@ export const NodeRecord = z.object({
 export type NodeRecord = z.infer<typeof NodeRecord>
 
 /** Who holds a partition. It stands until somebody else writes it, and counts for as long as its holder is alive. */
-export const Seat = z.object({
+export const Lease = z.object({
   holder: z.string().nullable(),
   /** Held it before, and still has actors of it that are in the middle of their work. */
   previous: z.string().nullable(),
 })
-export type Seat = z.infer<typeof Seat>
-export const emptySeat: Seat = { holder: null, previous: null }
+export type Lease = z.infer<typeof Lease>
+export const emptyLease: Lease = { holder: null, previous: null }
 
 /** The membership of a cluster as one node sees it. */
-export type Members = { nodes: readonly NodeRecord[]; seats: readonly Seat[] }
+export type Members = { nodes: readonly NodeRecord[]; leases: readonly Lease[] }
 
 const fnvOffset = 0x811c9dc5
 const fnvPrime = 0x01000193
@@ -62,7 +62,7 @@ const mixed = (hash: number): number => {
   return (twice ^ (twice >>> 16)) >>> 0
 }
 
-/** Who of these nodes is to hold a partition: highest random weight, so that a node which comes or goes moves no seat but its own. */
+/** Who of these nodes is to hold a partition: highest random weight, so that a node which comes or goes moves no lease but its own. */
 export const rendezvous = (partition: number, nodes: readonly string[]): string | null => {
   let best: string | null = null
   let weight = -1

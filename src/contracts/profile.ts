@@ -52,7 +52,7 @@ export const Profile = z
       .string()
       .max(200)
       .optional()
-      .describe('model of the agent where another one was wished for: it answers last, but not for one that does not exist'),
+      .describe('model of the agent where another one was asked for: it answers last, but not for one that does not exist'),
     credential: z
       .string()
       .min(1)

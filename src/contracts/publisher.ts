@@ -5,7 +5,7 @@ import type { LoopOutput, TurnInput, TurnOutput } from './turn.ts'
 
 export type PublisherInput = Pick<TurnInput, 'session' | 'runId' | 'profile' | 'facts'>
 
-/** The edges of models, tools and turn, in their order. Deltas pass beside the charts: whoever wants them listens to the session. */
+/** The edges of models, tools and turn, in their order. Deltas pass beside the charts: a reader that wants them listens to the session. */
 export type PublisherEvent =
   /** A call of a model begins. One that follows another without an end between them replaces it. */
   | { type: 'model.started'; attempt: number; model: string }
@@ -13,7 +13,7 @@ export type PublisherEvent =
   | { type: 'model.ended'; text: string }
   | { type: 'tool.started'; callId: string; name: string; input: unknown }
   | { type: 'tool.ended'; callId: string; name: string; output: unknown }
-  /** The session keeps another wish of its users. */
+  /** A setting that the session keeps for its users has changed. */
   | { type: 'configure'; verbose?: VerboseLevel }
   /** All is said. The turn goes on when the publisher has ended. */
   | { type: 'turn.ended'; answer: LoopOutput }

@@ -1,4 +1,5 @@
-/** Secrets out of texts that are shown, logged or stored: all that is known of how they look stands here. Whoever fails likes to repeat what it was given. */
+/** Secrets out of texts that are shown, logged or stored: all that is known of how they look stands here. Errors often repeat what the failed call was given. */
+import { definedOf } from './defined.ts'
 import { type ErrorBody, errorBody, RuntimeError } from './errors.ts'
 import { depthMax } from './plain.ts'
 
@@ -57,7 +58,7 @@ const isSecret = (key: string, value: unknown): boolean => typeof value === 'str
 /** Whatever was thrown, for somebody else to read. Not its hint, which we have written: one may say how a secret is to be sent. */
 export const shownBody = (thrown: unknown): ErrorBody => {
   const { hint, ...body } = errorBody(thrown)
-  return { ...redacted(body), ...(hint === undefined ? {} : { hint }) }
+  return { ...redacted(body), ...definedOf({ hint }) }
 }
 
 /** The same error without secrets in what is stored or shown of it. */

@@ -67,7 +67,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
   }),
   z.strictObject({ type: z.literal('close').describe('end the conversation for good') }),
   z.strictObject({
-    type: z.literal('configure').describe('change what the session keeps of the wishes of its users; null takes one back'),
+    type: z.literal('configure').describe('change the settings that the session keeps for its users; null removes one'),
     toggles: ToggleChanges,
   }),
   z.strictObject({ type: z.literal('clear').describe('drop all messages that wait') }),
@@ -82,7 +82,7 @@ export type SessionCommand = z.infer<typeof SessionCommand>
 const at = { at: z.number().int().min(0) }
 const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommand.options
 /** The same as the runtime hands it to the machine. @param annotations what a message carries for the desk of the session and the publisher of its turns */
-export const sessionEvent = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
+export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
     message
       .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true })
@@ -109,7 +109,7 @@ export const sessionEvent = <Annotations extends z.ZodType<Record<string, unknow
     note.extend(at).strict(),
   ])
 /** The session and its turns pass annotations on and never read them. */
-export const SessionEvent = sessionEvent(z.record(z.string(), z.unknown()))
+export const SessionEvent = sessionEventSchema(z.record(z.string(), z.unknown()))
 export type SessionEvent = z.infer<typeof SessionEvent>
 
 /** A message that waits for its turn. Its text stands in the journal and nowhere else. */
@@ -179,7 +179,7 @@ export const emptyDeskRecord: DeskRecord = { needsIntro: false, seen: [] }
 /** Tokens. `promptTokens` is all that was read, from caches and into them included. */
 export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
 
-/** Why a message was taken in and nothing was done about it: it came before, a stranger gives orders, a group talks without us. */
+/** Why a message was taken in and nothing was done about it: it came before, a stranger sends directives, a group talks among itself. */
 export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
 
 /** What a session emits; the same names are tails of its `out` subjects. */

@@ -27,7 +27,7 @@ export type UsageMode = z.infer<typeof UsageMode>
 /** Nobody waits for more than a day until somebody has done writing. */
 export const debounceMsMax = 86_400_000
 
-/** What a session keeps of the wishes of its users; what is not there follows the agent. */
+/** The settings that a session keeps for its users; a setting that is not there follows the agent. */
 export const Toggles = z.strictObject({
   model: z.string().min(1).max(200).optional(),
   /** The one credential of its provider that may be used. */
@@ -35,6 +35,7 @@ export const Toggles = z.strictObject({
   thinking: ThinkingLevel.optional(),
   verbose: VerboseLevel.optional(),
   reasoning: ReasoningVisibility.optional(),
+  /** Kept and shown, as OpenClaw does; no tool of ours acts on it. */
   elevated: z.enum(['off', 'on', 'ask', 'full']).optional(),
   usage: UsageMode.optional(),
   send: z.enum(['on', 'off']).optional(),
@@ -48,7 +49,7 @@ export const Toggles = z.strictObject({
 export type Toggles = z.infer<typeof Toggles>
 
 type Nullable<Shape extends Record<string, z.ZodType>> = { [Name in keyof Shape]: z.ZodNullable<Shape[Name]> }
-/** Null takes a wish back. */
+/** Null removes a setting. */
 export const ToggleChanges = z.strictObject(
   Object.fromEntries(Object.entries(Toggles.shape).map(([name, field]) => [name, field.nullable()])) as Nullable<typeof Toggles.shape>,
 )

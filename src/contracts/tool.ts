@@ -24,12 +24,12 @@ export type ToolContext = {
   thread?: Readonly<Record<string, unknown>>
   /** Aborts on cancel, timeout and drain: stop soon. */
   signal: AbortSignal
-  /** Shown live to whoever watches; not stored. */
+  /** Shown live to listeners of the session; not stored. */
   progress(message: string): void
   log: Logger
 }
 
-/** Without types of its own it stands for a tool of any input: whoever runs one checks the input against its schema first. */
+/** Without types of its own it stands for a tool of any input: its runner checks the input against its schema first. */
 // biome-ignore lint/suspicious/noExplicitAny: a list of tools holds tools of all inputs, which `unknown` would refuse
 export type Tool<Input = any, Output = unknown> = {
   readonly name: string
@@ -37,7 +37,7 @@ export type Tool<Input = any, Output = unknown> = {
   /** The zod schema of the input; its JSON Schema is what the model sees. */
   readonly input: z.ZodType<Input>
   /** What the model sees where it is not made from `input`: the JSON Schema of an object. */
-  readonly inputSchema?: Record<string, unknown>
+  readonly jsonSchema?: Record<string, unknown>
   readonly execute: (input: Input, context: ToolContext) => Output | Promise<Output>
   /** Default `once`: the safe side for a tool of which nothing else is known. */
   readonly onCrash: CrashPolicy

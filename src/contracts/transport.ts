@@ -1,6 +1,6 @@
 /**
- * What a backend promises. `embedded` (in process, SQLite on disk or in memory) and, later, `nats` implement it;
- * `test/transport/transport.contract.ts` is the one suite that both must pass. The comments carry the promises.
+ * What a backend promises. `embedded` (SQLite on disk), `memory` and `nats` (JetStream) implement it;
+ * `test/transport/transport.contract.ts` is the one suite that all of them pass. The comments carry the promises.
  */
 import type { Address } from './subjects.ts'
 
@@ -48,7 +48,7 @@ export interface Journal {
   last(address: Address): Promise<Frame | undefined>
   head(address: Address): Promise<Head | undefined>
   /** Roots of one kind, or of all, in address order. */
-  list(options?: { kind?: string; after?: Address; limit?: number }): Promise<Head[]>
+  list(options?: { kind?: string | undefined; after?: Address | undefined; limit?: number | undefined }): Promise<Head[]>
   /** Heads with `wakeAt <= until`, earliest first. @param wanted those of others are left out, and do not count */
   due(until: number, limit: number, wanted?: (address: Address) => boolean): Promise<Head[]>
   /**
@@ -70,7 +70,7 @@ export interface Journal {
 }
 
 /** A message on the bus. `reply` is where an answer is expected. */
-export type BusMessage = { subject: string; data: Uint8Array; headers?: Record<string, string>; reply?: string }
+export type BusMessage = { subject: string; data: Uint8Array; headers?: Record<string, string> | undefined; reply?: string | undefined }
 
 /** Live traffic: at most once, no storage. Wildcards as in NATS: `*` one token, a final `>` one or more. */
 export interface Bus {

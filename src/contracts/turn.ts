@@ -30,8 +30,20 @@ export type TurnInput = {
   transcriptLength: number
 }
 
+/** What is known of a conversation before a turn of it. */
+type ConversationFacts = {
+  /** Tokens of the conversation so far, and how many the model can read, where known. */
+  tokens?: number
+  window?: number
+  /** When the model answered last, in ms since the epoch, and with which credential of its provider. */
+  lastCallAt?: number
+  pinned?: string
+  /** What tools are told of the conversation. */
+  thread?: Record<string, unknown>
+}
+
 /** What a session tells its turn of itself. */
-export type TurnFacts = {
+export type TurnFacts = ConversationFacts & {
   /** Where the first of its messages came from. */
   origin?: Origin
   /** How answers go there; without it there is nobody to send them to but those who listen to the session. */
@@ -47,14 +59,6 @@ export type TurnFacts = {
   flushedAt?: number
   /** ms since the epoch when the first of its messages came. */
   at: number
-  /** Tokens of the conversation so far, and how many the model can read, where known. */
-  tokens?: number
-  window?: number
-  /** When the model answered last, in ms since the epoch, and with which credential of its provider. */
-  lastCallAt?: number
-  pinned?: string
-  /** What tools are told of the conversation. */
-  thread?: Record<string, unknown>
 }
 
 /** Messages that a turn answers: one after the other, or collected to a single one. */
@@ -165,7 +169,7 @@ export type ModelCallOutput = {
 /** A call of a model that failed, and what it was tried with. */
 export type Attempt = { model: string; credential?: string; reason: string; error: ErrorBody }
 
-export type LoopInput = {
+export type LoopInput = ConversationFacts & {
   session: string
   runId: string
   profile: Profile
@@ -176,12 +180,6 @@ export type LoopInput = {
   intro?: string
   /** Somebody wants to know when calls begin and end. */
   reports?: true
-  /** Tokens of the conversation so far, and how many the model can read, where known. */
-  tokens?: number
-  window?: number
-  lastCallAt?: number
-  pinned?: string
-  thread?: Record<string, unknown>
 }
 
 /** What came out of the calls of models and tools. */
@@ -261,7 +259,7 @@ export type TranscriptNote = {
   clear?: true
   /** Messages whose texts will not become part of it: they were refused, or had their effect. */
   drop?: string[]
-  /** How messages were answered; whoever asks after a session has forgotten it reads it here. */
+  /** How messages were answered; callers that ask after the session has forgotten it read it here. */
   ended?: TurnOutcome[]
 }
 

@@ -79,6 +79,6 @@ export class Answer {
 
 export const tooLong = (outputCharsMax: number): RuntimeError =>
   providerError('provider_malformed', `the answer has more than ${outputCharsMax} characters`, {
-    hint: 'the model does not stop: ask for less, or raise limits.outputCharsMax of the agent',
+    hint: 'the model does not stop: ask for less, or raise limits.modelCall.outputCharsMax of the agent',
     data: { outputCharsMax },
   })

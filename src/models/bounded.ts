@@ -10,6 +10,8 @@ export type Production = {
   signal: AbortSignal
   /** Says that the provider is still there, where it says nothing that goes into the answer. */
   alive(): void
+  /** Ends the call with an error, whatever the provider still does. */
+  refuse(error: unknown): void
 }
 
 /** The idle limit is looked at this often, instead of moving a timer with every delta: it acts after 1 to 1.25 times the limit. */
@@ -67,6 +69,7 @@ export const boundedCall = (
     alive: () => {
       answer.heard = true
     },
+    refuse: (error) => settle(() => reject(error), true),
   }).then(
     (response) => settle(() => (lacksCalls(response) ? reject(withoutCalls()) : resolve(response)), false),
     (thrown: unknown) => settle(() => reject(thrown), true),
@@ -88,7 +91,7 @@ const timedOut = (limit: 'idle' | 'total', timeoutMs: number) =>
     'provider_timeout',
     limit === 'idle' ? `the provider was silent for ${timeoutMs} ms` : `the answer took longer than ${timeoutMs} ms`,
     {
-      hint: `raise limits.${limit}TimeoutMs of the agent, now ${timeoutMs}, or ${limit === 'idle' ? 'use a provider that answers sooner' : 'ask for a shorter answer'}`,
+      hint: `raise limits.modelCall.${limit}TimeoutMs of the agent, now ${timeoutMs}, or ${limit === 'idle' ? 'use a provider that answers sooner' : 'ask for a shorter answer'}`,
       data: { limit, timeoutMs },
     },
   )

@@ -1,11 +1,13 @@
 /** An author's own model is trusted no more than a provider: its time is bounded, and its answer is checked before a turn sees it. */
+
 import { z } from 'zod'
+import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import { messageOf, RuntimeError } from '../contracts/errors.ts'
 import { Usage } from '../contracts/message.ts'
 import type { Model, ModelDelta, ModelInfo, ModelResponse } from '../contracts/model.ts'
 import { detached } from '../contracts/plain.ts'
-import { tooLong } from './answer.ts'
+import { type Answer, tooLong } from './answer.ts'
 import { boundedCall, type Production } from './bounded.ts'
 import { classify, type Hints } from './classify.ts'
 import { providerError } from './provider-error.ts'
@@ -51,18 +53,17 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, {
   const info = infoOf(model.info, ref)
   return {
     ref,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
-    ...(info === undefined ? {} : { info }),
+    ...definedOf({ contextTokens, info }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
-        const deltas = new Deltas(ref, production)
+        const classified = (thrown: unknown) => classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })
+        const deltas = new Deltas(ref, production.answer, (error) => production.refuse(classified(error)))
         try {
-          // The refusal comes first: it counts even if the model has answered meanwhile.
           // A copy: what it is asked with is the conversation itself, also for the calls to come.
-          const called = model.call(detached(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
-          return responseOf(await Promise.race([deltas.refused, called]), ref, production, request.limits.outputCharsMax)
+          const response = await model.call(detached(request), { signal: production.signal, onDelta: (delta) => deltas.take(delta) })
+          return responseOf(response, ref, production, request.limits.outputCharsMax)
         } catch (thrown) {
-          throw classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })
+          throw classified(thrown)
         }
       }),
   }
@@ -89,20 +90,15 @@ const hintsOfOwn: Hints = (code, status) =>
 /** Takes deltas and never throws: they come from timers and listeners of the model, where an error would end the process. */
 class Deltas {
   private readonly ref: string
-  private readonly production: Production
-  private readonly refusal = Promise.withResolvers<never>()
+  private readonly answer: Answer
+  private readonly refuse: (error: unknown) => void
   private isRefused = false
 
-  constructor(ref: string, production: Production) {
+  /** @param refuse ends the call, where a delta is nonsense or one too many */
+  constructor(ref: string, answer: Answer, refuse: (error: unknown) => void) {
     this.ref = ref
-    this.production = production
-    // Nothing awaits it when the model throws before it returns a promise.
-    this.refusal.promise.catch(() => undefined)
-  }
-
-  /** Rejects when a delta is nonsense, or one too many. */
-  get refused(): Promise<never> {
-    return this.refusal.promise
+    this.answer = answer
+    this.refuse = refuse
   }
 
   take(delta: ModelDelta): void {
@@ -111,10 +107,10 @@ class Deltas {
       const { kind, text } = (delta ?? {}) as Partial<ModelDelta>
       if (kind !== 'text' && kind !== 'reasoning') throw notDelta(this.ref, `kind: ${shown(kind)}`)
       if (typeof text !== 'string') throw notDelta(this.ref, `text: ${shown(text)}`)
-      this.production.answer.add(kind, text)
+      this.answer.add(kind, text)
     } catch (thrown) {
       this.isRefused = true
-      this.refusal.reject(thrown)
+      this.refuse(thrown)
     }
   }
 }

@@ -1,4 +1,5 @@
 /** From what a provider library throws to one of our codes, without a secret in it. */
+import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
 import { redact, redactedError } from '../contracts/redact.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
@@ -42,11 +43,11 @@ const classified = (facts: Facts, { now, secrets = [], summary, hints = () => un
   const begin = summary ?? summaries[code]
   const hint = hints(code, facts.status) ?? generalHints[code]
   return providerError(code, said === '' ? begin : `${begin}: ${said}`, {
-    ...(hint === undefined ? {} : { hint }),
+    hint,
     data: {
-      ...(facts.status === undefined ? {} : { status: facts.status }),
+      ...definedOf({ status: facts.status }),
       ...retryAfter(facts.headers, now),
-      ...(facts.body === '' ? {} : { body: redact(facts.body.slice(0, wordsMax), secrets).slice(0, bodyCharsMax) }),
+      ...definedOf({ body: facts.body === '' ? undefined : redact(facts.body.slice(0, wordsMax), secrets).slice(0, bodyCharsMax) }),
     },
     // The thrown error is not kept as the cause: it carries the request with its headers, and a logger would print them.
   })

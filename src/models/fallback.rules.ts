@@ -1,4 +1,5 @@
 /** Which model answers where the one that was asked for cannot, and for which errors another one is tried at all. */
+import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import { retryableModelError } from '../contracts/model.ts'
 import type { Profile } from '../contracts/profile.ts'
@@ -94,11 +95,9 @@ const entry = ({ model, credential, error }: Failed) => {
   const reason = failoverReason(error)
   return {
     model,
-    ...(credential === undefined ? {} : { credential }),
     code: error.code,
-    ...(reason === undefined ? {} : { reason }),
     message: error.message,
-    ...(typeof error.data?.status === 'number' ? { status: error.data.status } : {}),
+    ...definedOf({ credential, reason, status: typeof error.data?.status === 'number' ? error.data.status : undefined }),
   }
 }
 

@@ -1,4 +1,5 @@
 /** The fail points of a model call, in one place for every provider. */
+import { definedOf } from '../contracts/defined.ts'
 import { type FailPoint, type FailPoints, noFailPoints } from '../contracts/environment.ts'
 import type { Model, ModelDelta } from '../contracts/model.ts'
 
@@ -12,8 +13,7 @@ export const instrument = (model: Model, failPoints: FailPoints): Model =>
 
 const withFailPoints = (model: Model, failPoints: FailPoints): Model => ({
   ref: model.ref,
-  ...(model.contextTokens === undefined ? {} : { contextTokens: model.contextTokens }),
-  ...(model.info === undefined ? {} : { info: model.info }),
+  ...definedOf({ contextTokens: model.contextTokens, info: model.info }),
   call: async (request, { signal, onDelta }) => {
     const gate = new Gate(failPoints, onDelta)
     const answer = model.call(request, { signal, onDelta: (delta) => gate.pass(delta) })

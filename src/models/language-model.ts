@@ -1,4 +1,5 @@
 /** Any model of an AI SDK provider as a model of ours. */
+import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import { tokensMax, type Usage } from '../contracts/message.ts'
@@ -30,7 +31,7 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
   const stream = partStream(model)
   return {
     ref,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...definedOf({ contextTokens }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))

@@ -2,6 +2,7 @@
 
 import { realpath } from 'node:fs/promises'
 import { isAbsolute, relative, resolve, sep } from 'node:path'
+import { definedOf } from '../contracts/defined.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { CredentialProfile, Model, Models } from '../contracts/model.ts'
@@ -64,7 +65,7 @@ export const createModels = ({
     const credential = profile === undefined ? undefined : chosen(credentials, name, profile)
     const own = Object.hasOwn(custom, ref) ? custom[ref] : undefined
     if (own !== undefined) return openCustom(own, ref)
-    if (ref === offlineRef) return offlineModel({ clock, ...(offlineDelayMs === undefined ? {} : { deltaDelayMs: offlineDelayMs }) })
+    if (ref === offlineRef) return offlineModel({ clock, ...definedOf({ deltaDelayMs: offlineDelayMs }) })
     const modelId = modelIdOf(ref)
     if (name === 'scripted' && modelId !== '') return scriptedModel(await readScript(await fileInside(folder, modelId, ref)), { ref, clock })
     const provider = Object.hasOwn(providers, name) ? providers[name] : undefined

@@ -1,5 +1,7 @@
 /** A conversation as the AI SDK wants it. */
+
 import type { JSONObject, JSONValue, LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
+import { definedOf } from '../contracts/defined.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
 import type { ModelRequest } from '../contracts/model.ts'
 
@@ -16,9 +18,7 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
         tools: tools.map(({ name, description, inputSchema }) => ({ type: 'function' as const, name, description, inputSchema })),
         toolChoice: { type: 'auto' as const },
       }),
-  ...(settings.temperature === undefined ? {} : { temperature: settings.temperature }),
-  ...(settings.maxOutputTokens === undefined ? {} : { maxOutputTokens: settings.maxOutputTokens }),
-  ...(settings.reasoning === undefined ? {} : { reasoning: settings.reasoning }),
+  ...definedOf({ temperature: settings.temperature, maxOutputTokens: settings.maxOutputTokens, reasoning: settings.reasoning }),
 })
 
 /**

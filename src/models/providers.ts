@@ -1,4 +1,6 @@
 /** The providers that a reference can name. Their packages are optional and loaded when a model of theirs is first used. */
+
+import { definedOf } from '../contracts/defined.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
 import type { Hints } from './classify.ts'
 import type { Credential } from './credentials.ts'
@@ -77,7 +79,7 @@ export const providers: Readonly<Record<string, Provider>> = {
         baseURL: url,
         includeUsage: true,
         fetch: providerFetch('OPENAI_BASE_URL'),
-        ...(apiKey ? { apiKey } : {}),
+        ...definedOf({ apiKey: apiKey || undefined }),
       })
       const hints = serverHints({ url, variables: naming(openaiVariables, credential), isNamed: true, hasKey: apiKey !== undefined })
       return { model: provider(modelId), secrets: apiKey ? [apiKey] : [], hints }

@@ -1,5 +1,6 @@
 /** Models that play a script: for tests, examples, and the stand-in that works without a network. */
 
+import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import { isRuntimeError, messageOf, type RuntimeError } from '../contracts/errors.ts'
 import type { Usage } from '../contracts/message.ts'
@@ -35,7 +36,7 @@ export const scriptedModel = (
   const spent = new Map<string, number>()
   return {
     ref,
-    ...(contextTokens === undefined ? {} : { contextTokens }),
+    ...definedOf({ contextTokens }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const place = placeOf(request)
@@ -90,7 +91,7 @@ const scriptedFailure = ({ code, status, message, retryAfterMs }: ScriptedError)
   const effective = code ?? codeOfStatus(status ?? 500)
   return providerError(effective, message ?? `the script says ${status ?? effective}`, {
     hint: scriptHint('error'),
-    data: { ...(status === undefined ? {} : { status }), ...(retryAfterMs === undefined ? {} : { retryAfterMs }) },
+    data: definedOf({ status, retryAfterMs }),
   })
 }
 

@@ -1,4 +1,5 @@
 /** The tokens of a model call, however its provider spells them. */
+import { definedOf } from '../contracts/defined.ts'
 import { tokensMax, type Usage } from '../contracts/message.ts'
 
 /** The counts that were reported; the others are missing. `input` leaves out what came from a cache or went into one, `total` is as reported. */
@@ -39,13 +40,7 @@ export const tokenCounts = (reported: unknown): TokenCounts => {
   const cacheRead = read ?? readInside
   const cacheWrite = written ?? writtenInside
   const input = whole === undefined ? undefined : Math.max(0, whole - (readInside ?? 0) - (writtenInside ?? 0))
-  return {
-    ...(input === undefined ? {} : { input }),
-    ...(output === undefined ? {} : { output }),
-    ...(cacheRead === undefined ? {} : { cacheRead }),
-    ...(cacheWrite === undefined ? {} : { cacheWrite }),
-    ...(total === undefined ? {} : { total }),
-  }
+  return definedOf({ input, output, cacheRead, cacheWrite, total })
 }
 
 /** What was reported, as our usage; undefined when none of its fields is known. Of what is missing, the total tells the input. */

@@ -1,12 +1,14 @@
 /** An actor of somebody's own machine, as its users hold it. */
+
 import type { AnyStateMachine, EmittedFrom, EventFrom, OutputFrom } from 'xstate'
+import { definedOf } from '../contracts/defined.ts'
 import { pause } from '../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { type ActorSnapshot, snapshotOf } from './actor-snapshot.ts'
+import type { OutputEvent } from './output-event.ts'
 import type { Parts } from './parts.ts'
-import type { Said } from './said.ts'
 
 /** How long one wait for the next commit is, in ms; a word that was lost on the way costs that much. */
 const lookMs = 1_000
@@ -35,7 +37,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   /** Resolves when the event is durable and applied. @throws RuntimeError bad_request, closed, quarantined, overloaded … */
   async send(event: EventFrom<Machine>, options: { id?: string } = {}): Promise<Receipt> {
     this.#parts.admit()
-    return this.#parts.directory.send(this.address, event, { ...options, ...(this.#input === undefined ? {} : { input: this.#input }) })
+    return this.#parts.directory.send(this.address, event, { ...options, ...definedOf({ input: this.#input }) })
   }
 
   /** Its state now, with `matches`, `hasTag`, `can` and the rest of what XState has there. @throws RuntimeError not_found, quarantined, drift, corrupt_at */
@@ -151,7 +153,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
         }
         await Promise.race([next, left.promise])
       } catch (error) {
-        // It moves, or the store is away: whoever waits for days waits for that as well.
+        // The actor moves, or the store is away: a caller that waits for days waits for that as well.
         if (last === undefined || !isRuntimeError(error) || !error.retryable || host.closed) throw error
         await Promise.race([pause(this.#parts.environment.clock, lookMs), left.promise])
       }
@@ -179,7 +181,7 @@ export class Actor<Machine extends AnyStateMachine = AnyStateMachine> {
   }
 
   /** What it and all below it emit, from now on. */
-  events(options: { signal?: AbortSignal } = {}): AsyncGenerator<Said> {
-    return this.#parts.outputs.follow(this.#name, options, (said) => said)
+  events(options: { signal?: AbortSignal } = {}): AsyncGenerator<OutputEvent> {
+    return this.#parts.outputs.follow(this.#name, options, (output) => output)
   }
 }

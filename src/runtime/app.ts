@@ -1,7 +1,9 @@
 /** `defineApp()`: the default export of an app file, checked where it is written. */
 import { StateMachine } from 'xstate'
 import { defaultLimits } from '../actors/index.ts'
+import { SendRule } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import { ModelReference } from '../contracts/model-ref.ts'
 import { type Role, roles } from '../contracts/placement.ts'
 import { nearest } from '../tools/index.ts'
 import type { Machines } from './interface.ts'
@@ -22,9 +24,12 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
     (value) => Array.isArray(value) && value.every(isRecord),
     'a list of channel adapters',
   ],
-  fallbacks: [(value) => Array.isArray(value) && value.every((ref) => typeof ref === 'string' && ref.includes('/')), 'a list of model references'],
+  fallbacks: [
+    (value) => Array.isArray(value) && value.every((ref) => ModelReference.safeParse(ref).success),
+    'a list of model references, each provider/model-id',
+  ],
   sendPolicy: [
-    (value) => Array.isArray(value) && value.every((rule) => isRecord(rule) && (rule.action === 'allow' || rule.action === 'deny')),
+    (value) => Array.isArray(value) && value.every((rule) => SendRule.safeParse(rule).success),
     "a list of { action: 'deny', channel, chatType, keyPrefix }",
   ],
   lanes: [
@@ -96,7 +101,11 @@ const isLimit = ([name, value]: [string, unknown]): boolean =>
   Object.hasOwn(defaultLimits, name) && (value === undefined || (typeof value === 'number' && value >= (leastOne.has(name) ? 1 : 0)))
 
 /** What agent() made: it has filled in what the author left out. */
-const isAgent = (value: unknown): boolean => isRecord(value) && typeof value.name === 'string' && isRecord(value.profile) && isRecord(value.limits)
+const isAgent = (value: unknown): boolean =>
+  isRecord(value) &&
+  [value.name, value.instructions].every((text) => typeof text === 'string') &&
+  [value.profile, value.limits, value.settings].every(isRecord) &&
+  Array.isArray(value.tools)
 
 // By shape too: the author's package may have a copy of XState of its own.
 const isMachine = (value: unknown): boolean =>

@@ -1,14 +1,14 @@
 /** Deltas on a bus that others share: the first of one turn of the event loop goes out at once, what follows it as one. */
 import type { Address } from '../contracts/subjects.ts'
-import type { Said } from './said.ts'
+import type { OutputEvent } from './output-event.ts'
 
-type Publish = (address: Address, said: Said) => void
+type Publish = (address: Address, output: OutputEvent) => void
 type Delta = { type: 'delta'; runId: string; attempt: number; index: number; kind: string; text: string; count?: number }
 
 /** Characters in one message. */
 const textMax = 32 * 1024
 
-const deltaIn = ({ event }: Said): Delta | undefined => (event.type === 'delta' ? (event as unknown as Delta) : undefined)
+const deltaIn = ({ event }: OutputEvent): Delta | undefined => (event.type === 'delta' ? (event as unknown as Delta) : undefined)
 
 /** The same for whatever waits in a queue: of a machine of one's own it may be anything. */
 export const joinedDeltas = (before: unknown, next: unknown): object | undefined =>
@@ -29,33 +29,33 @@ const joined = (before: Delta, next: Delta): Delta | undefined => {
 /** The same, with fewer messages; what is said otherwise keeps its place among the deltas. */
 export const coalesced = (publish: Publish): Publish => {
   /** By root: what waits for the end of this turn of the event loop. */
-  const waiting = new Map<string, { address: Address; said: Said | undefined }>()
+  const waiting = new Map<string, { address: Address; output: OutputEvent | undefined }>()
 
   const flush = (name: string): void => {
     const one = waiting.get(name)
-    if (one?.said === undefined) return
-    const { said } = one
-    one.said = undefined
-    publish(one.address, said)
+    if (one?.output === undefined) return
+    const { output } = one
+    one.output = undefined
+    publish(one.address, output)
   }
 
-  return (address, said) => {
+  return (address, output) => {
     const name = `${address.kind}/${address.id}`
-    const delta = deltaIn(said)
+    const delta = deltaIn(output)
     const open = waiting.get(name)
     if (delta === undefined || open === undefined) {
       flush(name)
-      publish(address, said)
+      publish(address, output)
       if (delta === undefined || open !== undefined) return
-      waiting.set(name, { address, said: undefined })
+      waiting.set(name, { address, output: undefined })
       setImmediate(() => {
         flush(name)
         waiting.delete(name)
       })
       return
     }
-    const together = open.said && joined(deltaIn(open.said) as Delta, delta)
-    if (open.said && !together) flush(name)
-    open.said = together && open.said ? { ...open.said, event: together } : said
+    const together = open.output && joined(deltaIn(open.output) as Delta, delta)
+    if (open.output && !together) flush(name)
+    open.output = together && open.output ? { ...open.output, event: together } : output
   }
 }

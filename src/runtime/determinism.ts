@@ -1,6 +1,6 @@
 /** Whether machines of an author are the same every time: which of their inputs are applied twice, and with what eye. */
 
-import type { SecondLook } from '../actors/index.ts'
+import type { DeterminismCheck } from '../actors/index.ts'
 import { presentMoment } from '../actors/index.ts'
 import type { Logger } from '../contracts/environment.ts'
 
@@ -14,7 +14,7 @@ const kindsMax = 1000
 /** Far enough for another date, another hour and another minute. */
 const anotherDayMs = (400 * 24 + 5) * 3_600_000 + 7 * 60_000 + 11_013
 
-export const secondLook = (mode: CheckDeterminism, log: Logger): SecondLook | undefined => {
+export const determinismCheck = (mode: CheckDeterminism, log: Logger): DeterminismCheck | undefined => {
   if (mode === 'off') return undefined
   const looks = new Map<string, number>()
   const told = new Set<string>()

@@ -21,7 +21,7 @@ export class Diagnostics {
   readonly #say: (address: Address, event: AnyEvent) => void
   #timer: unknown
 
-  /** @param say tells whoever listens to a session */
+  /** @param say tells the listeners of a session */
   constructor({ clock }: Pick<Environment, 'clock'>, say: (address: Address, event: AnyEvent) => void) {
     this.#clock = clock
     this.#say = say
@@ -30,13 +30,13 @@ export class Diagnostics {
   /** Something that a session has said. @param name its address as text @param at ms since the epoch of its commit; of live output there is none */
   hear(address: Address, name: string, event: AnyEvent, at?: number): void {
     if (address.kind !== 'session') return
-    const said = event as unknown as SessionOutput
-    if (at !== undefined) this.#counter.hear(name, said, at)
+    const output = event as unknown as SessionOutput
+    if (at !== undefined) this.#counter.hear(name, output, at)
     const running = this.#running.get(name)
-    if (said.type === 'started') this.#running.set(name, { address, runId: said.runId, heardAt: this.#clock.now(), waits: false })
-    else if (running && 'runId' in said && said.runId === running.runId && isOver(said)) this.#running.delete(name)
-    else if (running && !idle.includes(said.type))
-      Object.assign(running, { heardAt: this.#clock.now(), waits: said.type === 'approval' || (running.waits && said.type !== 'decided') })
+    if (output.type === 'started') this.#running.set(name, { address, runId: output.runId, heardAt: this.#clock.now(), waits: false })
+    else if (running && 'runId' in output && output.runId === running.runId && isOver(output)) this.#running.delete(name)
+    else if (running && !idle.includes(output.type))
+      Object.assign(running, { heardAt: this.#clock.now(), waits: output.type === 'approval' || (running.waits && output.type !== 'decided') })
     if (this.#running.size === 0) this.stop()
     else this.#timer ??= this.#clock.setTimeout(() => this.#look(), lookMs)
   }

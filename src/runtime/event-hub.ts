@@ -1,20 +1,20 @@
-/** What actors say to the world, handed to whoever listens in this process and to the bus. */
+/** What actors say to the world, handed to listeners in this process and to the bus. */
 
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import { EventQueue } from './event-queue.ts'
-import type { Said, SaidListener } from './said.ts'
+import type { OutputEvent, OutputListener } from './output-event.ts'
 
 /** Called once when nothing more can come, with the reason. */
 type EndListener = (reason: RuntimeError) => void
 
 /** Listens to what a root says on other nodes. @returns the unsubscriber */
-export type Elsewhere = (name: string, hear: SaidListener) => () => void
+export type Elsewhere = (name: string, hear: OutputListener) => () => void
 
-export class Outputs {
-  readonly #listeners = new Map<string, Set<SaidListener>>()
-  readonly #endings = new Map<SaidListener, EndListener>()
-  readonly #elsewhere = new Map<string, () => void>()
+export class EventHub {
+  readonly #listeners = new Map<string, Set<OutputListener>>()
+  readonly #endings = new Map<OutputListener, EndListener>()
+  readonly #remoteFeeds = new Map<string, () => void>()
   readonly #log: Logger
   readonly #remote: Elsewhere | undefined
 
@@ -25,19 +25,19 @@ export class Outputs {
   }
 
   /** @param name address of a root, as text @returns the unsubscriber */
-  listen(name: string, listener: SaidListener, ended?: EndListener): () => void {
+  listen(name: string, listener: OutputListener, ended?: EndListener): () => void {
     if (ended) this.#endings.set(listener, ended)
     const leave = this.listenHere(name, listener)
-    if (this.#remote && !this.#elsewhere.has(name))
-      this.#elsewhere.set(
+    if (this.#remote && !this.#remoteFeeds.has(name))
+      this.#remoteFeeds.set(
         name,
-        this.#remote(name, (said) => this.say(name, said)),
+        this.#remote(name, (output) => this.say(name, output)),
       )
     return leave
   }
 
   /** The same without what other nodes say of it. */
-  listenHere(name: string, listener: SaidListener): () => void {
+  listenHere(name: string, listener: OutputListener): () => void {
     const listeners = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, listeners)
     listeners.add(listener)
@@ -46,8 +46,8 @@ export class Outputs {
       this.#endings.delete(listener)
       if (listeners.size > 0 || this.#listeners.get(name) !== listeners) return
       this.#listeners.delete(name)
-      this.#elsewhere.get(name)?.()
-      this.#elsewhere.delete(name)
+      this.#remoteFeeds.get(name)?.()
+      this.#remoteFeeds.delete(name)
     }
   }
 
@@ -55,12 +55,12 @@ export class Outputs {
    * What a root says from the moment of this call on, however late the reader begins; it ends with the loop or the signal.
    * @param map leaves out what it answers with undefined
    */
-  follow<T>(name: string, { signal }: { signal?: AbortSignal }, map: (said: Said) => T | undefined): AsyncGenerator<T> {
+  follow<T>(name: string, { signal }: { signal?: AbortSignal }, map: (output: OutputEvent) => T | undefined): AsyncGenerator<T> {
     const queue = new EventQueue<T>()
     const stop = this.listen(
       name,
-      (said) => {
-        const item = map(said)
+      (output) => {
+        const item = map(output)
         if (item !== undefined) queue.push(item)
       },
       () => end(),
@@ -81,17 +81,17 @@ export class Outputs {
     return read()
   }
 
-  /** Tells whoever listens to one root, or to any, that there will be no more: it was set aside, or the runtime closes. */
+  /** Tells the listeners of one root, or of all, that there will be no more: it was set aside, or the runtime closes. */
   end(reason: RuntimeError, name?: string): void {
     const roots = name === undefined ? [...this.#listeners.values()] : [this.#listeners.get(name) ?? []]
     for (const listener of roots.flatMap((listeners) => [...listeners])) this.#endings.get(listener)?.(reason)
   }
 
   /** A listener that throws is logged and never disturbs another one, or the actor. */
-  say(name: string, said: Said): void {
+  say(name: string, output: OutputEvent): void {
     for (const listener of this.#listeners.get(name) ?? []) {
       try {
-        listener(said)
+        listener(output)
       } catch (error) {
         this.#log.error({ actor: name, error: errorBody(error) }, 'a listener threw')
       }

@@ -82,6 +82,11 @@ export class EventQueue<T> implements AsyncIterable<T> {
     this.end()
   }
 
+  /** What waits for a reader, in order; it goes on waiting. */
+  unread(): T[] {
+    return [...this.#batch.slice(this.#at), ...this.#waiting]
+  }
+
   /** @throws RuntimeError overloaded, at the place where events are missing that came faster than they were read */
   [Symbol.asyncIterator](): AsyncIterableIterator<T> {
     const next = (): Promise<IteratorResult<T>> => {

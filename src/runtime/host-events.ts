@@ -1,6 +1,8 @@
 /** What the actors of this node say and do, passed on: to transcripts, to listeners here, to the bus, to diagnostics. */
+
 import type { HostEvents } from '../actors/index.ts'
 import { quarantinedError } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
@@ -8,17 +10,17 @@ import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transcripts } from '../machines/index.ts'
 import { Diagnostics } from './diagnostics.ts'
-import type { Outputs } from './event-hub.ts'
+import type { EventHub } from './event-hub.ts'
 import type { publishOutputs } from './publish.ts'
 import { logTurn, type Told } from './turn-log.ts'
 
-type Parts = { environment: Environment; transcripts: Transcripts; outputs: Outputs; publish: ReturnType<typeof publishOutputs> }
+type Parts = { environment: Environment; transcripts: Transcripts; outputs: EventHub; publish: ReturnType<typeof publishOutputs> }
 
 export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts) => {
   const sayLive = (address: Address, event: AnyEvent): void => {
-    const said = { path: '/', event }
-    outputs.say(formatAddress(address), said)
-    if (publish.wanted()) publish.say(address, said)
+    const output = { path: '/', event }
+    outputs.say(formatAddress(address), output)
+    if (publish.wanted()) publish.say(address, output)
     if (address.kind === 'session') logTurn(environment.log, { actor: formatAddress(address) }, event as unknown as SessionOutput)
   }
   const diagnostics = new Diagnostics(environment, sayLive)
@@ -28,18 +30,18 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
   }
   const events: Required<Pick<HostEvents, 'committed' | 'live' | 'released' | 'forgotten'>> = {
     committed(root, commit, emitted, redo) {
-      // Whoever listens is told in any case; a transcript that cannot be followed is read from the journal when it is needed.
+      // Listeners are told in any case; a transcript that cannot be followed is read from the journal when it is needed.
       try {
         transcripts.feed(commit)
       } catch (error) {
         transcripts.forget(root.address)
         environment.log.error({ actor: root.name, error: errorBody(error) }, 'a transcript could not be followed')
       }
-      const told: Told = { actor: root.name, ...(redo ? { repeated: true } : {}) }
+      const told: Told = { actor: root.name, ...definedOf({ repeated: redo ? true : undefined }) }
       for (const [index, { path, event }] of emitted.entries()) {
-        const said = { path, event, seq: commit.seq, index, at: commit.at }
-        outputs.say(root.name, said)
-        if (publish.wanted()) publish.say(root.address, said)
+        const output = { path, event, seq: commit.seq, index, at: commit.at }
+        outputs.say(root.name, output)
+        if (publish.wanted()) publish.say(root.address, output)
         diagnostics.hear(root.address, root.name, event, commit.at)
         if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
       }
@@ -50,9 +52,9 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
     },
     // One object for all who hear it, and no copy: of deltas there are a hundred where there is one of anything else.
     live(root, path, event) {
-      const said = { path, event }
-      outputs.say(root.name, said)
-      if (publish.wanted()) publish.say(root.address, said)
+      const output = { path, event }
+      outputs.say(root.name, output)
+      if (publish.wanted()) publish.say(root.address, output)
       if (event.type === 'delta') diagnostics.talking.add(root.name)
       else diagnostics.hear(root.address, root.name, event)
     },

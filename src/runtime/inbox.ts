@@ -1,5 +1,6 @@
 /** Messages that were published to an actor's subject: stored first, delivered until the actor's journal has them. */
-import { isRuntimeError } from '../contracts/errors.ts'
+import type { Logger } from '../contracts/environment.ts'
+import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import { parseJson } from '../contracts/parse.ts'
 import { shownBody } from '../contracts/redact.ts'
 import type { Delivery } from '../contracts/transport.ts'
@@ -20,7 +21,7 @@ export const consumeInbox = ({
   partition,
 }: {
   parts: Parts
-  session: (key: string, which?: { agent?: string }) => Session
+  session: (key: string, which?: { agent?: string | undefined }) => Session
   partition: number | undefined
 }): (() => Promise<void>) => {
   const { transport, directory, environment, subjects: names } = parts
@@ -55,6 +56,20 @@ export const consumeInbox = ({
   return transport.inbox.consume(names.everyIn(), take, partition === undefined ? {} : { partition })
 }
 
+/** Leaves what was published where it is until `ready` resolves. @returns the stopper, also of what has not begun */
+export const consumeWhen = (ready: Promise<void>, consume: () => () => Promise<void>, log: Logger): (() => Promise<void>) => {
+  let stop: (() => Promise<void>) | undefined
+  let over = false
+  const begin = (): void => {
+    if (!over) stop = consume()
+  }
+  ready.then(begin).catch((error: unknown) => log.error({ error: errorBody(error) }, 'published messages are not taken in'))
+  return async () => {
+    over = true
+    await stop?.()
+  }
+}
+
 type Published = { type?: unknown; id?: unknown; agent?: unknown }
 
 /** Its publisher knows a message by the id in its body, where it has one; of what is no message that may be anything. */
@@ -64,8 +79,13 @@ const namedBy = (body: unknown): string | undefined => {
 }
 
 /** A message may name who answers, as `chat.send` does. */
-const toSession = async (session: (key: string, which?: { agent?: string }) => Session, key: string, body: unknown, id: string): Promise<void> => {
+const toSession = async (
+  session: (key: string, which?: { agent?: string | undefined }) => Session,
+  key: string,
+  body: unknown,
+  id: string,
+): Promise<void> => {
   const { agent, ...message } = (body ?? {}) as Published
   if (message.type !== 'message') await session(key).command(body)
-  else await session(key, typeof agent === 'string' ? { agent } : {}).command({ id, ...message })
+  else await session(key, { agent: typeof agent === 'string' ? agent : undefined }).command({ id, ...message })
 }

@@ -8,7 +8,7 @@ import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
 import type { Actor } from './actor.ts'
 import type { Metrics } from './metrics.rules.ts'
-import type { Feed } from './said.ts'
+import type { Feed } from './output-event.ts'
 import type { Session } from './session.ts'
 
 /** Machines by the kind of their actors; with options as `{ machine, … }`. */
@@ -29,7 +29,7 @@ export interface Runtime<Registered extends Machines = Machines> {
   /** Whether other processes run the same actors: what is heard of them then comes over a bus. */
   readonly shared: boolean
   /** A conversation, by key; it begins with its first message. */
-  session(key: string, which?: { agent?: string }): Session
+  session(key: string, which?: { agent?: string | undefined }): Session
   /** An actor of one of your own machines. @param input for its creation, if it is not there yet */
   actor<Kind extends keyof Registered & string>(
     kind: Kind,

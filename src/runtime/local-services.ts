@@ -1,10 +1,10 @@
 /** What turns find on the node of their session. */
 
-import type { TurnPlace } from '../machines/index.ts'
+import type { LocalServices } from '../machines/index.ts'
 import { Lanes } from '../machines/index.ts'
 import type { SharedParts } from './parts.ts'
 
-export const turnPlace = ({ environment, transcripts }: SharedParts, lanes: Readonly<Record<string, number>> = {}): TurnPlace => ({
+export const localServices = ({ environment, transcripts }: SharedParts, lanes: Readonly<Record<string, number>> = {}): LocalServices => ({
   lanes: new Lanes(lanes),
   history: (session) => transcripts.read({ kind: 'session', id: session }),
   clock: environment.clock,

@@ -1,4 +1,4 @@
-/** The base metrics of sessions, counted from the events that they emit and from nothing else: whoever has the trace can count them again (OC-92). */
+/** The base metrics of sessions, counted from the events that they emit and from nothing else: a reader of the trace can count them again (OC-92). */
 import type { SessionOutput } from '../contracts/session.ts'
 
 /** Upper ends of the histogram of durations, in ms; what takes longer is in `count` alone. */

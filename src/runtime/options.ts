@@ -23,7 +23,7 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   fallbacks?: readonly string[]
   /** Short for `extensions: [chat({ sendPolicy })]`: where answers may go; a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
-  /** How many turns run at once on this node, by lane; agents name theirs, `main` otherwise. Default: no limit. */
+  /** How many turns run at once on this node, by lane; agents name theirs. Default: no limit. */
   lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
   machines?: Registered
@@ -52,7 +52,7 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   limits?: Partial<HostLimits>
   /** First token of all subjects. */
   prefix?: string
-  /** Kept beside the lock of an embedded folder, for whoever finds it taken. */
+  /** Kept beside the lock of an embedded folder, for a process that finds it taken. */
   owner?: Record<string, string>
   /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
   resume?: boolean

@@ -14,7 +14,7 @@ type Looking = {
 }
 
 /** One look at a time. @param look never rejects */
-export const lookNowAndThen = (clock: Clock, look: () => Promise<void>): Looking => {
+export const pollOutcome = (clock: Clock, look: () => Promise<void>): Looking => {
   let pauseMs = quietMs
   let looking = false
   let sign = false

@@ -1,15 +1,15 @@
 /** What the storeys inside share of a runtime. `createRuntime()` hands it to them; nothing that users hold leads to it. */
 
-import type { Host } from '../actors/index.ts'
-import type { Directory, ToolNames } from '../cluster/index.ts'
+import type { Directory, Host } from '../actors/index.ts'
+import type { ToolNames } from '../cluster/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
-import type { Outputs } from './event-hub.ts'
-import type { Receive } from './receive.ts'
+import type { EventHub } from './event-hub.ts'
+import type { Reception } from './receive.ts'
 
 /** What is there before any actor is. */
 export type SharedParts = {
@@ -18,7 +18,7 @@ export type SharedParts = {
   subjects: Subjects
   /** All actors, wherever they are. */
   directory: Directory
-  outputs: Outputs
+  outputs: EventHub
   transcripts: Transcripts
   models: Models
   agents: AgentTable
@@ -29,11 +29,11 @@ export type SharedParts = {
 }
 
 /** What the handle of a session works with. */
-export type SessionParts = SharedParts & {
-  receive: Receive
-  /** Messages that something is being looked up for, by session: those behind them wait. */
-  receiving: Map<string, Promise<unknown>>
-}
+export type SessionParts = SharedParts &
+  Reception & {
+    /** Messages that something is being looked up for, by session: those behind them wait. */
+    receiving: Map<string, Promise<unknown>>
+  }
 
 /** What handles on actors work with. */
 export type Parts = SessionParts & {

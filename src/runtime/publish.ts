@@ -1,6 +1,7 @@
-/** Output of actors on the bus, as JSON for whoever has only a subject: see docs/reference/nats.md. */
+/** Output of actors on the bus, as JSON for readers that have only a subject: see docs/reference/nats.md. */
 
 import type { Cluster } from '../cluster/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent, Commit } from '../contracts/journal.ts'
@@ -8,7 +9,7 @@ import { type Address, parseAddress, type Subjects } from '../contracts/subjects
 import type { Bus } from '../contracts/transport.ts'
 import { coalesced } from './coalesce.ts'
 import type { Elsewhere } from './event-hub.ts'
-import type { Said } from './said.ts'
+import type { OutputEvent } from './output-event.ts'
 
 const encoder = new TextEncoder()
 const decoder = new TextDecoder()
@@ -41,10 +42,8 @@ export const othersOn =
         hear({
           path,
           event,
-          elsewhere: true,
-          ...(seq === undefined ? {} : { seq }),
-          ...(part === undefined ? {} : { index: part }),
-          ...(at === undefined ? {} : { at }),
+          remote: true,
+          ...definedOf({ seq, index: part, at }),
         })
       } catch (error) {
         log.warn({ subject, error: errorBody(error) }, 'an event of another node cannot be read')
@@ -71,7 +70,7 @@ export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: stri
       log.warn({ subject, error: errorBody(error) }, 'an event could not be published')
     }
   }
-  const one = (address: Address, { path, event, seq, index }: Said): void => {
+  const one = (address: Address, { path, event, seq, index }: OutputEvent): void => {
     if (event.type !== 'transcript') send(address, event.type, () => ({ ...event, path, ...(seq === undefined ? {} : { seq, part: index }) }))
   }
   // Within one process a message costs next to nothing.

@@ -2,6 +2,7 @@
 import { vouchFor } from '../actors/index.ts'
 import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
+import type { IncomingMessage } from '../contracts/desk.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
@@ -28,6 +29,12 @@ export type Receiver = {
 /** @param message with an id @returns a promise where something has to be looked up first */
 export type Receive = (message: MessageCommand, by: Receiver) => SessionEvent | Promise<SessionEvent>
 
+export type Reception = {
+  receive: Receive
+  /** Tells the sender whose code failed; there is none where no extension receives. */
+  receiveFailed?: ((error: unknown) => never) | undefined
+}
+
 /** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
 export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>): Profile => {
   const model = agent.model ?? models.defaultRef
@@ -39,7 +46,7 @@ export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>)
     agent: agent.name,
     model,
     // A model that nobody has named does not answer for one that somebody has.
-    ...(agent.model === undefined && agent.profile.fallbacks === undefined ? { fallbacks: [] } : {}),
+    ...definedOf({ fallbacks: agent.model === undefined && agent.profile.fallbacks === undefined ? [] : undefined }),
   })
   profiles.set(agent, profile)
   return profile
@@ -54,7 +61,7 @@ export const splitMessage = ({ model, queueMode, thinking, timeoutMs = 0, stream
 }
 
 /** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
-export const receiveMessage: Receive = (command, by) => {
+export const receiveMessage = (command: MessageCommand, by: Receiver): IncomingMessage => {
   const { id, message, origin, overrides } = splitMessage(command)
   if (origin !== undefined)
     throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
@@ -65,12 +72,22 @@ export const receiveMessage: Receive = (command, by) => {
   return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides })
 }
 
-/** @param receive what makes an event of a message */
-export const sessionEvent = (command: SessionCommand, by: Receiver, receive: Receive): SessionEvent | Promise<SessionEvent> => {
+/** @param how what makes an event of a message, and what the sender is told where that fails */
+export const eventOfCommand = (
+  command: SessionCommand,
+  by: Receiver,
+  { receive, receiveFailed }: Reception,
+): SessionEvent | Promise<SessionEvent> => {
   const { now: at } = by
   switch (command.type) {
     case 'message':
-      return receive(command, by)
+      if (receiveFailed === undefined) return receive(command, by)
+      try {
+        const event = receive(command, by)
+        return event instanceof Promise ? event.catch(receiveFailed) : event
+      } catch (error) {
+        return receiveFailed(error)
+      }
     case 'compact':
       return { ...command, at, profile: profileOf(by) }
     case 'reset':

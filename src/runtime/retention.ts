@@ -1,7 +1,8 @@
 /** Forgets actors that nobody has needed for longer than a policy keeps them. */
+
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
-import type { Address } from '../contracts/subjects.ts'
 import type { Head } from '../contracts/transport.ts'
+import { allHeads } from './heads.ts'
 import type { Parts } from './parts.ts'
 
 export type Retention = {
@@ -13,7 +14,6 @@ type SweptParts = Pick<Parts, 'environment' | 'host' | 'transport'>
 
 const dayMs = 24 * 3_600_000
 const sweepMs = 3_600_000
-const pageSize = 500
 
 /** @throws RuntimeError bad_request */
 export const checkRetention = (retention: Retention): Retention => {
@@ -48,19 +48,13 @@ export const keepRetention = (parts: SweptParts, { idleDays }: Retention): (() =
 }
 
 const forgetIdle = async ({ host, transport }: SweptParts, before: number, stopped: () => boolean): Promise<number> => {
-  const { journal } = transport
   let forgotten = 0
-  let after: Address | undefined
-  for (;;) {
-    const heads = await journal.list({ limit: pageSize, ...(after ? { after } : {}) })
-    for (const head of heads) {
-      if (stopped()) return forgotten
-      // The host looks again: the page may be old by now.
-      if (mayForget(head, before) && host.mayHave(head.address) && (await host.forget(head.address, head))) forgotten++
-    }
-    after = heads.at(-1)?.address
-    if (heads.length < pageSize) return forgotten
+  for await (const head of allHeads(transport.journal)) {
+    if (stopped()) break
+    // The host looks again: the page may be old by now.
+    if (mayForget(head, before) && host.mayHave(head.address) && (await host.forget(head.address, head))) forgotten++
   }
+  return forgotten
 }
 
 /** What is due, or has a timer set, wakes by itself one day. So does what waits for a person: its turn has a deadline. */

@@ -1,6 +1,7 @@
-/** A session as it is shown to whoever asks after it. */
+/** A session as readers outside are shown it. */
 
-import type { Directory } from '../cluster/index.ts'
+import type { Directory } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { DeskRecord, SessionRecord } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
@@ -35,6 +36,6 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
     record: shownRecord(record, snapshot.children),
     seq,
     epoch,
-    ...(quarantine ? { quarantine } : {}),
+    ...definedOf({ quarantine }),
   }
 }

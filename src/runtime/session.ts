@@ -2,7 +2,7 @@
 
 import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message } from '../contracts/message.ts'
 import { parseInput } from '../contracts/parse.ts'
@@ -12,12 +12,14 @@ import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
-import type { Approval, TurnOutput } from '../contracts/turn.ts'
+import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
-import { lookNowAndThen } from './outcome-poller.ts'
+import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
+import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
-import { sessionEvent } from './receive.ts'
-import { Run, type RunEvent } from './run.ts'
+import { eventOfCommand } from './receive.ts'
+import { throwRefusal } from './refusal.ts'
+import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
 
 export type SendOptions = {
@@ -60,8 +62,8 @@ export class Session {
     const { environment, admit } = this.#parts
     admit()
     const id = options.idempotencyKey ?? environment.ids.next('m')
-    const { idempotencyKey: _, heartbeat, ...wishes } = options
-    const known = definedOf({ ...wishes, ...(heartbeat ? { heartbeat } : {}) })
+    const { idempotencyKey: _, heartbeat, ...settings } = options
+    const known = definedOf({ ...settings, heartbeat: heartbeat || undefined })
     const command = parseInput(SessionCommand, { type: 'message', text, id, ...known })
     const run = this.#follow(id)
     try {
@@ -77,12 +79,13 @@ export class Session {
   }
 
   /** A run that hears what is said about its message until it has an outcome. */
-  #follow(id: string): Run {
+  #follow(id: string): LiveRun {
     const { outputs, environment, transport } = this.#parts
-    const run = new Run(id)
+    const stopTurn = () => this.#stop(id)
+    const run = new LiveRun(id, stopTurn, async () => (await this.#outcome(id, await this.#context())).texts)
     const stop = outputs.listen(formatAddress(this.address), run.hear, (reason) => run.fail(reason))
     // What another node says may be lost on the way, its last word too.
-    const looking = transport.capabilities.sharedByNodes ? lookNowAndThen(environment.clock, () => this.#look(run).catch(() => undefined)) : undefined
+    const looking = transport.capabilities.sharedByNodes ? pollOutcome(environment.clock, () => this.#look(run).catch(() => undefined)) : undefined
     run.follow(
       () => {
         stop()
@@ -94,7 +97,7 @@ export class Session {
   }
 
   /** Ends a run whose message has its outcome. @throws RuntimeError whatever keeps it from being known; another look may find it */
-  async #look(run: Run): Promise<void> {
+  async #look(run: LiveRun): Promise<void> {
     const context = await this.#context()
     if (context === undefined && run.seq > 0)
       run.fail(
@@ -103,8 +106,7 @@ export class Session {
         }),
       )
     if (context === undefined || isUnanswered(context, run.id)) return
-    const { output, seq } = await this.#outcome(run.id, context)
-    run.end(output, seq)
+    run.end(await this.#outcome(run.id, context))
   }
 
   /** Sends any command of {@link SessionCommand}, as a service does over the bus. */
@@ -118,7 +120,7 @@ export class Session {
     return receipt
   }
 
-  /** Hands an event over; one whose orders have to be looked into first is not overtaken by those behind it. */
+  /** Hands an event over; one whose directives have to be resolved first is not overtaken by those behind it. */
   async #send(event: SessionEvent | Promise<SessionEvent>, how: { id?: string; renews?: string; mustExist?: boolean }): Promise<Receipt> {
     const { receiving, directory } = this.#parts
     const before = receiving.get(this.key)
@@ -134,7 +136,7 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models, receive } = this.#parts
+    const { environment, transcripts, agents, models } = this.#parts
     const by = {
       agent: this.#agent,
       models,
@@ -144,14 +146,14 @@ export class Session {
       history: () => transcripts.read(this.address),
       wantedModel: async () => (await this.#context())?.record.toggles.model,
     }
-    const event = sessionEvent(command, by, receive)
+    const event = eventOfCommand(command, by, this.#parts)
     // Only a message begins a conversation.
     if (command.type !== 'message') return this.#send(event, { mustExist: true })
     if (command.id === undefined) return this.#send(event, {})
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
       const receipt = await this.#send(event, names)
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
-      // It was refused the first time: whoever sends it again means it, however many do so at once.
+      // It was refused the first time: a sender that repeats it means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
     }
   }
@@ -164,13 +166,13 @@ export class Session {
   }
 
   /** A repeated message joins the turn that answers it, or gets the answer that was given. */
-  async #rejoin(run: Run): Promise<void> {
+  async #rejoin(run: LiveRun): Promise<void> {
     run.status = 'duplicate'
     const context = await this.#context()
-    if (context?.run?.ids.includes(run.id)) run.runId = context.run.runId
+    if (context?.run?.ids.includes(run.id)) run.join(context.run.runId)
     else if (!context || !isUnanswered(context, run.id)) {
-      const { output, seq } = await this.#outcome(run.id, context)
-      run.end(output, seq)
+      run.join()
+      run.end(await this.#outcome(run.id, context))
     }
   }
 
@@ -180,11 +182,15 @@ export class Session {
     return { ...output, seq }
   }
 
-  async #outcome(id: string, context: SessionContext | undefined): Promise<{ output: TurnOutput; seq: number }> {
+  async #outcome(id: string, context: SessionContext | undefined): Promise<Ending & { seq: number }> {
     const { transcripts, directory } = this.#parts
     const known = await transcripts.recall(this.address, id, await directory.seqOf(this.address, id))
-    if (!context || !known) throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`)
-    return { output: { ...known.outcome, text: known.text, transcriptLength: context.transcriptLength }, seq: known.seq }
+    if (!context || !known)
+      throw new RuntimeError('not_found', `session '${this.key}' knows no outcome of '${id.slice(0, 80)}'`, {
+        hint: 'give the id of a message that this session has accepted: its idempotency key, or the `id` that its sender got',
+      })
+    const { outcome, text, texts, seq } = known
+    return { output: { ...outcome, text, transcriptLength: context.transcriptLength }, seq, texts }
   }
 
   /** The outcome of a run or message, waited for. @throws RuntimeError timeout, not_found, or the failure of the turn */
@@ -208,23 +214,41 @@ export class Session {
 
   /** Stops the running turn; what it said so far is kept. @throws RuntimeError not_found when nothing runs */
   cancel(runId?: string): Promise<Receipt> {
-    return this.command({ type: 'cancel', ...(runId ? { runId } : {}) })
+    return this.command({ type: 'cancel', ...definedOf({ runId: runId || undefined }) })
   }
 
-  /** @throws RuntimeError already_decided, conflict (other arguments), not_found */
-  decide(
-    { callId, inputHash, attempt }: Pick<Approval, 'callId' | 'inputHash' | 'attempt'>,
-    decision: 'approve' | 'deny',
-    by?: string,
-  ): Promise<Receipt> {
-    return this.command({ type: 'approve', callId, inputHash, attempt, decision, ...(by ? { by } : {}) })
+  /** Stops the turn that answers a message. Of a run that has just ended there is nothing to stop. */
+  async #stop(id: string): Promise<void> {
+    try {
+      await this.cancel(id)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'not_found' || !(await this.outcome(id).catch(() => undefined))) throw error
+    }
+  }
+
+  /**
+   * Lets a tool call run that waits for a person. @param call as its `approval` event or `view()` shows it: one agrees to its arguments and no others
+   * @throws RuntimeError already_decided, conflict (other arguments), not_found
+   */
+  async approve(call: Question, options: DecisionOptions = {}): Promise<Receipt> {
+    return this.command(decisionCommand(call, 'approve', options))
+  }
+
+  /** Refuses a tool call that waits for a person; the model is told so, and why where there is a `note`. @throws RuntimeError as {@link approve} does */
+  async deny(call: Question, options: DecisionOptions = {}): Promise<Receipt> {
+    return this.command(decisionCommand(call, 'deny', options))
+  }
+
+  /** The same where the decision is a value. @throws RuntimeError as {@link approve} does */
+  async decide(call: Question, decision: 'approve' | 'deny', by?: string): Promise<Receipt> {
+    return this.command(decisionCommand(call, decision, { by }))
   }
 
   compact(instructions?: string): Promise<Receipt> {
-    return this.command({ type: 'compact', ...(instructions ? { instructions } : {}) })
+    return this.command({ type: 'compact', ...definedOf({ instructions: instructions || undefined }) })
   }
 
-  /** Changes what the session keeps of the wishes of its users; null takes one back. */
+  /** Changes the settings that the session keeps for its users; null removes one. */
   configure(toggles: ToggleChanges): Promise<Receipt> {
     return this.command({ type: 'configure', toggles })
   }
@@ -232,7 +256,7 @@ export class Session {
   /** Begins the conversation anew, also one that was quarantined. */
   async reset(reason?: string): Promise<Receipt> {
     await this.#parts.directory.revive(this.address)
-    return this.command({ type: 'reset', ...(reason ? { reason } : {}) })
+    return this.command({ type: 'reset', ...definedOf({ reason: reason || undefined }) })
   }
 
   /** The conversation as the model reads it: since the last reset, with a summary in place of what was compacted. */
@@ -243,7 +267,7 @@ export class Session {
   /** Live and durable output of the session from now on; end the loop to unsubscribe. */
   events(options: { signal?: AbortSignal } = {}): AsyncGenerator<RunEvent> {
     return this.#parts.outputs.follow(formatAddress(this.address), options, ({ event, seq }) =>
-      event.type === 'transcript' ? undefined : { ...(event as unknown as RunEvent), ...(seq === undefined ? {} : { seq }) },
+      event.type === 'transcript' ? undefined : { ...(event as unknown as RunEvent), ...definedOf({ seq }) },
     )
   }
 
@@ -263,12 +287,3 @@ export type Outcome = TurnOutput & { seq?: number }
 /** It is being answered, or waits. */
 const isUnanswered = ({ run, queue, order }: SessionContext, id: string): boolean =>
   run?.ids.includes(id) || order?.id === id || queue.some((waiting) => waiting.id === id)
-
-const throwRefusal = ({ emitted }: Receipt): void => {
-  const refused = emitted.find(({ type }) => type === 'refused') as { code: RuntimeError['code']; message: string; hint?: string } | undefined
-  if (refused)
-    throw new RuntimeError(refused.code, refused.message, {
-      ...(refused.hint ? { hint: refused.hint } : {}),
-      retryable: refused.code === 'overloaded' || refused.code === 'session_busy',
-    })
-}

@@ -70,8 +70,8 @@ export const logWith = (log: Logger, fields: () => object): Logger => {
   const enabled = (level: LogLevel) => log.enabled?.(level) ?? true
   const write =
     (level: LogLevel): Logger[LogLevel] =>
-    (said, message) => {
-      if (enabled(level)) log[level](redacted({ ...fields(), ...said }), message)
+    (details, message) => {
+      if (enabled(level)) log[level](redacted({ ...fields(), ...details }), message)
     }
   return { debug: write('debug'), info: write('info'), warn: write('warn'), error: write('error'), enabled }
 }

@@ -6,7 +6,7 @@ import type { SessionOutput } from '../contracts/session.ts'
 export type Told = { actor: string; repeated?: true }
 
 /**
- * Writes what an event of a session means for whoever runs the node. Texts of users, models and tools stay out: they are in the journal, and the log
+ * Writes what an event of a session means for the operator of the node. Texts of users, models and tools stay out: they are in the journal, and the log
  * may be read by others.
  */
 export const logTurn = (log: Logger, told: Told, event: SessionOutput): void => {

@@ -1,10 +1,12 @@
 /** The machines that an author brings, made durable. */
 
-import type { SecondLook } from '../actors/index.ts'
-import { type MachineOptions, registerMachine } from '../actors/index.ts'
+import type { DeterminismCheck } from '../actors/index.ts'
+import { type MachineOptions, type Registration, registerMachine } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
+
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
-import type { RuntimeOptions } from './options.ts'
+import type { Machines } from './interface.ts'
 
 const isFunction = (value: unknown): boolean => typeof value === 'function'
 
@@ -38,14 +40,19 @@ const checkOptions = (kind: string, options: object): MachineOptions => {
 }
 
 /** @param taken kinds that are ours @param look how it is found out whether they are the same every time @throws RuntimeError conflict, not_durable, bad_request */
-export const ownMachines = (
-  { machines = {}, onDrift }: Pick<RuntimeOptions, 'machines' | 'onDrift'>,
+export const userMachines = (
+  { machines = {}, onDrift }: { machines?: Machines; onDrift?: MachineOptions['onDrift'] },
   taken: readonly string[],
-  look?: () => SecondLook | undefined,
+  look?: () => DeterminismCheck | undefined,
 ) =>
   Object.entries(machines).map(([kind, entry]) => {
     if (taken.includes(kind))
       throw new RuntimeError('conflict', `the kind '${kind}' is taken`, { field: 'machines', hint: 'choose another name for your machine' })
-    const { machine, ...options } = 'machine' in entry ? entry : { machine: entry }
-    return { ...registerMachine(kind, machine, { ...(onDrift ? { onDrift } : {}), ...checkOptions(kind, options) }), secondLook: look?.() }
+    return { ...registerEntry(kind, entry, definedOf({ onDrift })), determinismCheck: look?.() }
   })
+
+/** @param usual options where the entry has none of its own @throws RuntimeError not_durable, bad_request */
+export const registerEntry = (kind: string, entry: Machines[string], usual: MachineOptions = {}): Registration => {
+  const { machine, ...options } = 'machine' in entry ? entry : { machine: entry }
+  return registerMachine(kind, machine, { ...usual, ...checkOptions(kind, options) })
+}

@@ -1,5 +1,7 @@
 /** A channel that delivers to a test: it remembers everything, and fails when it is told to. */
+
 import type { Channel, SendKind } from '../contracts/channel.ts'
+import { definedOf } from '../contracts/defined.ts'
 import type { Clock } from '../contracts/environment.ts'
 import type { Payload, Route } from '../contracts/reply.ts'
 
@@ -72,7 +74,7 @@ export const testChannel = (clock: Clock, { typing = true, ...options }: TestCha
     markdown: true,
     textMax: 4000,
     ...options,
-    ...(typing ? { typing: () => void typed.push(clock.now() - made) } : {}),
+    ...definedOf({ typing: typing ? () => void typed.push(clock.now() - made) : undefined }),
     async send(payload, { route, kind, key, signal }) {
       const message: SentMessage = { at: clock.now() - made, kind, key, route, payload, outcome: 'sending' }
       sends.push(message)

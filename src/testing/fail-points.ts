@@ -3,7 +3,7 @@ import type { FailPoint, FailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 
 export type FailPointPlan = FailPoints & {
-  /** Whoever comes by for the `hit`-th time from now on waits there until it is released. @returns the release */
+  /** The `hit`-th call from now on waits there until it is released. @returns the release */
   hold(name: FailPoint, hit?: number): () => void
   /** … gets this error; default: `internal`. */
   throw(name: FailPoint, hit?: number, error?: Error): void
@@ -13,7 +13,7 @@ export type FailPointPlan = FailPoints & {
   untilHit(name: FailPoint, hit?: number): Promise<void>
   /** How often it was hit so far. */
   count(name: FailPoint): number
-  /** Forgets all plans and releases whoever waits. */
+  /** Forgets all plans and releases what waits. */
   clear(): void
 }
 

@@ -1,5 +1,5 @@
 /** A whole runtime under a test's thumb: its time, its ids, its crashes, and a store that outlives them. */
-import { chat } from '../chat/index.ts'
+import { type ChatAgent, chat } from '../chat/index.ts'
 import type { Clock, Environment, Logger, LogLevel } from '../contracts/environment.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
@@ -22,7 +22,10 @@ export type TestRuntimeOptions<Registered extends Machines = Machines> = LifeOpt
   store?: TestStore
 }
 
-type LifeOptions<Registered extends Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'>
+type LifeOptions<Registered extends Machines> = Omit<RuntimeOptions<Registered>, 'transport' | 'environment' | 'owner'> & {
+  /** Short for `extensions: [chat({ agents })]`: how the agents are with people on its channel. */
+  chatAgents?: Readonly<Record<string, ChatAgent>>
+}
 
 /** What outlives the lives of a test runtime. */
 export type TestStore = {
@@ -96,8 +99,8 @@ const decoder = new TextDecoder()
 /** As {@link createRuntime} brings it by default, but made here: virtual time does not wait for a file to be loaded. */
 const withChat = <Registered extends Machines>(options: LifeOptions<Registered>, channel: TestChannel): LifeOptions<Registered> => {
   if (options.extensions) return options
-  const { channels = [channel], sendPolicy = [], ...rest } = options
-  return { ...(rest as LifeOptions<Registered>), extensions: [chat({ channels, sendPolicy })] }
+  const { channels = [channel], sendPolicy = [], chatAgents = {}, ...rest } = options
+  return { ...(rest as LifeOptions<Registered>), extensions: [chat({ channels, sendPolicy, agents: chatAgents })] }
 }
 
 /**

@@ -2,6 +2,7 @@
 export { builtInTools } from './built-in/built-in.ts'
 export { inputSchemaOf } from './json-schema.ts'
 export { nearest } from './nearest.ts'
+export { checkingOptions, hintForOption, readOptions } from './options.ts'
 export { describeIssues } from './plan.ts'
 export { createTools } from './registry.ts'
 export { runTool } from './run.ts'

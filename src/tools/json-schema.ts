@@ -6,19 +6,19 @@ import { RuntimeError } from '../contracts/errors.ts'
  * What the model may send, hence the input side of the schema; what JSON Schema cannot say becomes "anything", because zod checks it anyway.
  * @throws RuntimeError bad_request when the schema is no object
  */
-export const inputSchemaOf = (name: string, input: z.ZodType): Record<string, unknown> => {
+export const inputSchemaOf = (name: string, input: z.ZodType, field = 'input'): Record<string, unknown> => {
   let schema: Record<string, unknown>
   try {
     schema = z.toJSONSchema(input, { io: 'input', unrepresentable: 'any' }) as Record<string, unknown>
   } catch (cause) {
     throw new RuntimeError('bad_request', `tool "${name}": the input has no JSON Schema`, {
-      field: 'input',
+      field,
       cause,
       hint: 'write z.object({ … }) of plain values',
     })
   }
   if (schema.type !== 'object')
-    throw new RuntimeError('bad_request', `tool "${name}": the input is not an object`, { field: 'input', hint: 'wrap it: z.object({ value: … })' })
+    throw new RuntimeError('bad_request', `tool "${name}": the input is not an object`, { field, hint: 'wrap it: z.object({ value: … })' })
   delete schema.$schema
   return withoutIntegerBounds(schema) as Record<string, unknown>
 }

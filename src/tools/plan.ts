@@ -1,5 +1,6 @@
 /** From what the model wrote to what the machine may run: everything that is known of a call before it runs. */
-import type { z } from 'zod'
+import { z } from 'zod'
+import type { Logger } from '../contracts/environment.ts'
 import { messageOf } from '../contracts/errors.ts'
 import type { ModelToolCall } from '../contracts/model.ts'
 import { depthMax } from '../contracts/plain.ts'
@@ -21,8 +22,9 @@ type Checked = { ok: true; json: unknown; parsed: unknown } | { ok: false; messa
  *
  * `input` is the JSON as the model wrote it, not what zod made of it: a transform may yield something that no journal can hold, so the
  * schema is applied again when the tool runs.
+ * @param log is told of a rule of the author that gives no answer
  */
-export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall): PlannedCall => {
+export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall, log?: Logger): PlannedCall => {
   const tool = tools.get(call.name)
   if (tool === undefined) return refusedCall(call, toolDefaults, { code: 'tool_unknown', message: unknownTool(call.name, [...tools.keys()]) })
   const checked = checkInput(tool, call.input)
@@ -31,8 +33,8 @@ export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall):
     ...frame(call, tool),
     input: checked.json,
     inputHash: hashOf(checked.json),
-    needsApproval: needsApproval(tool, checked.parsed),
-    ...sentBy(tool, checked.parsed),
+    needsApproval: needsApproval(tool, checked.parsed, log),
+    ...sentBy(tool, checked.parsed, log),
   }
 }
 
@@ -79,15 +81,22 @@ const checkInput = (tool: Tool, text: string): Checked => {
 /** Applies the schema of a tool; a schema that throws (a broken refinement) refuses the input instead of ending the turn. */
 export const parseInput = (tool: Tool, json: unknown): { ok: true; value: unknown } | { ok: false; message: string } => {
   try {
-    const result = tool.input.safeParse(json)
-    return result.success ? { ok: true, value: result.data } : { ok: false, message: `the input does not fit: ${describeIssues(result.error)}` }
+    // As safeParse does it, which drops the promise of an asynchronous check: one that rejects would end the process.
+    const context = { async: true }
+    const result = tool.input._zod.run({ value: json, issues: [] }, context)
+    if (result instanceof Promise) {
+      result.catch(() => undefined)
+      return { ok: false, message: 'the input could not be checked: the schema of this tool checks asynchronously, for which nobody waits' }
+    }
+    const issues = result.issues.map((issue) => z.core.util.finalizeIssue(issue, context, z.core.config()))
+    return issues.length === 0 ? { ok: true, value: result.value } : { ok: false, message: `the input does not fit: ${describeIssues({ issues })}` }
   } catch (thrown) {
     return { ok: false, message: `the input could not be checked: ${messageOf(thrown)}` }
   }
 }
 
-export const describeIssues = (error: z.ZodError): string =>
-  error.issues
+export const describeIssues = ({ issues }: Pick<z.ZodError, 'issues'>): string =>
+  issues
     .slice(0, issuesMax)
     .map((issue) => `${issue.path.length === 0 ? 'input' : issue.path.map(String).join('.')}: ${issue.message}`)
     .join('; ')
@@ -109,21 +118,34 @@ const hostileShape = (json: unknown): string | undefined => {
 }
 
 // What it sends is of use only to leave it out of the answer: where that cannot be told, it is said twice.
-const sentBy = (tool: Tool, input: unknown): Pick<PlannedCall, 'annotations'> => {
-  try {
-    const sends = tool.sends?.(input)
-    return typeof sends?.text === 'string' ? { annotations: { sends } } : {}
-  } catch {
-    return {}
-  }
+const sentBy = (tool: Tool, input: unknown, log: Logger | undefined): Pick<PlannedCall, 'annotations'> => {
+  const sends = tool.sends && answerOf(tool, 'sends', () => tool.sends?.(input), log)
+  return typeof sends?.text === 'string' ? { annotations: { sends } } : {}
 }
 
-// A rule that throws asks a person: it is the side on which nothing happens unseen.
-const needsApproval = (tool: Tool, input: unknown): boolean => {
-  if (typeof tool.approval === 'boolean') return tool.approval
+// A rule that gives no answer asks a person: it is the side on which nothing happens unseen.
+const needsApproval = (tool: Tool, input: unknown, log: Logger | undefined): boolean => {
+  const { approval } = tool
+  return typeof approval === 'boolean' ? approval : answerOf(tool, 'approval', () => approval(input), log) !== false
+}
+
+/**
+ * What a rule of the author says of an input. It stands in the journal with the call, so nobody can wait for a promise here; one that rejects
+ * must not end the process either. @returns undefined where the rule gave none, which is logged
+ */
+const answerOf = <Answer>(tool: Tool, rule: 'approval' | 'sends', ask: () => Answer, log: Logger | undefined): Answer | undefined => {
+  const complain = (problem: string, hint: string): undefined => {
+    log?.error({ tool: tool.name, rule, hint }, `${rule} of the tool "${tool.name}" ${problem}; ${withoutIt[rule]}`)
+  }
   try {
-    return tool.approval(input) !== false
-  } catch {
-    return true
+    const answer = ask()
+    if (!isThenable(answer)) return answer
+    Promise.resolve(answer).catch(() => undefined)
+    return complain('is asynchronous, and nobody waits for it', 'decide by the input alone; what has to be looked up first belongs into execute')
+  } catch (thrown) {
+    return complain(`threw: ${messageOf(thrown)}`, 'let it answer for every input that the schema of the tool allows')
   }
 }
+const withoutIt = { approval: 'a person is asked', sends: 'the answer may say the same once more' } as const
+
+const isThenable = (value: unknown): boolean => typeof value === 'object' && value !== null && 'then' in value

@@ -1,4 +1,6 @@
 /** The tools of an agent, by name: described to the model, planned from its calls, run one attempt at a time. */
+
+import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
@@ -69,7 +71,7 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     plan: (calls, names) => {
       const there = present()
       const allowed = names === undefined ? there : new Map([...there].filter(([name]) => names.includes(name)))
-      return calls.map((call) => planCall(allowed, call))
+      return calls.map((call) => planCall(allowed, call, log))
     },
     run: async (planned, context, confirm) => {
       if (planned.problem !== undefined) throw new RuntimeError(planned.problem.code, planned.problem.message)
@@ -84,13 +86,13 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.
       if (!parsed.ok) throw new RuntimeError('tool_input', parsed.message, { hint: 'the tool has changed since the call was planned; ask again' })
-      return runTool(tool, planned, parsed.value, context, { clock, failPoints, ...(confirm ? { confirm } : {}) })
+      return runTool(tool, planned, parsed.value, context, { clock, failPoints, ...definedOf({ confirm }) })
     },
   }
 }
 
-const describe = ({ name, description, input, inputSchema }: Tool): ToolDescription => ({
+const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,
   description,
-  inputSchema: inputSchema ?? inputSchemaOf(name, input),
+  inputSchema: jsonSchema ?? inputSchemaOf(name, input),
 })

@@ -82,8 +82,8 @@ const failed = (name: string, thrown: unknown): RuntimeError => {
   return new RuntimeError('tool_failed', message === '' ? `tool "${name}" failed without a message` : message, {
     cause: thrown,
     retryable: isMarkedRetryable(thrown),
-    ...(known?.hint === undefined ? {} : { hint: known.hint }),
-    ...(known?.field === undefined ? {} : { field: known.field }),
+    hint: known?.hint,
+    field: known?.field,
     data: { tool: name, ...(known === undefined ? {} : { code: known.code, ...known.data }) },
   })
 }

@@ -1,27 +1,61 @@
 /** `tool()`: what an author writes, checked once so that nothing about a tool is discovered in the middle of a turn. */
+
 import { z } from 'zod'
+import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { CrashPolicy, SentByTool, Tool, ToolContext } from '../contracts/tool.ts'
 import { inputSchemaOf } from './json-schema.ts'
+import { checkingOptions, hintForOption, readOptions } from './options.ts'
 
 export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   /** 1–64 of `[A-Za-z0-9_-]`, the limit of the model providers. */
   name: string
   /** For the model: when to use it and what comes back. */
   description: string
-  /** A `z.object({ … })`: providers take nothing else as the input of a tool. */
-  input: Schema
   execute: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>
   onCrash?: CrashPolicy
   timeoutMs?: number
   attemptMax?: number
   outputBytesMax?: number
-  approval?: boolean | ((input: z.output<Schema>) => boolean)
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   sends?: (input: z.output<Schema>) => SentByTool | undefined
-}
+} & InputSchema<Schema> &
+  ApprovalRule<z.output<Schema>>
+
+/** A `z.object({ … })`: providers take nothing else as the input of a tool. `inputSchema` is what the AI SDK calls it. */
+type InputSchema<Schema> = { input: Schema; inputSchema?: undefined } | { inputSchema: Schema; input?: undefined }
+
+/** Whether a person must agree first; a function decides by the input. `needsApproval` is what the AI SDK calls it. Default false. */
+type ApprovalRule<Input> =
+  | { approval?: boolean | ((input: Input) => boolean); needsApproval?: undefined }
+  | { needsApproval?: boolean | ((input: Input) => boolean); approval?: undefined }
 
 export const toolDefaults = { onCrash: 'once', timeoutMs: 60_000, attemptMax: 1, outputBytesMax: 1024 * 1024, approval: false } as const
+
+const known = [
+  'name',
+  'description',
+  'input',
+  'inputSchema',
+  'execute',
+  'approval',
+  'needsApproval',
+  'onCrash',
+  'timeoutMs',
+  'attemptMax',
+  'outputBytesMax',
+  'sends',
+]
+/** Options of other libraries, with what to write instead. */
+const elsewhere = {
+  parameters: 'inputSchema: z.object({ … })',
+  schema: 'inputSchema: z.object({ … })',
+  jsonSchema: 'inputSchema: z.object({ … })',
+  outputSchema: 'nothing: what execute returns is not checked against a schema',
+  handler: 'execute: async (input, context) => …',
+  run: 'execute: async (input, context) => …',
+  maxRetries: 'attemptMax, which is one more: it counts the first attempt',
+}
 
 const crashPolicies: readonly CrashPolicy[] = ['retry', 'idempotent', 'once']
 const longestTimerMs = 2 ** 31 - 1
@@ -30,36 +64,66 @@ const longestTimerMs = 2 ** 31 - 1
  * Defines a tool. The defaults take the safe side: 60 s, one attempt, 1 MiB of result, never repeated after a crash.
  * @throws RuntimeError bad_request, naming the field and what to write instead
  */
-export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinition<Schema, Output>): Tool<z.output<Schema>, Output> => {
-  const { name, description, input, execute } = definition
-  if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
-    throw refused(
-      name === undefined ? undefined : String(name),
-      'name',
-      'a tool name has 1 to 64 of the characters A-Z a-z 0-9 _ -',
-      `for example "${suggestedName(name)}"`,
-    )
-  if (typeof description !== 'string' || description.trim() === '')
-    throw refused(name, 'description', 'a tool needs a description', 'say when to use it and what it returns: the model sees nothing else')
-  if (!(input instanceof z.ZodType)) throw refused(name, 'input', 'the input is not a zod schema', 'write input: z.object({ … }) with zod 4')
-  if (typeof execute !== 'function') throw refused(name, 'execute', 'execute is not a function', 'write execute: async (input, context) => …')
-  inputSchemaOf(name, input)
-  const settings = {
-    onCrash: definition.onCrash ?? toolDefaults.onCrash,
-    timeoutMs: count(name, 'timeoutMs', definition.timeoutMs ?? toolDefaults.timeoutMs, longestTimerMs),
-    attemptMax: count(name, 'attemptMax', definition.attemptMax ?? toolDefaults.attemptMax, 100),
-    outputBytesMax: count(name, 'outputBytesMax', definition.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
-    approval: definition.approval ?? toolDefaults.approval,
-    ...(definition.sends === undefined ? {} : { sends: definition.sends }),
-  }
-  if (!crashPolicies.includes(settings.onCrash))
-    throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)
-  if (typeof settings.approval !== 'boolean' && typeof settings.approval !== 'function')
-    throw refused(name, 'approval', 'approval is neither a boolean nor a function', 'write true, or (input) => input.amount > 100')
-  const made = Object.freeze({ name, description, input, execute, ...settings }) as Tool<z.output<Schema>, Output>
-  ours.add(made)
-  return made
+export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinition<Schema, Output>): Tool<z.output<Schema>, Output> =>
+  checkingOptions('tool()', () => {
+    const given = readOptions('tool()', definition, known, (name) => hintForOption(name, known, elsewhere)) as ToolDefinition<Schema, Output>
+    const { name, description, execute } = given
+    if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
+      throw refused(
+        name === undefined ? undefined : String(name),
+        'name',
+        'a tool name has 1 to 64 of the characters A-Z a-z 0-9 _ -',
+        `for example "${suggestedName(name)}"`,
+      )
+    if (typeof description !== 'string' || description.trim() === '')
+      throw refused(name, 'description', 'a tool needs a description', 'say when to use it and what it returns: the model sees nothing else')
+    const { field, value: input } = oneOf(given, 'input', 'inputSchema')
+    if (!(input instanceof z.ZodType)) throw refused(name, field, `the ${field} is not a zod schema`, `write ${field}: z.object({ … }) with zod 4`)
+    if (typeof execute !== 'function') throw refused(name, 'execute', 'execute is not a function', 'write execute: async (input, context) => …')
+    inputSchemaOf(name, input, field)
+    const settings = {
+      onCrash: given.onCrash ?? toolDefaults.onCrash,
+      timeoutMs: count(name, 'timeoutMs', given.timeoutMs ?? toolDefaults.timeoutMs, longestTimerMs),
+      attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
+      outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
+      approval: approvalOf(given),
+      ...definedOf({ sends: sendsOf(given) }),
+    }
+    if (!crashPolicies.includes(settings.onCrash))
+      throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)
+    const made = Object.freeze({ name, description, input, execute, ...settings }) as Tool<z.output<Schema>, Output>
+    ours.add(made)
+    return made
+  })
+
+/** What stands under one of two names. @throws RuntimeError bad_request where both are there */
+const oneOf = <Ours extends string, Theirs extends string, Value>(
+  definition: { name: string } & { [Name in Ours | Theirs]?: Value | undefined },
+  ours: Ours,
+  theirs: Theirs,
+): { field: Ours | Theirs; value: Value | undefined } => {
+  if (definition[theirs] === undefined) return { field: ours, value: definition[ours] }
+  if (definition[ours] === undefined) return { field: theirs, value: definition[theirs] }
+  throw refused(definition.name, theirs, `it has both ${ours} and ${theirs}`, `they mean the same: leave one of them out`)
 }
+
+const approvalOf = <Input>(definition: { name: string } & ApprovalRule<Input>): boolean | ((input: Input) => boolean) => {
+  const { field, value = toolDefaults.approval } = oneOf(definition, 'approval', 'needsApproval')
+  const hint = 'write true, or (input) => input.amount > 100'
+  if (typeof value !== 'boolean' && typeof value !== 'function')
+    throw refused(definition.name, field, `${field} is neither a boolean nor a function`, hint)
+  // Its answer is journalled with the call, in the same step: nobody can wait for a promise there.
+  if (value instanceof AsyncFunction)
+    throw refused(definition.name, field, `${field} is an async function`, `${hint}; what has to be looked up first belongs into execute`)
+  return value
+}
+
+const sendsOf = <Input>({ name, sends }: { name: string; sends?: ((input: Input) => SentByTool | undefined) | undefined }) => {
+  if (sends === undefined || (typeof sends === 'function' && !(sends instanceof AsyncFunction))) return sends
+  throw refused(name, 'sends', 'sends is not a function that answers at once', 'write sends: (input) => ({ text: input.text })')
+}
+
+const AsyncFunction = (async () => undefined).constructor as FunctionConstructor
 
 const ours = new WeakSet<object>()
 
@@ -73,10 +137,10 @@ export const checkedTools = (given: unknown): Tool[] => {
   return given.map((one: unknown, index) => {
     const place = `tools[${index}]`
     if (typeof one !== 'object' || one === null) throw new RuntimeError('bad_request', `${place} is not a tool`, { field: place, hint })
+    // Only the very object: a copy may have been changed.
     if (ours.has(one)) return one as Tool
     try {
-      const whole = tool(one as Tool)
-      return Object.keys(toolDefaults).every((key) => key in one) ? (one as Tool) : whole
+      return tool(one as ToolDefinition<z.ZodType>)
     } catch (error) {
       if (!isRuntimeError(error)) throw error
       const { field, ...body } = error.toJSON()

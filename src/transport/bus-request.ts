@@ -46,7 +46,7 @@ export const requester = ({ send, subscribe }: Wire, clock: Clock, replyPrefix: 
       })
       let reached = 0
       try {
-        reached = send({ subject, data, reply, ...(headers === undefined ? {} : { headers }) })
+        reached = send({ subject, data, reply, headers })
       } finally {
         if (reached === 0) settle()
       }
@@ -63,7 +63,7 @@ export const manyRequester =
       const stop = subscribe(reply, push)
       let reached = 0
       try {
-        reached = send({ subject, data, reply, ...(headers === undefined ? {} : { headers }) })
+        reached = send({ subject, data, reply, headers })
       } finally {
         if (reached === 0) stop()
       }

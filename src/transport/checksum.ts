@@ -2,9 +2,10 @@
 import { crc32 } from 'node:zlib'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
+import { checkedKey } from './address.ts'
 
 /** Where a chain starts. It holds the address, so a frame of one root never passes for another root's. */
-export const chainStart = ({ kind, id }: Address): number => crc32(`${kind}/${id}`)
+export const chainStart = (address: Address): number => crc32(checkedKey(address))
 
 export const chained = (bytes: Uint8Array, previous: number): number => crc32(bytes, previous)
 

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Transport } from '../contracts/transport.ts'
 import { type EmbeddedOptions, openEmbedded } from './embedded/open.ts'
+import { openMemory } from './memory/open.ts'
 import type { NatsOptions } from './nats/open.ts'
 
 export type TransportOptions = Omit<EmbeddedOptions, 'folder'> & Pick<NatsOptions, 'replicas' | 'connection'>
@@ -15,7 +16,7 @@ export const openTransport = async (url: string, options: TransportOptions): Pro
         throw new RuntimeError('bad_request', 'the embedded transport needs a folder', { field: 'transport', hint: "write 'embedded:./.statecast'" })
       return openEmbedded({ ...options, folder: rest })
     case 'memory':
-      return openEmbedded({ ...options, folder: ':memory:' })
+      return openMemory(options)
     case 'nats':
     case 'nats-context':
     case 'tls': {

@@ -125,6 +125,8 @@ test('the app file of the working directory is taken without being asked for, in
   const time = await statecast({ folder }, 'send', 'main', 'what time is it?')
 
   expect([sum.stdout, time.stdout]).toEqual(['2*3 = 6\n', 'For this I would need the tool now, which this agent does not have.\n'])
+  writeFileSync(join(folder, 'statecast.config.json'), '{"agents":[{"name":"sums"}],"chat":{"agents":{"sums":{"verbose":"on"},"other":{}}}}')
+  expect((await statecast({ folder }, 'send', 'main', 'hi')).stderr).toContain("chat() has settings of an agent 'other' that is not there")
 })
 
 test("an app file in TypeScript gets 'statecast' from whoever runs it, wherever it lies", async () => {

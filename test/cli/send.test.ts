@@ -1,4 +1,6 @@
 /** What `send` tells whoever calls it: scripts go by its exit code. */
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder, aNode, statecast, stopped, testApp } from './run.ts'
 
@@ -25,3 +27,46 @@ test.each(ways)(
     if (node) await stopped(node)
   },
 )
+
+test('`send` obeys an order as the chat does, and none of it goes to the model', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const running = statecast({ folder }, 'send', 'main', 'wait here')
+  await expect.poll(() => existsSync(join(folder, 'here.started')), { timeout: 60_000 }).toBe(true)
+
+  const stop = await statecast({ folder }, 'send', 'main', '/stop')
+  const ended = await running
+  const again = await statecast({ folder }, 'send', 'main', '/stop', '--json')
+  const thinking = await statecast({ folder }, 'send', 'main', '/think high hello')
+
+  expect(stop).toMatchObject({ code: 0, stderr: '' })
+  expect(stop.stdout).toMatch(/stopped/i)
+  expect(ended.code).toBe(1)
+  expect(again.lines.map((line) => JSON.parse(line) as object).at(-1)).toMatchObject({ type: 'final', text: 'Nothing is running.', steps: 0 })
+  expect(thinking).toMatchObject({ code: 0, stdout: 'echo hello\n' })
+  expect((await statecast({ folder }, 'history', 'main')).stdout).not.toMatch(/\/stop|\/think/)
+  await stopped(node)
+})
+
+test('what is no order goes to the model as it stands', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+
+  for (const text of ['stop', '/etc/passwd holds what?', 'why does /stop stop a turn?'])
+    expect(await statecast({ folder }, 'send', 'main', text)).toMatchObject({ code: 0, stdout: `echo ${text}\n` })
+  await stopped(node)
+})
+
+test('`history` shows no thoughts in tags; its JSON does', async () => {
+  const folder = aFolder()
+  await statecast({ folder }, 'send', 'main', 'I <think>secretly</think>agree', '--app', testApp)
+
+  const shown = await statecast({ folder }, 'history', 'main', '--app', testApp)
+  const json = await statecast({ folder }, 'history', 'main', '--json', '--app', testApp)
+
+  expect(shown.lines).toEqual(['› I <think>secretly</think>agree', 'echo I agree'])
+  expect(json.lines.map((line) => (JSON.parse(line) as { text: string }).text)).toEqual([
+    'I <think>secretly</think>agree',
+    'echo I <think>secretly</think>agree',
+  ])
+})

@@ -21,6 +21,13 @@ test('a wrong token, and an address where no node answers, are told when connect
   await expect(connect(gateway.url, gateway)).rejects.toMatchObject({ code: 'log_unavailable', retryable: true })
 })
 
-test.each(['memory:', 'ftp://host', '127.0.0.1:4111'])('%s is no address of a node', async (url) => {
-  await expect(connect(url)).rejects.toMatchObject({ code: expect.stringMatching(/^(bad_request|log_unavailable)$/), hint: expect.any(String) })
+test.each(['memory:', 'ftp://host', '127.0.0.1:4111', 'htp://x', '', 'x', undefined, 5, null, 'embedded:', 'nats-context:', 'file:./x'])(
+  '%s is no address of a node',
+  async (url) => {
+    await expect(connect(url as string)).rejects.toMatchObject({ code: 'bad_request', field: 'url', hint: expect.stringContaining('http://') })
+  },
+)
+
+test('a folder that no node holds is an address at which none answers', async () => {
+  await expect(connect('embedded:./there-is-no-such-folder')).rejects.toMatchObject({ code: 'log_unavailable', field: 'url' })
 })

@@ -16,7 +16,7 @@ afterEach(async () => {
   for (const close of closing.splice(0).toReversed()) await close()
 })
 
-/** A node that has every seat, each of which names as the one before a node that lives and answers so. */
+/** A node that has every lease, each of which names as the one before a node that lives and answers so. */
 const after = async (answer: (question: { address: string }) => unknown) => {
   const clock = virtualClock()
   const environment = { ...systemEnvironment(), clock }

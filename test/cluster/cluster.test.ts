@@ -10,6 +10,7 @@ import { partsOf } from '../../src/runtime/index.ts'
 import { openMemory } from '../../src/transport/memory/open.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { ownNats } from '../support/nats.ts'
+import { paying } from '../support/paying.ts'
 import { anEnvironment } from '../transport/harness.ts'
 
 const server = ownNats()
@@ -30,27 +31,18 @@ type Named = { name: string; hold?: Promise<void> } & RuntimeOptions
 /** A node whose answers and tools say which it is. */
 const node = async ({ name, hold, ...options }: Named): Promise<Runtime> => {
   if (running.length === 0) prefix = `cluster-${++count}`
-  const pay = tool({
-    name: 'pay',
-    description: 'pays',
-    input: z.object({ amount: z.number() }),
-    execute: async ({ amount }, { callId }) => {
+  const itsAgent = paying({
+    pay: async (amount, callId) => {
       paid.push({ node: name, callId })
       await hold
       return `${name} paid ${amount}`
     },
+    answer: (last) => `${name}: ${last?.role === 'tool' ? String(last.output) : 'hello'}`,
   })
   const runtime = await createRuntime({
     transport: server.url,
     prefix,
-    agents: [agent({ name: 'main', model: 'test/model', tools: [pay] })],
-    models: {
-      'test/model': async ({ messages }) => {
-        const last = messages.at(-1)
-        if (last?.role === 'user' && last.text.startsWith('pay')) return { calls: [{ name: 'pay', input: { amount: 7 } }] }
-        return { text: `${name}: ${last?.role === 'tool' ? String(last.output) : 'hello'}` }
-      },
-    },
+    ...itsAgent,
     ...options,
   })
   running.push(runtime)
@@ -187,7 +179,7 @@ test('a server that stands still for longer than a node is missed: nobody is dro
   expect(paid).toHaveLength(keys.length)
 })
 
-test('seats that somebody takes away are taken again, and the turns on them go on', async () => {
+test('leases that somebody takes away are taken again, and the turns on them go on', async () => {
   let release: () => void = () => undefined
   const hold = new Promise<void>((resolve) => (release = resolve))
   const first = await node({ name: 'A', hold })
@@ -196,13 +188,13 @@ test('seats that somebody takes away are taken again, and the turns on them go o
   await vi.waitFor(() => expect(paid).toHaveLength(1))
 
   const { registry, close } = await openNats({ url: server.url, environment: anEnvironment(), prefix })
-  for (const { key } of await registry.list('seats/')) await registry.delete(key)
+  for (const { key } of await registry.list('leases/')) await registry.delete(key)
   await settled(first, 1)
   release()
 
   expect((await run.result()).text).toBe('A: A paid 7')
   expect(paid).toHaveLength(1)
-  await vi.waitFor(async () => expect(await registry.list('seats/')).toHaveLength(64))
+  await vi.waitFor(async () => expect(await registry.list('leases/')).toHaveLength(64))
   await close()
 })
 

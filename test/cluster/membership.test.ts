@@ -1,4 +1,4 @@
-/** The registry's word on who is alive and who has which seat, as one node mirrors it. */
+/** The registry's word on who is alive and who has which lease, as one node mirrors it. */
 import { expect, test, vi } from 'vitest'
 import { Membership, nodeTtlMs } from '../../src/cluster/membership.ts'
 import { type NodeRecord, roles } from '../../src/contracts/placement.ts'
@@ -54,19 +54,19 @@ test('[INV-5] a node is sure of its place for as long as its last word stands, c
   expect(a.sure).toBe(false)
 })
 
-test('a seat counts while its holder is alive; of two who write it at once one does, and both know who', async () => {
+test('a lease counts while its holder is alive; of two who write it at once one does, and both know who', async () => {
   const { member } = await open()
   const [a, b] = [await member(), await member()]
   await a.announce(record('a'), 0)
 
-  const seats = await Promise.all([
-    a.write(7, (seat) => ({ ...seat, holder: 'a' })),
-    b.write(7, (seat) => (seat.holder === null ? { ...seat, holder: 'b' } : undefined)),
+  const leases = await Promise.all([
+    a.write(7, (lease) => ({ ...lease, holder: 'a' })),
+    b.write(7, (lease) => (lease.holder === null ? { ...lease, holder: 'b' } : undefined)),
   ])
 
-  expect(new Set(seats.map(({ holder }) => holder)).size).toBe(1)
-  expect(a.seat(7)).toEqual(b.seat(7))
-  expect(a.holder(7)).toBe(a.seat(7).holder === 'a' ? 'a' : undefined)
+  expect(new Set(leases.map(({ holder }) => holder)).size).toBe(1)
+  expect(a.lease(7)).toEqual(b.lease(7))
+  expect(a.holder(7)).toBe(a.lease(7).holder === 'a' ? 'a' : undefined)
   expect(a.holder(8)).toBeUndefined()
 })
 
@@ -88,7 +88,7 @@ test('word that got lost is made good by a look at everything', async () => {
   })
 })
 
-test('a seat whose record is taken away has nobody in it, whether that is heard of or found out', async () => {
+test('a lease whose record is taken away has nobody in it, whether that is heard of or found out', async () => {
   const { registry, deaf, member } = await open()
   const [a, b] = [await member(), await member(deaf)]
   await a.announce(record('a'), 0)
@@ -96,7 +96,7 @@ test('a seat whose record is taken away has nobody in it, whether that is heard 
   await b.refresh()
   expect([a.holder(3), b.holder(3)]).toEqual(['a', 'a'])
 
-  await registry.delete('seats/3')
+  await registry.delete('leases/3')
   await vi.waitFor(() => expect(a.holder(3)).toBeUndefined())
   await b.refresh()
   expect(b.holder(3)).toBeUndefined()
@@ -110,10 +110,10 @@ test('a key that names no partition is nobody of them', async () => {
   const a = await member()
   await a.announce(record('a'), 0)
 
-  for (const key of ['seats/', 'seats/x', 'seats/64', 'seats/-1']) await registry.put(key, JSON.stringify({ holder: 'a', previous: null }))
+  for (const key of ['leases/', 'leases/x', 'leases/64', 'leases/-1']) await registry.put(key, JSON.stringify({ holder: 'a', previous: null }))
   await a.refresh()
 
-  expect(a.members.seats.filter(({ holder }) => holder !== null)).toEqual([])
+  expect(a.members.leases.filter(({ holder }) => holder !== null)).toEqual([])
 })
 
 test('a record that outlives its node, as after a kill of the server, counts for nothing and is taken away', async () => {
@@ -157,14 +157,14 @@ test.each(['garbage', '{}', '[]', 'null', '{"holder":7,"previous":null}', '{"id"
   'a record that is none (%s) is logged, hides nothing, and is written over',
   async (value) => {
     const { registry, member, environment } = await open()
-    await registry.put('seats/5', value)
+    await registry.put('leases/5', value)
     await registry.put('nodes/x', value)
-    await registry.put('seats/99', '{"holder":"a","previous":null}')
+    await registry.put('leases/99', '{"holder":"a","previous":null}')
     const a = await member()
     await a.announce(record('a'), 0)
 
     expect(a.members.nodes.map(({ id }) => id)).toEqual(['a'])
-    expect(await a.write(5, (seat) => (seat.holder === null ? { ...seat, holder: 'a' } : undefined))).toEqual({ holder: 'a', previous: null })
+    expect(await a.write(5, (lease) => (lease.holder === null ? { ...lease, holder: 'a' } : undefined))).toEqual({ holder: 'a', previous: null })
     expect(environment.lines.some(({ level }) => level === 'error')).toBe(true)
   },
 )

@@ -60,11 +60,11 @@ test('who got a partition while actors of it were at work elsewhere wakes them a
 test('a node whose actors end their work in a partition that it gave away takes it back at once when the next one dies', async () => {
   const { clock, member, node } = await open()
   const { membership } = await node('old', { busy: true })
-  await vi.waitFor(() => expect(membership.seat(partition).holder).toBe('old'))
+  await vi.waitFor(() => expect(membership.lease(partition).holder).toBe('old'))
   const next = await member()
   await next.announce(record('next'), 0)
   const given = await vi.waitFor(() => {
-    const found = Array.from({ length: partitionCount }, (_, one) => one).filter((one) => membership.seat(one).previous === 'old')
+    const found = Array.from({ length: partitionCount }, (_, one) => one).filter((one) => membership.lease(one).previous === 'old')
     expect(found.length).toBeGreaterThan(0)
     return found
   })
@@ -74,5 +74,5 @@ test('a node whose actors end their work in a partition that it gave away takes 
     expect(membership.isAlive('next')).toBe(false)
   })
 
-  await vi.waitFor(() => expect(given.map((one) => membership.seat(one))).toEqual(given.map(() => ({ holder: 'old', previous: null }))))
+  await vi.waitFor(() => expect(given.map((one) => membership.lease(one))).toEqual(given.map(() => ({ holder: 'old', previous: null }))))
 })

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { fromTransition } from 'xstate'
 import { nodeMachine } from '../../src/cluster/node.machine.ts'
-import { emptySeat, type Members, type NodeRecord, partitionCount, roles, type Seat } from '../../src/contracts/placement.ts'
+import { emptyLease, type Lease, type Members, type NodeRecord, partitionCount, roles } from '../../src/contracts/placement.ts'
 import { type Walk, walker } from '../machines/walk.ts'
 
 /** Remembers what its node told it last. */
@@ -18,9 +18,9 @@ const record = (id: string, change: Partial<NodeRecord> = {}): NodeRecord => ({
   draining: false,
   ...change,
 })
-const members = (nodes: NodeRecord[], seat: Partial<Seat> = {}): Members => ({
+const members = (nodes: NodeRecord[], lease: Partial<Lease> = {}): Members => ({
   nodes,
-  seats: Array.from({ length: partitionCount }, () => ({ ...emptySeat, ...seat })),
+  leases: Array.from({ length: partitionCount }, () => ({ ...emptyLease, ...lease })),
 })
 const told = (walk: Walk): { holder: string | null; wanted: string | null }[] =>
   Array.from({ length: partitionCount }, (_, partition) => walk.child(`partition-${partition}`).getSnapshot().context)
@@ -59,7 +59,7 @@ test('a node that drains wants none, and leaves when it has none', async () => {
   expect(walk.state).toBe('left')
 })
 
-test('what it does for others is done before it leaves, also where it has no seat', async () => {
+test('what it does for others is done before it leaves, also where it has no lease', async () => {
   const walk = await join(members([record('a'), record('b')], { holder: 'b' }))
   walk.send({ type: 'drain' })
   expect(walk.state).toEqual({ member: { draining: 'working' } })

@@ -63,7 +63,7 @@ test('the node to which it went dies, and it is for us again: it is claimed whil
   expect(walk.state).toEqual({ held: 'alone' })
 })
 
-test('it is for somebody else: the seat changes at once, its actors end their work here', async () => {
+test('it is for somebody else: the lease changes at once, its actors end their work here', async () => {
   const walk = open()
     .send(mine)
     .send({ ...mine, wanted: 'b' })
@@ -98,7 +98,7 @@ test('another node took it while we were away: its actors are dropped', async ()
   expect(walk.state).toBe('elsewhere')
 })
 
-test('its seat was taken away: it is claimed again while its actors go on, unless another node was faster', async () => {
+test('its lease was taken away: it is claimed again while its actors go on, unless another node was faster', async () => {
   const walk = open()
     .send(mine)
     .send({ ...nobody, wanted: 'a' })

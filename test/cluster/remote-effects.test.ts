@@ -51,12 +51,12 @@ const node = async (name: string, story: Story, options: RuntimeOptions): Promis
   running.push(runtime)
   return runtime
 }
-const seat: RuntimeOptions = { roles: ['gateway', 'session'] }
+const lease: RuntimeOptions = { roles: ['gateway', 'session'] }
 const hands: RuntimeOptions = { roles: ['turn', 'tool'] }
 
 test('a session on one node, its model and its tools on another: the answer, its deltas and its two commits a step are the same', async () => {
   const story = aStory()
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   await node('there', story, hands)
 
   const run = await here.session('s').send('pay')
@@ -84,7 +84,7 @@ test('distributed, the work goes to all nodes that do it', async () => {
 
 test('stop reaches the model over there, and what it had said is kept', async () => {
   const story = aStory()
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   await node('there', story, hands)
   const run = await here.session('s').send('story')
   let heard = ''
@@ -103,7 +103,7 @@ test('stop reaches the model over there, and what it had said is kept', async ()
 test('the node that does the work dies: another one does it', async () => {
   const gate = Promise.withResolvers<void>()
   const story = aStory(gate.promise)
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   const there = await node('there', story, hands)
   const run = await here.session('s').send('pay')
   await vi.waitFor(() => expect(story.tools).toEqual(['there']))
@@ -120,7 +120,7 @@ test('the node that does the work dies: another one does it', async () => {
 test('a node that drains ends the work that it has begun, and takes no more', async () => {
   const gate = Promise.withResolvers<void>()
   const story = aStory(gate.promise)
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   const there = await node('there', story, hands)
   await node('spare', story, hands)
   await vi.waitFor(() => expect(here.nodes()).toHaveLength(3))
@@ -140,7 +140,7 @@ test('a node that drains ends the work that it has begun, and takes no more', as
 test('while a node drains, what begins meanwhile is done by others alone, from the first moment to the last', async () => {
   const gate = Promise.withResolvers<void>()
   const story = aStory(gate.promise)
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   const there = await node('there', story, hands)
   const held = await here.session('held').send('pay')
   await vi.waitFor(() => expect(story.tools).toEqual(['there']))
@@ -164,7 +164,7 @@ test('while a node drains, what begins meanwhile is done by others alone, from t
 
 test('without anybody who does it a turn waits for one to come', async () => {
   const story = aStory()
-  const here = await node('here', story, seat)
+  const here = await node('here', story, lease)
   const run = await here.session('s').send('pay')
   await pause(500)
   expect(story.said).toEqual([])

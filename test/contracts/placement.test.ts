@@ -25,7 +25,7 @@ test.each([2, 3, 5, 16])('%i nodes have about the same share, whatever their nam
   }
 })
 
-test('a node that comes takes seats for itself, and moves no other', () => {
+test('a node that comes takes leases for itself, and moves no other', () => {
   const before = seatsOf(['a', 'b', 'c'])
   const after = seatsOf(['a', 'b', 'c', 'd'])
 
@@ -33,7 +33,7 @@ test('a node that comes takes seats for itself, and moves no other', () => {
   expect(after.filter((holder) => holder === 'd').length).toBeGreaterThan(0)
 })
 
-test('the order in which nodes are named changes nothing, and without any nobody has a seat', () => {
+test('the order in which nodes are named changes nothing, and without any nobody has a lease', () => {
   expect(seatsOf(['a', 'b', 'c'])).toEqual(seatsOf(['c', 'a', 'b']))
   expect(seatsOf([])).toEqual(partitions.map(() => null))
 })

@@ -28,6 +28,11 @@ const phases: Record<string, { source: string; test: string; of?: string[] }> = 
     test: 'chat/delivery/delivery.machine',
     of: ['decoration', 'where blocks end', 'what an answer points at'],
   },
+  'the messages of an answer, one after the other': {
+    source: 'chat/delivery/dispatcher.machine',
+    test: 'chat/delivery/dispatcher.machine',
+    of: ['decoration', 'where blocks end', 'small blocks wait', 'what an answer points at'],
+  },
   'where blocks end': { source: 'chat/delivery/chunker.rules', test: 'chat/delivery/chunker.rules' },
   'small blocks wait': { source: 'chat/delivery/coalescer.rules', test: 'chat/delivery/coalescer.rules' },
   'what an answer points at': { source: 'chat/delivery/threading.rules', test: 'chat/delivery/threading.rules' },

@@ -47,7 +47,7 @@ describe('limits', () => {
     expect(await call.error).toMatchObject({
       code: 'provider_timeout',
       retryable: true,
-      hint: expect.stringContaining('limits.idleTimeoutMs'),
+      hint: expect.stringContaining('limits.modelCall.idleTimeoutMs'),
       data: { limit: 'idle' },
     })
     expect(told?.aborted).toBe(true)
@@ -73,7 +73,7 @@ describe('limits', () => {
 
     expect(await call.error).toMatchObject({
       code: 'provider_timeout',
-      hint: expect.stringContaining('limits.totalTimeoutMs'),
+      hint: expect.stringContaining('limits.modelCall.totalTimeoutMs'),
       data: { limit: 'total' },
     })
   })
@@ -129,7 +129,7 @@ describe('limits', () => {
   ])('an answer whose %s is longer than the limit is refused, also without a delta', async (_, response) => {
     const call = start(await own(async () => answer(response)), aRequest({ limits: { outputCharsMax: 1000 } }))
 
-    expect(await call.error).toMatchObject({ code: 'provider_malformed', hint: expect.stringContaining('limits.outputCharsMax') })
+    expect(await call.error).toMatchObject({ code: 'provider_malformed', hint: expect.stringContaining('limits.modelCall.outputCharsMax') })
   })
 
   test('the text of the deltas and of the answer is the same text: it counts once', async () => {

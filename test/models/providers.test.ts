@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { promisify } from 'node:util'
 import { afterEach, describe, expect, test } from 'vitest'
 import { noFailPoints } from '../../src/contracts/environment.ts'
+import { noUsage } from '../../src/contracts/message.ts'
 import type { Model } from '../../src/contracts/model.ts'
 import { createModels } from '../../src/models/models.ts'
 import type { ScriptedResponse } from '../../src/models/script.ts'
@@ -130,6 +131,32 @@ describe.each(['openai-compatible/local', 'openai/gpt-test'])('%s', (ref) => {
     expect(call.deltas.map(({ text }) => text).join('')).toBe('well then [DONE] data: [DONE]')
   })
 
+  test.each([
+    '"12"',
+    '12',
+    'true',
+    '[]',
+    '["prompt_tokens"]',
+    '{"prompt_tokens":"12","completion_tokens":{},"total_tokens":[]}',
+    '{"prompt_tokens":1e400,"completion_tokens":-1,"total_tokens":null}',
+    '{"prompt_tokens_details":7,"completion_tokens_details":{"reasoning_tokens":"many","accepted_prediction_tokens":false}}',
+  ])('a usage of %s costs no answer', async (json) => {
+    const { server, model } = await openAi({ script: () => ({ text: 'fine "usage":' }), faults: [{ kind: 'usage', json }] }, ref)
+
+    const { text, finish, usage } = await start(model).response
+
+    expect({ text, finish, usage }).toEqual({ text: 'fine "usage":', finish: 'stop', usage: noUsage })
+    expect(server.requests).toHaveLength(1)
+  })
+
+  test('what is right about a usage counts, whatever else is wrong', async () => {
+    const json =
+      '{"prompt_tokens":12,"completion_tokens":"3","prompt_tokens_details":{"cached_tokens":4,"audio_tokens":"none"},"cost":{"total":"0.1"}}'
+    const { model } = await openAi({ script: () => ({ text: 'fine' }), faults: [{ kind: 'usage', json }] }, ref)
+
+    expect((await start(model).response).usage).toEqual({ ...noUsage, inputTokens: 12, cachedInputTokens: 4 })
+  })
+
   test.each([1e308, 1e300, 2 ** 53, -1, 0.1])('a usage of %d tokens leaves totals that are numbers', async (count) => {
     const { model } = await openAi(
       { script: () => ({ text: 'fine', usage: { inputTokens: count, outputTokens: count, reasoningTokens: count } }) },
@@ -214,6 +241,23 @@ describe('anthropic', () => {
     expect(await start(model).error).toMatchObject(expected)
     expect(server.requests).toHaveLength(1)
   })
+})
+
+test.each([
+  '"12"',
+  'null',
+  '[]',
+  '{}',
+  '{"input_tokens":"12","output_tokens":null}',
+  '{"input_tokens":1e400,"output_tokens":-1,"service_tier":7}',
+  '{"cache_read_input_tokens":"4","output_tokens_details":"none","iterations":[{"type":"message","input_tokens":"5","output_tokens":1}]}',
+])('a usage of %s costs no answer of Anthropic', async (json) => {
+  const { server, model } = await anthropic([{ text: 'fine "message_start"' }], [{ kind: 'usage', json }])
+
+  const { text, finish, usage } = await start(model).response
+
+  expect({ text, finish, usage }).toEqual({ text: 'fine "message_start"', finish: 'stop', usage: noUsage })
+  expect(server.requests).toHaveLength(1)
 })
 
 describe.each(['anthropic/claude-test', 'openai/gpt-test', 'openai-compatible/local'])('a redirect by the server of %s', (ref) => {

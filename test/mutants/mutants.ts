@@ -92,7 +92,7 @@ export const mutants: Mutant[] = [
   {
     name: 'forget the actions of the last commit',
     file: 'actors/journal/recovery.ts',
-    find: 'if (outputs.some(lasting)) doubtful.set(seq, { commit, outputs: outputs.filter(lasting) })',
+    find: 'if (outputs.some(mustBeRepeated)) doubtful.set(seq, { commit, outputs: outputs.filter(mustBeRepeated) })',
     replace: '',
   },
   {
@@ -104,7 +104,7 @@ export const mutants: Mutant[] = [
   {
     name: 'take a snapshot while an action still runs',
     file: 'actors/root/root.ts',
-    find: 'this.#effects.owing ? undefined : this.#state.saveEvery',
+    find: 'this.#effects.hasPending ? undefined : this.#state.saveEvery',
     replace: 'this.#state.saveEvery',
   },
   {
@@ -129,8 +129,8 @@ export const mutants: Mutant[] = [
   {
     name: 'show what is not durable',
     file: 'actors/root/root.ts',
-    find: 'while (this.#tide.ahead && !this.#gone) {',
-    replace: 'while (this.#tide.ahead && !this.#gone && this.#phase === undefined) {',
+    find: 'while (this.#uncommitted.pending && !this.#gone) {',
+    replace: 'while (this.#uncommitted.pending && !this.#gone && this.#phase === undefined) {',
   },
   {
     name: 'lose a message while a summary is made',
@@ -180,15 +180,15 @@ export const mutants: Mutant[] = [
   {
     name: 'begin a journal that somebody else has begun',
     file: 'transport/nats/link.ts',
-    find: 'expected === undefined ? {}',
-    replace: '!expected ? {}',
+    find: 'expect: expected === undefined ? undefined',
+    replace: 'expect: !expected ? undefined',
     tests: ['test/transport/nats.test.ts'],
   },
   {
     name: 'forget what comes after one page of the past',
     file: 'actors/journal/recovery.ts',
-    find: 'if (frames.length < limit) return',
-    replace: 'return',
+    find: 'if (frames.length < limit) break',
+    replace: 'break',
     tests: ['test/actors/pages.test.ts'],
   },
   {
@@ -208,8 +208,8 @@ export const mutants: Mutant[] = [
   {
     name: 'log secrets',
     file: 'runtime/system-environment.ts',
-    find: 'log[level](redacted({ ...fields(), ...said }), message)',
-    replace: 'log[level]({ ...fields(), ...said }, message)',
+    find: 'log[level](redacted({ ...fields(), ...details }), message)',
+    replace: 'log[level]({ ...fields(), ...details }, message)',
     tests: ['test/runtime/system-environment.test.ts'],
   },
   {
@@ -227,10 +227,10 @@ export const mutants: Mutant[] = [
     tests: ['test/transport/embedded.group-commit.test.ts'],
   },
   {
-    name: 'take the seat of a living node',
+    name: 'take the lease of a living node',
     file: 'cluster/node.effects.ts',
-    find: 'membership.isAlive(seat.holder)\n',
-    replace: 'seat.holder === me\n',
+    find: 'membership.isAlive(lease.holder)\n',
+    replace: 'lease.holder === me\n',
     tests: ['test/actors/host/placement.test.ts'],
   },
   {

@@ -22,7 +22,7 @@ test('[OC-100] by alias; what is not allowed is refused, and nothing changes', a
 
 test('a choice that names no model is refused where it is written', () => {
   expect(() => agent({ name: 'main', choice: { aliases: { quick: 'fast' } } })).toThrow(
-    expect.objectContaining({ code: 'bad_request', field: 'choice' }),
+    expect.objectContaining({ code: 'bad_request', field: 'choice.aliases.quick' }),
   )
 })
 

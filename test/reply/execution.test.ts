@@ -163,7 +163,7 @@ describe('fallback', () => {
 
   test('[OC-49] who stops a run wants no other model; a model that fell silent is replaced', async () => {
     const { requests, script } = listening(() => ({ text: 'hello' }))
-    const options = { models: { 'other/b': script }, fallbacks: ['other/b'], limits: { idleTimeoutMs: 1000 } }
+    const options = { models: { 'other/b': script }, fallbacks: ['other/b'], limits: { modelCall: { idleTimeoutMs: 1000 } } }
     await using stopped = await staged([{ hang: true }], options)
     await stopped.say('hi', by('a'))
     await stopped.clock.advance(500)

@@ -20,6 +20,13 @@ test('[OC-06] a message of a group that does not name us is taken in, and nothin
   expect(eventsOf(told, 'skipped')).toMatchObject([{ id: '1', reason: 'unmentioned' }])
 })
 
+test('a message that is skipped is answered with the reason, also to who sends it by a command', async () => {
+  await using told = await story(listener().script)
+
+  const skipped = await told.clock.until(told.runtime.command('chat.send', { sessionKey: 'main', message: 'hello', ...group('1', false) }))
+  expect(skipped).toMatchObject({ id: '1', status: 'unmentioned' })
+})
+
 test('[OC-06, OC-36] where all messages of a group are for us, those are answered, too; also over a crash', async () => {
   await using told = await story(listener().script)
   await ask(told, 'hello bot', group('1', true))

@@ -239,7 +239,7 @@ describe('when it is due', () => {
     await using told = await watch()
     await told.clock.advance(1000)
     await told.crash()
-    await told.restart({ agents: [agent({ name: 'main', model: 'test/model' })] })
+    await told.restart({ agents: [agent({ name: 'main', model: 'test/model' })], chatAgents: {} })
     await told.clock.advance(1000)
     await told.clock.advance(halfAnHour)
 
@@ -278,9 +278,10 @@ describe('when it is due', () => {
       runtime: {
         agents: [
           agent({ name: 'main', model: 'test/main' }),
-          agent({ name: 'night', model: 'test/night', heartbeat: { prompt, session: 'watch' } }),
-          agent({ name: 'noon', model: 'test/noon', heartbeat: { prompt, everyMs: 20 * minutes } }),
+          agent({ name: 'night', model: 'test/night' }),
+          agent({ name: 'noon', model: 'test/noon' }),
         ],
+        chatAgents: { night: { heartbeat: { prompt, session: 'watch' } }, noon: { heartbeat: { prompt, everyMs: 20 * minutes } } },
       },
       models: { ...listener('main'), ...listener('night'), ...listener('noon') },
     })

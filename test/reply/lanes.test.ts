@@ -98,6 +98,29 @@ describe('room', () => {
     expect(eventsOf(told, 'aborted', 's2')).toHaveLength(1)
   })
 
+  test.each(lives)('[OC-23, OC-24] clearing what waits takes a turn out of its lane, and counts it; one that runs goes on%s', async (life) => {
+    const { told, seen } = await crowd(3000, { queueMode: 'followup', runtime: { lanes: { main: 1 } } })
+    await using _ = told
+    for (const [key, id] of [
+      ['s1', 's1'],
+      ['s2', 's2'],
+      ['s2', 's2-later'],
+    ] as const) {
+      const run = await told.clock.until(told.session(key).send(`${key} 1`, { idempotencyKey: id }))
+      run.result().catch(() => undefined)
+    }
+    await reborn(told, life)
+    const clear = async (key: string) => (await told.clock.until(told.session(key).command({ type: 'clear' }))).emitted
+    expect(await clear('s2')).toContainEqual({ type: 'cleared', followups: 1, dropped: 0, lane: 1 })
+    expect(await clear('s1')).toContainEqual({ type: 'cleared', followups: 0, dropped: 0, lane: 0 })
+    await told.clock.advance(10_000)
+
+    expect(new Set(seen.order)).toEqual(new Set(['s1 1']))
+    expect(eventsOf(told, 'aborted', 's2').flatMap(({ ids }) => ids)).toEqual(expect.arrayContaining(['s2', 's2-later']))
+    expect(eventsOf(told, 'final', 's1')).toHaveLength(1)
+    expect(await clear('s2')).toContainEqual({ type: 'cleared', followups: 0, dropped: 0, lane: 0 })
+  })
+
   test('[OC-23] other lanes have room of their own', async () => {
     const { told, seen } = await crowd(1000, { runtime: { lanes: { background: 1 } } })
     await using _ = told
@@ -109,7 +132,7 @@ describe('room', () => {
 })
 
 describe('who is stuck', () => {
-  const hangs = { limits: { idleTimeoutMs: 600_000 } }
+  const hangs = { limits: { modelCall: { idleTimeoutMs: 600_000 } } }
   const stuck = (told: Story) => eventsOf(told, 'stuck')
 
   test('[OC-96] a model that hangs: 150 seconds later one event in the session says so, with run and age', async () => {

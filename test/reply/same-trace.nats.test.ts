@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test, vi } from 'vitest'
 import { z } from 'zod'
+import { chat } from '../../src/chat.ts'
 import { agent, createRuntime, type Runtime, type Session, tool } from '../../src/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { testChannel } from '../../src/testing/index.ts'
@@ -18,10 +19,8 @@ const open = async (transport: string) => {
   const runtime = await createRuntime({
     transport,
     prefix: 'same-trace',
-    channels: [channel],
-    agents: [
-      agent({ name: 'main', model: 'test/a', fallbacks: ['test/b'], tools: [pay], debounceMs: 50, delivery: { streaming: true, min: 20, max: 80 } }),
-    ],
+    extensions: [chat({ channels: [channel], agents: { main: { delivery: { streaming: true, min: 20, max: 80 } } } })],
+    agents: [agent({ name: 'main', model: 'test/a', fallbacks: ['test/b'], tools: [pay], queue: { debounceMs: 50 } })],
     models: {
       'test/a': ({ messages }) => {
         const last = messages.at(-1)

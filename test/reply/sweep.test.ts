@@ -40,8 +40,8 @@ const answerTo = (messages: readonly { role: string; text?: string }[]) => {
 }
 
 const ann = { channel: 'test', to: 'ann' }
-type Said = { id: string; text: string; queueMode?: 'followup' | 'collect'; next: 'go on' | 'until quiet' | 'until running' }
-const script: Said[] = [
+type OutputEvent = { id: string; text: string; queueMode?: 'followup' | 'collect'; next: 'go on' | 'until quiet' | 'until running' }
+const script: OutputEvent[] = [
   { id: '1', text: 'something long', next: 'until running' },
   { id: '2', text: 'one', queueMode: 'collect', next: 'go on' },
   { id: '3', text: 'two', queueMode: 'collect', next: 'until quiet' },

@@ -104,7 +104,9 @@ test('[OC-70] the pause between two signs can be set, and none or less means no 
 })
 
 test('[OC-70] after 2 minutes without anything it stops, and the next sign of life begins it anew', async () => {
-  await using told = await staged([{ delayMs: 200_000, text: 'still here', deltaDelayMs: 1000 }], { limits: { idleTimeoutMs: 300_000 } })
+  await using told = await staged([{ delayMs: 200_000, text: 'still here', deltaDelayMs: 1000 }], {
+    limits: { modelCall: { idleTimeoutMs: 300_000 } },
+  })
   await told.say('go', by('a'))
   await told.clock.advance(190_000)
 
@@ -117,7 +119,9 @@ test('[OC-70] after 2 minutes without anything it stops, and the next sign of li
 })
 
 test('[OC-70] a text that grows keeps it alive for longer than 2 minutes', async () => {
-  await using told = await staged([{ chunks: ['one ', 'two ', 'six ', 'ten '], deltaDelayMs: 100_000 }], { limits: { idleTimeoutMs: 300_000 } })
+  await using told = await staged([{ chunks: ['one ', 'two ', 'six ', 'ten '], deltaDelayMs: 100_000 }], {
+    limits: { modelCall: { idleTimeoutMs: 300_000 } },
+  })
 
   await asked(told, 'count', by('a'))
 

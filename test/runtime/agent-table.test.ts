@@ -1,6 +1,7 @@
 /** Agents by name, where nodes do not all run the same app. */
 import { afterEach, expect, test, vi } from 'vitest'
-import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { z } from 'zod'
+import { agent, createRuntime, type Runtime, type Tool } from '../../src/index.ts'
 import { systemEnvironment } from '../../src/runtime/system-environment.ts'
 import { createMemoryStore, openMemory } from '../../src/transport/memory/open.ts'
 
@@ -31,4 +32,14 @@ test('a session whose agent its node does not have ends with what that node has,
     message: expect.stringContaining("'lawyer'"),
     hint: expect.stringMatching(/it has: main, clerk; .* the same app/),
   })
+})
+
+test.each<[string, object]>([
+  ['tools[0].execute', { execute: undefined }],
+  ['tools[0].needApproval', { needApproval: true }],
+])('a tool that was put into a copy of an agent is checked as agent() does: %s', async (field, change) => {
+  const pay = { name: 'pay', description: 'pays', input: z.object({}), execute: () => 'paid', ...change } as unknown as Tool
+  const agents = [{ ...agent({ name: 'main' }), tools: [pay] }]
+
+  await expect(createRuntime({ transport: 'memory:', agents })).rejects.toMatchObject({ code: 'bad_request', field, hint: expect.any(String) })
 })

@@ -22,6 +22,7 @@ const odd: [string, unknown, string][] = [
   ['transport', '', 'an open transport'],
   ['agents', [{ name: 'main' }], 'agent({ … })'],
   ['agents', 'main', 'agent({ … })'],
+  ['agents', [{ name: 'main', profile: {}, limits: {} }], 'agent({ … })'],
   ['machines', { m: {} }, 'createMachine'],
   ['models', { 'my/own': 5 }, 'models by reference'],
   ['placment', 'beside', "did you mean 'placement'?"],

@@ -48,6 +48,43 @@ test('a denied call does not run; the model is told', async () => {
   expect((await told.transcript())[2]).toBe('tool work: ! tool_denied')
 })
 
+test('approve and deny say who decided and why; the model is told why not', async () => {
+  await using told = await asking(work('x'), work('y'))
+  const run = await told.say('do x and y')
+  const [x, y] = await approvals(told)
+
+  await told.main.approve(x!, { by: 'ann' })
+  await told.main.deny(y!, { by: 'bob', note: 'not on a Sunday' })
+  await told.clock.until(run.result())
+
+  expect(told.did).toEqual(['x starts', 'x ends'])
+  expect(told.events('main').filter(({ type }) => type === 'decided')).toMatchObject([
+    { callId: x!.callId, decision: 'approve', by: 'ann' },
+    { callId: y!.callId, decision: 'deny', by: 'bob' },
+  ])
+  expect(JSON.stringify(await told.main.history())).toContain('not on a Sunday')
+})
+
+test('an unknown call, one of another session, other arguments, an id alone and a second decision are refused, each with a code', async () => {
+  await using told = await asking(work('x'))
+  const run = await told.say('do x')
+  const [x] = await approvals(told)
+  const other = told.session('other')
+
+  await expect(told.main.approve({ ...x!, callId: 'nobody' })).rejects.toMatchObject({ code: 'not_found', hint: expect.any(String) })
+  await expect(other.approve(x!)).rejects.toMatchObject({ code: 'not_found' })
+  await expect(told.main.deny({ ...x!, inputHash: '0'.repeat(64) })).rejects.toMatchObject({ code: 'conflict' })
+  for (const options of [null, 'because', { reason: 'because' }])
+    await expect(told.main.approve(x!, options as never)).rejects.toMatchObject({ code: 'bad_request', hint: expect.any(String) })
+  await expect(told.main.approve(x!.callId as never)).rejects.toMatchObject({ code: 'bad_request', hint: expect.stringContaining('approvals') })
+  expect(told.did).toEqual([])
+  await told.main.deny(x!)
+  await expect(told.main.approve(x!)).rejects.toMatchObject({ code: 'already_decided' })
+  await told.clock.until(run.result())
+
+  expect(told.did).toEqual([])
+})
+
 test('of several decisions the first counts; a wrong hash and an unknown call are told apart [INV-12]', async () => {
   await using told = await asking(work('x', 100))
   const run = await told.say('do x')
@@ -151,4 +188,24 @@ test('the session is asleep while it waits: a decision wakes it', async () => {
   await told.main.decide(approval!, 'approve')
 
   expect((await told.clock.until(run.result())).text).toBe('done')
+})
+
+test('a closed runtime takes no decision, and says when one is taken', async () => {
+  await using told = await asking(work('x'))
+  await told.say('do x', { idempotencyKey: 'a' })
+  const [x] = await approvals(told)
+  const { main } = told
+  await told.close()
+
+  await expect(main.approve(x!)).rejects.toMatchObject({ code: 'closed', hint: expect.stringMatching(/^ask the same again when it is back/) })
+  await told.restart()
+  await told.main.approve(x!)
+  expect((await told.clock.until(told.main.wait('a'))).text).toBe('done')
+})
+
+test('the outcome of a message that nobody has sent is not_found, and says which ids there are', async () => {
+  await using told = await asking(work('x'))
+  await told.say('do x')
+
+  await expect(told.main.wait('zzz')).rejects.toMatchObject({ code: 'not_found', hint: expect.stringContaining('idempotency key') })
 })

@@ -1,7 +1,9 @@
 /** Stop means stop, and what was said is kept. */
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { deleteSession } from '../../src/api/sessions.ts'
 import type { UserMessage } from '../../src/contracts/message.ts'
 import type { ModelRequest } from '../../src/contracts/model.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { expectNothingAlive, expectPaired, line, outcomes, story, work, worker } from './harness.ts'
 
 const tools = (world: Parameters<ReturnType<typeof worker>>[0]) => [worker()(world)]
@@ -147,7 +149,11 @@ test('while a call waits for a person: the call is over, a late decision is told
   await told.main.cancel()
 
   await expect(run.result()).rejects.toMatchObject({ code: 'cancelled' })
-  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({ code: 'already_decided' })
+  await expect(told.main.decide(approval!, 'approve')).rejects.toMatchObject({
+    code: 'already_decided',
+    message: 'this call waits for no decision any more',
+    hint: expect.stringContaining('its turn was stopped'),
+  })
   expect((await told.main.view()).approvals).toEqual([])
   expect(told.did).toEqual([])
   await expectNothingAlive(told)
@@ -202,4 +208,73 @@ test('a crash between the stop and the end: the turn is stopped all the same', a
 
   expect(outcomes(told.events('main'))).toEqual({ a: 'aborted' })
   await expectNothingAlive(told)
+})
+
+test('a run stops its own turn; once more, and after its end, nothing happens', async () => {
+  await using told = await story([{ chunks: ['one ', 'two '], deltaDelayMs: 100 }, { text: 'fine' }])
+  const run = await told.say('count')
+  await told.clock.advance(150)
+
+  await Promise.all([run.cancel(), run.cancel()])
+  await expect(told.clock.until(run.result())).rejects.toMatchObject({ code: 'cancelled', data: { text: 'one two ' } })
+  await run.cancel()
+  const next = await told.say('and now?')
+  await told.clock.until(next.result())
+  const { seq } = await told.main.view()
+  await next.cancel()
+
+  expect(await next.text()).toBe('fine')
+  expect((await told.main.view()).seq).toBe(seq)
+})
+
+test('a run that has ended without having been told so has nothing left to stop; of a deleted session none is known', async () => {
+  await using told = await story([{ text: 'fine', delayMs: 100 }])
+  const run = await told.say('hello', { idempotencyKey: 'a' })
+  const deaf = vi.spyOn(partsOf(told.runtime).outputs, 'listen').mockReturnValue(() => undefined)
+  const unaware = await told.say('hello', { idempotencyKey: 'a' })
+  deaf.mockRestore()
+  await told.clock.until(run.result())
+  expect(unaware).toMatchObject({ status: 'duplicate', endSeq: undefined })
+
+  await expect(unaware.cancel()).resolves.toBeUndefined()
+  await deleteSession(partsOf(told.runtime), told.main.address)
+  await expect(unaware.cancel()).rejects.toMatchObject({ code: 'not_found' })
+})
+
+test('a run that waits leaves the others alone', async () => {
+  await using told = await story(() => ({ text: 'ok', delayMs: 100 }), { queueMode: 'followup' })
+  const [a, b, c] = [await told.say('a'), await told.say('b'), await told.say('c')]
+  await b.cancel()
+  await told.quiet()
+  expect(outcomes(told.events('main'))).toEqual({ [a.id]: 'final', [b.id]: 'aborted', [c.id]: 'final' })
+})
+
+test('of a run whose runtime was closed it is refused: its turn goes on when the runtime is back, and can be stopped then', async () => {
+  await using told = await story([
+    { text: 'slowly ', hang: true },
+    { chunks: ['one ', 'two '], deltaDelayMs: 100 },
+  ])
+  const run = await told.say('count', { idempotencyKey: 'a' })
+  await told.clock.advance(10)
+  await told.close()
+
+  await expect(run.result()).rejects.toMatchObject({ code: 'closed' })
+  await expect(run.cancel()).rejects.toMatchObject({ code: 'closed', retryable: true, hint: expect.stringContaining('when it is back') })
+
+  await told.restart()
+  await (await told.say('count', { idempotencyKey: 'a' })).cancel()
+  await told.quiet()
+  expect(outcomes(told.events('main'))).toEqual({ a: 'aborted' })
+})
+
+test('a message that never had a turn is told apart from a turn that was stopped', async () => {
+  await using told = await story(() => ({ chunks: ['ok ', 'so'], deltaDelayMs: 100 }), { queueMode: 'followup' })
+  const [first, waiting] = [await told.say('a'), await told.say('b')]
+  await told.clock.advance(150)
+  await waiting.cancel()
+  await first.cancel()
+  await told.quiet()
+
+  await expect(waiting.result()).rejects.toMatchObject({ code: 'cancelled', message: 'the message was cancelled before the model answered it' })
+  await expect(first.result()).rejects.toMatchObject({ code: 'cancelled', message: 'the turn was cancelled' })
 })

@@ -1,10 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { expect, test } from 'vitest'
 import { coalesced } from '../../src/runtime/coalesce.ts'
-import type { Said } from '../../src/runtime/said.ts'
+import type { OutputEvent } from '../../src/runtime/output-event.ts'
 
 const address = { kind: 'session', id: 's' }
-const delta = (index: number, change: object = {}): Said => ({
+const delta = (index: number, change: object = {}): OutputEvent => ({
   path: '/turn#1/callModel#1',
   event: { type: 'delta', runId: 'r', attempt: 1, index, kind: 'text', text: `${index} `, ...change },
 })

@@ -1,6 +1,7 @@
 /** Half a character (a lone surrogate) is no text: who sends one is told, and what a model or a tool says of it is replaced and noted. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import { chat } from '../../src/chat.ts'
 import { agent, tool } from '../../src/index.ts'
 import { story } from './harness.ts'
 
@@ -16,8 +17,15 @@ test('a message with one is refused, and nothing is accepted', async () => {
 
 test('instructions with one are refused when the agent is made, and so is any other text of it', () => {
   expect(() => agent({ name: 'main', instructions: half })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'instructions' }))
-  expect(() => agent({ name: 'main', responsePrefix: half })).toThrow(expect.objectContaining({ code: 'bad_request', field: 'responsePrefix' }))
-  expect(() => agent({ name: 'main', heartbeat: { prompt: half } })).toThrow(expect.objectContaining({ field: 'heartbeat.prompt' }))
+  expect(() => agent({ name: 'main', context: { memoryFlush: { prompt: half } } })).toThrow(
+    expect.objectContaining({ field: 'context.memoryFlush.prompt' }),
+  )
+  expect(() => chat({ agents: { main: { responsePrefix: half } } })).toThrow(
+    expect.objectContaining({ code: 'bad_request', field: 'agents.main.responsePrefix' }),
+  )
+  expect(() => chat({ agents: { main: { heartbeat: { prompt: half } } } })).toThrow(
+    expect.objectContaining({ field: 'agents.main.heartbeat.prompt' }),
+  )
 })
 
 test('one in the answer of a model is replaced, streamed and stored alike, and the log says where', async () => {

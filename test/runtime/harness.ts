@@ -3,10 +3,13 @@
 import { expect } from 'vitest'
 import { z } from 'zod'
 import { decodeCommit } from '../../src/actors/journal/codec.ts'
+import type { ChatAgent } from '../../src/chat.ts'
+import { definedOf } from '../../src/contracts/defined.ts'
 import type { Message } from '../../src/contracts/message.ts'
+import type { Profile } from '../../src/contracts/profile.ts'
 import { formatAddress } from '../../src/contracts/subjects.ts'
 import type { TranscriptNote } from '../../src/contracts/turn.ts'
-import { type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
+import { type Agent, type AgentDefinition, agent, type RunEvent, type Session, type Tool, tool } from '../../src/index.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import {
   type ScriptedSource,
@@ -16,7 +19,6 @@ import {
   type VirtualClock,
   virtualClock,
 } from '../../src/testing/index.ts'
-import type { ToolDefinition } from '../../src/tools/tool.ts'
 import { telling } from '../support/telling.ts'
 
 export type Story = TestRuntime &
@@ -36,9 +38,28 @@ export type Story = TestRuntime &
     said(): string[]
   }
 
-type StoryOptions = Partial<Omit<AgentDefinition, 'tools'>> & {
-  tools?: (world: { clock: VirtualClock; did: string[] }) => Tool[]
-  runtime?: TestRuntimeOptions
+/** Settings of a turn and of chat stand side by side here, each by the name that it has in a profile. */
+type StoryOptions = Partial<Omit<AgentDefinition, 'tools' | 'limits' | 'context' | 'queue'>> &
+  Partial<Omit<Profile, keyof ChatAgent | 'fallbacks'>> &
+  Pick<AgentDefinition, 'limits'> &
+  ChatAgent & {
+    tools?: (world: { clock: VirtualClock; did: string[] }) => Tool[]
+    runtime?: TestRuntimeOptions
+  }
+
+/** The agent `main` of a story, and how it is with people. */
+const cast = (
+  { delivery, heartbeat, freshness, verbose, reasoning, usage, responsePrefix, ...options }: Omit<StoryOptions, 'tools' | 'runtime'>,
+  tools: Tool[],
+): { agents: Agent[]; chatAgents?: { main: ChatAgent } } => {
+  const { name = 'main', model = 'test/model', instructions = '', services, settings, choice, maxRetries, limits, ...profile } = options
+  const own = definedOf({ services, settings, choice, maxRetries, limits })
+  const made = agent({ name, model, instructions, tools, ...own })
+  const chatAgent = definedOf({ delivery, heartbeat, freshness, verbose, reasoning, usage, responsePrefix })
+  return {
+    agents: [{ ...made, profile: { ...made.profile, ...(profile as Partial<Profile>) } }],
+    ...(Object.keys(chatAgent).length > 0 && { chatAgents: { main: chatAgent } }),
+  }
 }
 
 export const story = async (script: ScriptedSource, { tools, runtime, ...definition }: StoryOptions = {}): Promise<Story> => {
@@ -47,7 +68,7 @@ export const story = async (script: ScriptedSource, { tools, runtime, ...definit
   const did: string[] = []
   const kit = await testRuntime({
     clock,
-    agents: [agent({ name: 'main', model: 'test/model', tools: tools?.({ clock, did }) ?? [], ...definition })],
+    ...cast(definition, tools?.({ clock, did }) ?? []),
     models: { 'test/model': script },
     ...runtime,
     ...options,
@@ -106,7 +127,7 @@ export const line = (message: Message): string => {
 
 /** A tool that works for `ms` of virtual time and writes down when it starts and ends; it stops when told to. */
 export const worker =
-  (settings: Partial<ToolDefinition<z.ZodType>> = {}) =>
+  (settings: Partial<Omit<Tool, 'input' | 'execute' | 'jsonSchema'>> = {}) =>
   ({ clock, did }: { clock: VirtualClock; did: string[] }): Tool =>
     tool({
       name: 'work',

@@ -3,41 +3,33 @@
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect, headers as createHeaders, type MsgHdrs } from '@nats-io/transport-node'
 import { expect, test, vi } from 'vitest'
-import { z } from 'zod'
-import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../src/index.ts'
-import { partsOf } from '../../src/runtime/index.ts'
+import { partitionCount } from '../../src/contracts/placement.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../../src/index.ts'
+import { type Extension, partsOf } from '../../src/runtime/index.ts'
 import { openNats } from '../../src/transport/nats/open.ts'
 import { natsForAll } from '../support/nats.ts'
+import { paying } from '../support/paying.ts'
 import { splitNats, startTcpProxy } from '../support/tcp-proxy.ts'
 import { anEnvironment } from '../transport/harness.ts'
 
 const server = natsForAll()
 
 const paid: string[] = []
-const pay = tool({
-  name: 'pay',
-  description: 'pays',
-  input: z.object({ amount: z.number() }),
-  onCrash: 'retry',
-  execute: async ({ amount }, { callId }) => {
-    paid.push(callId)
-    return `paid ${amount}`
-  },
-})
-
 const open = (prefix: string, hold?: Promise<void>, options: RuntimeOptions = {}): Promise<Runtime> =>
   createRuntime({
     transport: server.url,
     prefix,
-    agents: [agent({ name: 'main', model: 'test/model', tools: [pay] })],
-    models: {
-      'test/model': async ({ messages }) => {
-        const last = messages.at(-1)
-        if (last?.role === 'user' && last.text.startsWith('pay')) return { calls: [{ name: 'pay', input: { amount: 7 } }] }
-        await hold
-        return { text: last?.role === 'tool' ? `done: ${String(last.output)}` : `you said ${last?.role === 'user' ? last.text : ''}` }
+    ...paying({
+      onCrash: 'retry',
+      pay: async (amount, callId) => {
+        paid.push(callId)
+        return `paid ${amount}`
       },
-    },
+      answer: async (last) => {
+        await hold
+        return last?.role === 'tool' ? `done: ${String(last.output)}` : `you said ${last?.role === 'user' ? last.text : ''}`
+      },
+    }),
     ...options,
   })
 
@@ -66,6 +58,37 @@ test('whoever holds nothing but a connection publishes plain JSON and hears the 
   expect(heard.find(({ type }) => type === 'final')).toMatchObject({ on: 'plain.out.session.demo.final', text: 'you said hi', ids: ['m1'] })
   expect((await runtime.session('demo').history()).map(({ role }) => role)).toEqual(['user', 'assistant'])
   await nc.close()
+})
+
+test('what was published before a node came waits there until its extensions have started', async () => {
+  const before = await open('early', undefined, { resume: false })
+  await before.publish('early.in.session.s', new TextEncoder().encode('{"type":"message","text":"published"}'), 'letter')
+  await before.close()
+  const speaks: Extension = {
+    name: 'speaks',
+    start: async ({ runtime }) => {
+      // It has all partitions and has been to the server many times, so that nothing but the start keeps it from taking messages in.
+      await vi.waitFor(() => expect(runtime.nodes()[0]?.partitions).toBe(partitionCount), { timeout: 20_000 })
+      for (let count = 0; count < 20; count++) await (await runtime.session('other').send('hi')).result()
+      await (await runtime.session('s').send('of the extension')).result()
+      return () => undefined
+    },
+  }
+
+  await using runtime = await open('early', undefined, { extensions: [speaks] })
+
+  const asked = async () => (await runtime.session('s').history()).flatMap((message) => (message.role === 'user' ? [message.text] : []))
+  await vi.waitFor(async () => expect(await asked()).toEqual(['of the extension', 'published']), { timeout: 20_000 })
+})
+
+test('a node whose extension cannot start has left the cluster: the next one has everything at once', async () => {
+  const broken: Extension = { name: 'broken', start: () => Promise.reject(new Error('no lamp')) }
+  await expect(open('gone', undefined, { extensions: [broken] })).rejects.toMatchObject({ code: 'bad_request', field: 'extensions' })
+
+  await using runtime = await open('gone')
+
+  expect(await (await runtime.session('s').send('hi')).result()).toMatchObject({ text: 'you said hi' })
+  expect(runtime.nodes()).toMatchObject([{ partitions: partitionCount }])
 })
 
 test('a turn that its node left behind goes on at the next one', async () => {

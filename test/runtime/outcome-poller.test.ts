@@ -1,13 +1,13 @@
 /** Looking for what may have got lost. */
 import { expect, test, vi } from 'vitest'
-import { lookNowAndThen } from '../../src/runtime/outcome-poller.ts'
+import { pollOutcome } from '../../src/runtime/outcome-poller.ts'
 import { virtualClock } from '../../src/testing/index.ts'
 
 test('without a sign it looks after 5, 15 and 35 seconds, and then once a minute at least', async () => {
   const clock = virtualClock()
   const seconds: number[] = []
   const begin = clock.now()
-  const looking = lookNowAndThen(clock, async () => void seconds.push((clock.now() - begin) / 1000))
+  const looking = pollOutcome(clock, async () => void seconds.push((clock.now() - begin) / 1000))
 
   await clock.advance(200_000)
   looking.stop()
@@ -20,7 +20,7 @@ test('a sign is looked into at once; one that comes meanwhile is not lost, howev
   const clock = virtualClock()
   const gate = Promise.withResolvers<void>()
   const look = vi.fn(() => gate.promise)
-  const looking = lookNowAndThen(clock, look)
+  const looking = pollOutcome(clock, look)
 
   for (let sign = 0; sign < 100; sign++) looking.now()
   expect(look).toHaveBeenCalledOnce()

@@ -35,7 +35,7 @@ test('Retry-After is kept to; a provider that wants more patience than is sensib
   expect(told.clock.now() - began).toBe(90_000)
 })
 
-test('it gives up after modelAttemptMax with the typed error of the last attempt; the next message works', async () => {
+test('it gives up after as many attempts as it has with the typed error of the last attempt; the next message works', async () => {
   let broken = true
   await using told = await story(() => (broken ? { error: { status: 503 } } : { text: 'back' }), { modelAttemptMax: 3 })
   const run = await told.say('a', { idempotencyKey: 'a' })
@@ -89,7 +89,7 @@ test.each([
 ])('a model %s: never half an answer, a typed error in bounded time, and other sessions go on [INV-9, INV-10]', async (_, response, code) => {
   await using told = await story([response], {
     modelAttemptMax: 2,
-    limits: { idleTimeoutMs: 5000, totalTimeoutMs: 30_000, outputCharsMax: 5000 },
+    limits: { modelCall: { idleTimeoutMs: 5000, totalTimeoutMs: 30_000, outputCharsMax: 5000 } },
     runtime: { models: { 'test/model': [response], 'test/good': [{ text: 'all well' }] } },
   })
   const run = await told.say('a')
@@ -149,7 +149,10 @@ test('after a crash in mid-stream the model is asked anew: another attempt, whos
 test('budget of steps: checked before the next model call', async () => {
   await using told = await story(({ messages }) => ({ calls: [work(`n${messages.length}`)] }), { tools, stepMax: 3 })
 
-  await expect(told.clock.until((await told.say('go')).result())).rejects.toMatchObject({ code: 'budget_steps' })
+  await expect(told.clock.until((await told.say('go')).result())).rejects.toMatchObject({
+    code: 'budget_steps',
+    hint: expect.stringContaining('limits: { steps }'),
+  })
 
   expect(told.did.filter((what) => what.endsWith('ends'))).toHaveLength(3)
   expect((await told.transcript()).at(-1)).toMatch(/^tool work: "n\d+ done"/)
@@ -159,7 +162,7 @@ test('budget of tokens: a turn that has used them makes no other call', async ()
   await using told = await story(() => ({ calls: [work('x')], usage: { inputTokens: 90, outputTokens: 10 } }), { tools, tokenMax: 250 })
   const run = await told.say('go')
 
-  await expect(told.clock.until(run.result())).rejects.toMatchObject({ code: 'budget_tokens' })
+  await expect(told.clock.until(run.result())).rejects.toMatchObject({ code: 'budget_tokens', hint: expect.stringContaining('limits: { tokens }') })
 
   expect(told.events('main').at(-1)).toMatchObject({ type: 'error', steps: 3, usage: { inputTokens: 270, outputTokens: 30 } })
 })
@@ -167,7 +170,10 @@ test('budget of tokens: a turn that has used them makes no other call', async ()
 test('budget of tool calls: a batch that would exceed it does not run at all, and is paired', async () => {
   await using told = await story([{ calls: [work('a'), work('b')] }, { calls: [work('c'), work('d')] }, { text: 'ok' }], { tools, toolCallMax: 3 })
 
-  await expect(told.clock.until((await told.say('go')).result())).rejects.toMatchObject({ code: 'budget_tool_calls' })
+  await expect(told.clock.until((await told.say('go')).result())).rejects.toMatchObject({
+    code: 'budget_tool_calls',
+    hint: expect.stringContaining('limits: { toolCalls }'),
+  })
 
   expect(told.did).not.toContain('c starts')
   expect((await told.transcript()).slice(-2)).toEqual(['tool work: ! budget_tool_calls', 'tool work: ! budget_tool_calls'])
@@ -186,7 +192,10 @@ test.each([
   await told.crash()
   await told.restart()
 
-  await expect(told.clock.until(told.main.wait('a'))).rejects.toMatchObject({ code: 'budget_time' })
+  await expect(told.clock.until(told.main.wait('a'))).rejects.toMatchObject({
+    code: 'budget_time',
+    hint: expect.stringContaining('limits: { wallTimeMs }'),
+  })
 
   expect(told.clock.now() - began).toBe(30_000)
   await expectNothingAlive(told)
@@ -195,7 +204,7 @@ test.each([
 test('[INV-10] a model of somebody’s own that answers with nonsense fails its turn, not its session', async () => {
   const broken = { ref: 't/broken', call: async () => ({ text: 12 }) as never }
   await using kit = await testRuntime({
-    agents: [agent({ name: 'main', model: 't/broken', modelAttemptMax: 1 })],
+    agents: [agent({ name: 'main', model: 't/broken', maxRetries: 0 })],
     models: { 't/broken': broken, 't/fine': [{ text: 'fine' }] },
   })
 

@@ -195,7 +195,7 @@ test('close ends an idle session for good, and a busy one not at all', async () 
 
 test('[INV-1, INV-11] a thousand refused messages cost those that were accepted nothing, over a restart', async () => {
   await using kit = await testRuntime({
-    agents: [agent({ name: 'main', model: 't/m', queueMode: 'followup' })],
+    agents: [agent({ name: 'main', model: 't/m', queue: { mode: 'followup' } })],
     models: { 't/m': () => ({ text: 'yes', delayMs: 10 }) },
   })
   const sent = await kit.clock.until(

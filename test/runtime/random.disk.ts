@@ -74,7 +74,7 @@ const aConversation = async () => {
     approval: true,
     execute: (_, { callId, attempt }) => void paid.push(`${callId} ${attempt}`),
   })
-  const main = agent({ name: 'main', model: 'test/model', tools: [work, pay], stepMax: 6 })
+  const main = agent({ name: 'main', model: 'test/model', tools: [work, pay], limits: { steps: 6 } })
   const start = (resume = true) => createRuntime({ agents: [main], models: { 'test/model': script }, transport: `embedded:${folder}`, resume })
   let runtime: Runtime = await start()
   /** Acknowledged to us: what must never be lost. */

@@ -1,11 +1,16 @@
-/** What the compiler knows of registered machines; `npm run check` is what fails here, the bodies show that it is true of the values as well. */
+/** What the compiler knows of registered machines and of handles; `npm run check` is what fails here, the bodies show that it is true of the values as well. */
 
 import { expect, expectTypeOf, test } from 'vitest'
 import { assign, createMachine, setup } from 'xstate'
-import { type Actor, defineApp, type Runtime } from '../../src/index.ts'
+import * as chat from '../../src/chat.ts'
+import * as client from '../../src/client.ts'
+import * as statecast from '../../src/index.ts'
+import { type Actor, defineApp, type Run, type Runtime } from '../../src/index.ts'
+import * as nats from '../../src/nats.ts'
 import { partsOf } from '../../src/runtime/index.ts'
 import type { RuntimeOptions } from '../../src/runtime.ts'
 import { createRuntime } from '../../src/runtime.ts'
+import * as testing from '../../src/testing/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 
 const order = setup({
@@ -93,4 +98,47 @@ test('the test kit knows the machines of its runtime, in every life', async () =
 
   expect(wrong).toThrow(expect.objectContaining({ code: 'not_found' }))
   expectTypeOf(again).toEqualTypeOf<Runtime<{ order: typeof order }>>()
+})
+
+test('handles are types: of all that is exported only the error is a class', () => {
+  const isClass = (value: unknown): boolean => typeof value === 'function' && /^class\b/.test(Function.prototype.toString.call(value))
+  const classes = [chat, client, nats, statecast, testing].flatMap((entry) =>
+    Object.entries(entry).flatMap(([name, value]) => (isClass(value) ? [name] : [])),
+  )
+  // @ts-expect-error: a session is what runtime.session() gives
+  const wrong = (): unknown => new statecast.Session()
+
+  expect(new Set(classes)).toEqual(new Set(['RuntimeError']))
+  expect(wrong).toThrow(TypeError)
+})
+
+test('what waits for an answer can be told a run of its own making, as in a test', async () => {
+  const answer = async ({ textStream }: Pick<Run, 'textStream'>): Promise<string> => {
+    let told = ''
+    for await (const text of textStream) told += text
+    return told
+  }
+  const said = async function* () {
+    yield* ['for', 'ty', '-two']
+  }
+
+  expect(await answer({ textStream: said() })).toBe('forty-two')
+  expectTypeOf<Run['textStream']>().toEqualTypeOf<AsyncIterable<string>>()
+  expectTypeOf<Run['text']>().returns.resolves.toEqualTypeOf<string>()
+  expectTypeOf<keyof Run>().toEqualTypeOf<'id' | 'status' | 'runId' | 'seq' | 'endSeq' | 'events' | 'result' | 'text' | 'textStream' | 'cancel'>()
+})
+
+test('an option of an agent that is elsewhere does not compile', () => {
+  const wrong = [
+    // @ts-expect-error: it is limits: { steps }
+    () => statecast.agent({ name: 'main', stepMax: 5 }),
+    // @ts-expect-error: it is limits: { modelCall: { idleTimeoutMs } }
+    () => statecast.agent({ name: 'main', limits: { idleTimeoutMs: 5 } }),
+    // @ts-expect-error: chat() is told so
+    () => statecast.agent({ name: 'main', delivery: { streaming: true } }),
+    // @ts-expect-error: agent() is told so
+    () => chat.chat({ agents: { main: { choice: { allowed: ['a/b'] } } } }),
+  ]
+
+  for (const make of wrong) expect(make).toThrow(expect.objectContaining({ code: 'bad_request', hint: expect.any(String) }))
 })

@@ -104,7 +104,7 @@ class Shop implements Play<ShopAct> {
     this.#watch()
     return {
       models: { 'shop/model': answer },
-      agents: [agent({ name: 'main', model: 'shop/model', tools: this.#tools(clock), stepMax: 6 })],
+      agents: [agent({ name: 'main', model: 'shop/model', tools: this.#tools(clock), limits: { steps: 6 } })],
       machines: { alarm: alarmMachine((id) => this.#ring(id, clock)) },
       // Here others take over at any moment, without waiting for a lease to end.
       limits: { snapshotEvery: 2, idleMs: 1500, takeoverMs: 0 },

@@ -2,7 +2,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { ScriptedResponse } from '../../src/models/script.ts'
-import { type Fault, sendJson, textOf } from './openai-server.ts'
+import { type Fault, sendJson, textOf, withUsage } from './openai-server.ts'
 
 export type MessagesRequest = {
   model: string
@@ -88,20 +88,12 @@ const isBlank = (text: unknown): boolean => typeof text !== 'string' || text.tri
 
 const sendStream = (outgoing: ServerResponse, { model }: MessagesRequest, response: ScriptedResponse, fault: Fault | undefined): void => {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream' })
-  const send = (type: string, data: object): void => void outgoing.write(`event: ${type}\ndata: ${JSON.stringify({ type, ...data })}\n\n`)
+  const write = (type: string, data: string): void => void outgoing.write(`event: ${type}\ndata: ${data}\n\n`)
+  const send = (type: string, data: object): void => write(type, JSON.stringify({ type, ...data }))
   const { inputTokens = 0, outputTokens = 0 } = response.usage ?? {}
-  send('message_start', {
-    message: {
-      id: 'msg_1',
-      type: 'message',
-      role: 'assistant',
-      model,
-      content: [],
-      stop_reason: null,
-      stop_sequence: null,
-      usage: { input_tokens: inputTokens, output_tokens: 1 },
-    },
-  })
+  const usageText = (usage: object): string => (fault?.kind === 'usage' ? fault.json : JSON.stringify(usage))
+  const message = { id: 'msg_1', type: 'message', role: 'assistant', model, content: [], stop_reason: null, stop_sequence: null }
+  write('message_start', `{"type":"message_start","message":${withUsage(message, usageText({ input_tokens: inputTokens, output_tokens: 1 }))}}`)
   send('ping', {})
   let index = 0
   if (response.text !== undefined) {
@@ -124,7 +116,8 @@ const sendStream = (outgoing: ServerResponse, { model }: MessagesRequest, respon
     index++
   }
   const isCalling = (response.calls?.length ?? 0) > 0
-  send('message_delta', { delta: { stop_reason: isCalling ? 'tool_use' : 'end_turn', stop_sequence: null }, usage: { output_tokens: outputTokens } })
+  const delta = { stop_reason: isCalling ? 'tool_use' : 'end_turn', stop_sequence: null }
+  write('message_delta', withUsage({ type: 'message_delta', delta }, usageText({ output_tokens: outputTokens })))
   send('message_stop', {})
   outgoing.end()
 }

@@ -32,6 +32,8 @@ export type Fault =
   | { kind: 'cut' }
   | { kind: 'garbage' }
   | { kind: 'endless' }
+  /** What is told of the tokens used, as JSON text. */
+  | { kind: 'usage'; json: string }
   /** Goes on after the end, and leaves the connection open. */
   | { kind: 'after-done' }
 
@@ -136,10 +138,9 @@ const sendStream = async (
   chunkDelayMs: number,
 ): Promise<void> => {
   outgoing.writeHead(200, { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' })
-  const send = async (choices: unknown[], extra: object = {}): Promise<void> => {
-    outgoing.write(
-      `data: ${JSON.stringify({ id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 0, model: `${body.model}-served`, choices, ...extra })}\n\n`,
-    )
+  const send = async (choices: unknown[], usage?: string): Promise<void> => {
+    const chunk = { id: 'chatcmpl-1', object: 'chat.completion.chunk', created: 0, model: `${body.model}-served`, choices }
+    outgoing.write(`data: ${withUsage(chunk, usage)}\n\n`)
     if (chunkDelayMs > 0) await pause(chunkDelayMs)
   }
   const delta = (part: object): Promise<void> => send([{ index: 0, delta: part, finish_reason: null }])
@@ -163,7 +164,7 @@ const sendStream = async (
       await delta({ tool_calls: [{ index, function: { arguments: fragment } }] })
   }
   await send([{ index: 0, delta: {}, finish_reason: finishOf(response) }])
-  if (body.stream_options?.include_usage === true) await send([], { usage: usageOf(response) })
+  if (body.stream_options?.include_usage === true) await send([], fault?.kind === 'usage' ? fault.json : JSON.stringify(usageOf(response)))
   if (fault?.kind !== 'after-done') return void outgoing.end('data: [DONE]\n\n')
   // Its end comes in two parts, in the middle of the mark.
   outgoing.write('data: [DO')
@@ -171,6 +172,12 @@ const sendStream = async (
   outgoing.write('NE]\n\n')
   await delta({ content: ' AND MORE' })
   await send([{ index: 0, delta: {}, finish_reason: 'length' }])
+}
+
+/** As text: what is wrong with it may be a number that JavaScript does not have. */
+export const withUsage = (fields: object, json: string | undefined): string => {
+  const text = JSON.stringify(fields)
+  return json === undefined ? text : `${text.slice(0, -1)},"usage":${json}}`
 }
 
 const wholeChoice = (response: ScriptedResponse) => ({

@@ -96,6 +96,7 @@ export const undying = (kit: TestRuntime, commit: number): Undying => {
     return new Proxy(run, {
       get: (target, name) => {
         if (name === 'result') return result
+        if (name === 'text') return async () => (await result()).text
         const value: unknown = Reflect.get(target, name, target)
         return typeof value === 'function' ? (value as Call).bind(target) : value
       },

@@ -36,7 +36,6 @@ export const storeys: Storey[] = [
   { name: 'client', files: /^src\/client\//, from: [...runtime, 'api'] },
   { name: 'composition', files: /^src\/[\w.-]+\.ts$/, from: [...runtime, 'chat', 'api', 'client'] },
   { name: 'cli', files: /^src\/cli\//, from: edges },
-  { name: 'inspector', files: /^src\/inspector\//, from: edges },
   { name: 'testing', files: /^src\/testing\//, from: edges },
 ]
 

@@ -9,6 +9,13 @@ test.each<[string, string]>([
   ['^(a+)+$', ''],
   ['^([ \\t]*)(`{3,}|~{3,})(.*)$', ''],
   ['[.+\\-\\s]+$', ''],
+  ['word.*other', ''],
+  ['<.*?>', ''],
+  ['^a[^]*b', 'm'],
+  ['(?:x|yz)+.*q', ''],
+  ['\\[([^\\]]*)\\]', ''],
+  ['\\?.*$', ''],
+  ['(?<!x)word\\w*other', ''],
 ])('/%s/%s is known to be slow', (source, flags) => {
   expect(slowness({ source, flags })).toEqual(expect.any(String))
 })
@@ -18,6 +25,12 @@ test.each<[string, string]>([
   ['^\\s*at', ''],
   ['\\s+', 'g'],
   ['image.{0,80}(?:too large|exceeds)', 'is'],
+  ['"[^"]*"', ''],
+  ['^word.*other', ''],
+  ['^a.*b', 'm'],
+  ['word.*other', 'y'],
+  ['(?<!\\w)word\\w*other', ''],
+  ['word.*', ''],
 ])('/%s/%s is known to be quick', (source, flags) => {
   expect(slowness({ source, flags })).toBeUndefined()
 })

@@ -1,6 +1,7 @@
 /** Regular expressions of a source, and whether a hostile text can make one slow. */
 import { analyse } from 'scslre'
 import { parseAst } from 'vitest/node'
+import { scan } from './scans.ts'
 
 type Found = { line: number; source: string; flags: string }
 
@@ -30,6 +31,9 @@ export const patternsIn = (text: string): { literals: Found[]; made: number[] } 
 /** Why matching can take more than linear time; undefined where it cannot. */
 export const slowness = ({ source, flags }: Pick<Found, 'source' | 'flags'>): string | undefined => {
   const [report] = analyse({ source, flags }).reports
-  if (report === undefined) return undefined
+  if (report === undefined) {
+    const again = scan({ source, flags })
+    return again === undefined ? undefined : `reads what '${again}' has read again from each place in it where the pattern may begin`
+  }
   return report.type === 'Move' ? 'begins anew at each place of a run that it has read before' : 'can share a run between two parts in many ways'
 }

@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import type { PlannedCall, Tool, ToolContext, Tools } from '../../src/contracts/tool.ts'
 import { createTools } from '../../src/tools/registry.ts'
-import { type ToolDefinition, tool } from '../../src/tools/tool.ts'
+import { tool } from '../../src/tools/tool.ts'
 import { virtualClock } from '../models/fixtures.ts'
 
 export { virtualClock }
@@ -21,7 +21,7 @@ export const aContext = (context: Partial<ToolContext> = {}): ToolContext => ({
 })
 
 /** A tool called `probe` that takes anything and does `execute`. */
-export const aTool = (execute: Tool['execute'], settings: Partial<Omit<ToolDefinition<z.ZodType>, 'execute'>> = {}): Tool =>
+export const aTool = (execute: Tool['execute'], settings: Partial<Omit<Tool, 'execute' | 'jsonSchema'>> = {}): Tool =>
   tool({ name: 'probe', description: 'probes', input: z.looseObject({}), ...settings, execute })
 
 export const plan = (tools: Tools, name: string, input: unknown): PlannedCall => {

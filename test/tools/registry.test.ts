@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { z } from 'zod'
 import type { FailPoint } from '../../src/contracts/environment.ts'
 import { RuntimeError } from '../../src/contracts/errors.ts'
+import type { Tool } from '../../src/contracts/tool.ts'
 import { canonicalJson, hashOf } from '../../src/tools/canonical-json.ts'
 import { createTools } from '../../src/tools/registry.ts'
 import { tool } from '../../src/tools/tool.ts'
@@ -16,6 +17,19 @@ const add = tool({
   approval: ({ a }) => a > 100,
 })
 const tools = (...more: Parameters<typeof createTools>[0]) => createTools([add, ...more], { clock: virtualClock() })
+/** What `act` gives, and the rejections that nobody has taken: they are told before the next turn of the event loop. */
+const looseIn = async <Result>(act: () => Result): Promise<{ result: Result; unhandled: unknown[] }> => {
+  const unhandled: unknown[] = []
+  const catchLoose = (reason: unknown) => void unhandled.push(reason)
+  process.on('unhandledRejection', catchLoose)
+  try {
+    const result = act()
+    await new Promise(setImmediate)
+    return { result, unhandled }
+  } finally {
+    process.off('unhandledRejection', catchLoose)
+  }
+}
 
 describe('a description', () => {
   test('is the JSON Schema of what the model may send, without what providers refuse', () => {
@@ -65,6 +79,34 @@ describe('a plan', () => {
 
     expect(plan(tools(), 'add', { a: 101 }).needsApproval).toBe(true)
     expect(plan(tools(broken), 'probe', {}).needsApproval).toBe(true)
+  })
+
+  test.each<[string, Partial<Tool>, object]>([
+    ['a rule that rejects', { approval: (() => Promise.reject(new Error('db down'))) as never }, { rule: 'approval' }],
+    ['a rule that resolves to false', { approval: (() => Promise.resolve(false)) as never }, { rule: 'approval' }],
+    ['a rule that throws', { approval: (input) => input.of.nothing }, { rule: 'approval' }],
+    ['what it sends, as a promise that rejects', { sends: (() => Promise.reject(new Error('db down'))) as never }, { rule: 'sends' }],
+  ])('%s ends nothing: it is logged with its tool and what to do', async (_, rules, fields) => {
+    const logged: object[][] = []
+    const log = { ...aContext().log, error: (...line: [object, string?]) => void logged.push(line as object[]) }
+    const registry = createTools([aTool(() => 1, rules)], { clock: virtualClock(), log })
+
+    const { result, unhandled } = await looseIn(() => plan(registry, 'probe', {}))
+
+    expect(result).toMatchObject({ needsApproval: 'approval' in rules })
+    expect(result).not.toHaveProperty('annotations')
+    expect(logged).toEqual([[{ tool: 'probe', ...fields, hint: expect.any(String) }, expect.stringContaining('the tool "probe"')]])
+    expect(unhandled).toEqual([])
+  })
+
+  test.each([
+    ['refinement', z.object({}).refine(() => Promise.reject(new Error('db down')))],
+    ['transform', z.object({ a: z.unknown().transform(() => Promise.reject(new Error('db down'))) })],
+  ])('an asynchronous %s of the schema refuses the input, and ends nothing', async (_, input) => {
+    const { result, unhandled } = await looseIn(() => plan(tools(aTool(() => 1, { input })), 'probe', {}))
+
+    expect(result.problem).toMatchObject({ code: 'tool_input', message: expect.stringContaining('asynchronously') })
+    expect(unhandled).toEqual([])
   })
 
   test.each(['', '  ', '{}'])('takes "%s" as no arguments', (input) => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { expect, test } from 'vitest'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
-import { startWriter } from '../../src/transport/embedded/writer.client.ts'
+import { startWriter } from '../../src/transport/embedded/writer.ts'
 import { aChild, folders, neverHere } from './folder.ts'
 import { anEnvironment, aSession, awake, bytesOf, textOf } from './harness.ts'
 

@@ -1,7 +1,7 @@
 import { describe } from 'vitest'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { openEmbedded } from '../../src/transport/embedded/open.ts'
-import type { WriterOptions } from '../../src/transport/embedded/writer.client.ts'
+import type { WriterOptions } from '../../src/transport/embedded/writer.ts'
 import { folders, neverHere } from './folder.ts'
 import { cutEmbedded } from './shorten.ts'
 import { describeTransport, type OpenOptions } from './transport.contract.ts'

@@ -7,7 +7,7 @@ import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { afterAll } from 'vitest'
-import type { WriterOptions } from '../../src/transport/embedded/writer.client.ts'
+import type { WriterOptions } from '../../src/transport/embedded/writer.ts'
 
 /** Makes fresh folders that are gone after the test file. */
 export const folders = (): (() => string) => {

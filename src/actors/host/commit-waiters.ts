@@ -1,7 +1,7 @@
 /** Whoever waits for the next commit of a root, by its name. */
 import type { Clock } from '../../contracts/environment.ts'
 
-export class Watchers {
+export class CommitWaiters {
   readonly #clock: Clock
   readonly #waiting = new Map<string, (() => void)[]>()
 

@@ -2,7 +2,7 @@
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Head, Journal } from '../../contracts/transport.ts'
 
-export class Removals {
+export class Deletions {
   readonly #journal: Journal
   readonly #removed: (address: Address) => void
   readonly #underWay = new Map<string, Promise<void>>()

@@ -6,14 +6,14 @@ import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import type { Emitted } from '../replica/sink.ts'
-import type { Others } from '../root/effect.ts'
-import type { Moment, RootHandle } from '../root/root-host.ts'
+import type { ActorDirectory } from '../root/effect.ts'
+import type { CommitPhase, RootHandle } from '../root/root-host.ts'
 import type { HostLimits } from './limits.ts'
 
 export type HostEvents = {
   committed?(root: RootHandle, commit: Commit, emitted: Emitted[], redo: boolean): void
   live?(root: RootHandle, path: ActorPath, event: AnyEvent): void
-  moment?(root: RootHandle, moment: Moment, commit: Commit): void | Promise<void>
+  moment?(root: RootHandle, moment: CommitPhase, commit: Commit): void | Promise<void>
   released?(root: RootHandle): void
   /** It is gone from the journal; nobody has begun it anew yet. */
   forgotten?(address: Address): void
@@ -31,5 +31,5 @@ export type HostOptions = {
   /** Where nodes share the actors: which are this one's. Without it all are. */
   placement?: Placement
   /** How effects reach actors of other roots; without it, those of this host. */
-  others?: Others
+  others?: ActorDirectory
 }

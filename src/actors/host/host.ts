@@ -6,16 +6,16 @@ import type { Head } from '../../contracts/transport.ts'
 import { checkEvent, checkMessageId } from '../event-validation.ts'
 import type { Registration } from '../registration.ts'
 import { Root } from '../root/root.ts'
-import type { RootHost } from '../root/root-host.ts'
-import { noSuchError } from '../root/supervision.ts'
+import { guarded, type RootHost } from '../root/root-host.ts'
+import { noSuchError, shuttingDownError } from '../root/supervision.ts'
 import { type RootView, viewOf } from '../root/view.ts'
-import { Watchers } from './commit-waiters.ts'
-import { Removals } from './deletions.ts'
+import { CommitWaiters } from './commit-waiters.ts'
+import { Deletions } from './deletions.ts'
 import { settled, vacated } from './drain.ts'
 import type { HostOptions, SendOptions } from './host.options.ts'
 import { Idling } from './idling.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
-import { Resting } from './wake-backoff.ts'
+import { WakeBackoff } from './wake-backoff.ts'
 import { type Sleepers, Waking } from './waking.ts'
 
 export class Host {
@@ -24,9 +24,9 @@ export class Host {
   readonly #registrations: Map<string, Registration>
   readonly #roots = new Map<string, Promise<Root>>()
   readonly #live = new Map<string, Root>()
-  readonly #resting = new Resting()
-  readonly #removals: Removals
-  readonly #watchers: Watchers
+  readonly #resting = new WakeBackoff()
+  readonly #removals: Deletions
+  readonly #watchers: CommitWaiters
   readonly #waking: Waking
   readonly #idling: Idling
   readonly #rootHost: RootHost
@@ -37,8 +37,8 @@ export class Host {
     this.#options = options
     this.#limits = { ...defaultLimits, ...options.limits }
     this.#registrations = new Map(registrations.map((registration) => [registration.kind, registration]))
-    this.#watchers = new Watchers(environment.clock)
-    this.#removals = new Removals(journal, (address) => {
+    this.#watchers = new CommitWaiters(environment.clock)
+    this.#removals = new Deletions(journal, (address) => {
       this.#resting.end(formatAddress(address))
       events.forgotten?.(address)
     })
@@ -51,7 +51,7 @@ export class Host {
     }
     this.#waking = new Waking({ journal, environment, sleepers, shared: options.placement !== undefined })
     this.#idling = new Idling({ environment, limits: this.#limits, live: this.#live, dismiss: (root) => this.#dismiss(root) })
-    this.#rootHost = {
+    this.#rootHost = guarded({
       journal,
       environment,
       writer: environment.ids.next('host'),
@@ -72,10 +72,10 @@ export class Host {
         this.#waking.soon()
         events.released?.(root)
       },
-    }
+    })
   }
 
-  /** Whoever wrote has it. Where nodes share the actors it may be ours again, by a seat that is given back or a writer that dies. */
+  /** Whoever wrote has it. Where nodes share the actors it may be ours again, by a lease that is given back or a writer that dies. */
   #restFenced(name: string, reason: RuntimeError): void {
     if (this.#options.placement === undefined) this.#resting.forGood(name)
     else this.#resting.after(name, new RuntimeError(reason.code, reason.message, { retryable: true }), this.#options.environment.clock.now())
@@ -152,7 +152,7 @@ export class Host {
       const root = await opening
       if (root.leaving) await root.leaving
       else if (this.#live.get(name) === root) {
-        root.createWith(input)
+        if (input !== undefined) root.createWith(input)
         return root
       }
       if (this.#roots.get(name) === opening) this.#roots.delete(name)
@@ -270,7 +270,7 @@ export class Host {
 
   /** Writes what is in memory to the journal and lets go of it. New messages are refused from the first moment. */
   async close(): Promise<void> {
-    this.#closing ??= new RuntimeError('closed', 'this runtime is shutting down', { retryable: true, hint: 'send the message again when it is back' })
+    this.#closing ??= shuttingDownError()
     this.#waking.stop()
     this.#idling.stop()
     await Promise.allSettled(this.#roots.values())

@@ -8,7 +8,7 @@ const pauseMaxMs = 30_000
 /** `store`: what keeps this one keeps all, and is over for all when one of them gets through. */
 type Rest = { since: number; until: number; tries: number; store: boolean }
 
-export class Resting {
+export class WakeBackoff {
   readonly #rests = new Map<string, Rest>()
   #ofStore = 0
 

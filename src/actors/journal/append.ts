@@ -34,7 +34,7 @@ type Append = {
 export const appendCommit = async (append: Append): Promise<void> => {
   const { journal, clock, address, expected, birth, bytes, head, patienceMs, stalled } = append
   let waited = 0
-  for (let pauseMs = longer(0); ; pauseMs = longer(pauseMs)) {
+  for (let pauseMs = 0; ; ) {
     let failed: RuntimeError
     try {
       const appended = await journal.append(address, expected, bytes, head)
@@ -52,6 +52,7 @@ export const appendCommit = async (append: Append): Promise<void> => {
     }
     if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
     stalled(failed)
+    pauseMs = longer(pauseMs)
     await pause(clock, pauseMs)
     waited += pauseMs
   }

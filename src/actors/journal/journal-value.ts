@@ -1,4 +1,5 @@
 /** Copies what crosses the edge of a root, so that the journal, the machine and the sender never share a mutable object. */
+import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { depthMax } from '../../contracts/plain.ts'
 
@@ -22,7 +23,7 @@ export const errorFrom = ({ name, message, properties }: ErrorParts): Error => {
 export const errorParts = (error: Error, keep: (value: unknown, key: string) => unknown = (value) => value): ErrorParts => {
   const { code, cause } = error as Error & { code?: unknown }
   const properties: Record<string, unknown> = {}
-  const hidden = { ...(code === undefined ? {} : { code }), ...(cause === undefined ? {} : { cause }) }
+  const hidden = definedOf({ code, cause })
   for (const [key, value] of [...Object.entries(error), ...Object.entries(hidden)]) {
     if (key === 'name' || key === 'message' || key === 'stack' || key === '__proto__') continue
     try {

@@ -5,12 +5,12 @@ import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Frame, Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
-import { lasting, type Output, type Outside } from '../replica/sink.ts'
+import { mustBeRepeated, type Output, type ReplicaSink } from '../replica/sink.ts'
 import { checksum, decodeCommit } from './codec.ts'
 import { advance, emptyLedger, type Ledger } from './ledger.ts'
 import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
 
-export type Past = {
+export type Recovered = {
   ledger: Ledger
   /** Undefined for a root that does not exist yet. */
   replica: Replica | undefined
@@ -27,7 +27,12 @@ const driftError = (name: string, registration: Registration, create: NonNullabl
     'drift',
     `${name} was recorded by machine '${create.machine}' with signature ${create.signature}, this one has ${registration.signature}`,
     {
-      hint: "run it with the machine that recorded it; or, if the change is compatible, create the runtime with onDrift: 'force'",
+      hint: [
+        registration.driftHint,
+        "run it with the machine that recorded it; or, if the change is compatible, create the runtime with onDrift: 'force'",
+      ]
+        .filter((hint) => hint !== undefined)
+        .join('; else '),
       data: { recorded: create.signature, present: registration.signature },
     },
   )
@@ -39,10 +44,10 @@ const failedAgain = (name: string, seq: number, error: unknown) =>
     data: { seq },
   })
 
-type Folder = {
+type FoldOptions = {
   /** Called after each commit was applied; used by replay and trace. */
   onCommit?: (commit: Commit, replica: Replica, outputs: Output[]) => void
-  outside?: Outside
+  outside?: ReplicaSink
   /** Stop after this commit. */
   to?: number
   /** Ignore snapshots and begin with the first commit. */
@@ -59,7 +64,7 @@ const beginning = async (
   journal: Journal,
   address: Address,
   registration: Registration,
-  { fromStart, to, after, outside }: Folder,
+  { fromStart, to, after, outside }: FoldOptions,
 ): Promise<{ saved?: Restored; read?: Frame[] }> => {
   const frame = fromStart || to !== undefined ? undefined : await journal.snapshot(address)
   const content = frame && contentOf(address, frame)
@@ -72,20 +77,8 @@ const beginning = async (
   return saved ? { saved, read } : {}
 }
 
-/** @param to the last commit that is wanted: what lies behind may be damaged @param read the first page, where it is known */
-async function* pages(journal: Journal, address: Address, from: number, to = Number.POSITIVE_INFINITY, read?: Frame[]): AsyncGenerator<Frame[]> {
-  let page = read
-  for (let next = from; next <= to; page = undefined) {
-    const limit = Math.min(pageSize, to - next + 1)
-    const frames = page ?? (await journal.read(address, next, { limit }))
-    yield frames
-    if (frames.length < limit) return
-    next = (frames.at(-1)?.seq ?? next) + 1
-  }
-}
-
 /** @throws RuntimeError corrupt_at (also where the journal has lost its end), drift, log_unavailable */
-export const readPast = async (journal: Journal, address: Address, registration: Registration, folder: Folder = {}): Promise<Past> => {
+export const recover = async (journal: Journal, address: Address, registration: Registration, folder: FoldOptions = {}): Promise<Recovered> => {
   const name = formatAddress(address)
   const outside = folder.outside ? { outside: folder.outside } : {}
   const { saved, read } = await beginning(journal, address, registration, folder)
@@ -94,7 +87,12 @@ export const readPast = async (journal: Journal, address: Address, registration:
   const settledSeq = ledger.seq
   const doubtful = new Map<number, Doubtful>()
   let newest: Commit | undefined
-  for await (const frames of pages(journal, address, Math.max(1, settledSeq), folder.to, read))
+  // What lies behind the last commit that is wanted may be damaged.
+  const { to = Number.POSITIVE_INFINITY } = folder
+  let page = read
+  for (let next = Math.max(1, settledSeq); next <= to; page = undefined) {
+    const limit = Math.min(pageSize, to - next + 1)
+    const frames = page ?? (await journal.read(address, next, { limit }))
     for (const { seq, bytes } of frames) {
       if (seq <= settledSeq) continue
       const commit = decodeCommit(bytes, { address: name, seq })
@@ -111,13 +109,16 @@ export const readPast = async (journal: Journal, address: Address, registration:
       const outputs = replica.takeOutputs()
       // A host lets everything out before its next append; what has not ended well by then, that one says.
       for (const before of doubtful.keys()) if (!commit.owed?.includes(before)) doubtful.delete(before)
-      if (outputs.some(lasting)) doubtful.set(seq, { commit, outputs: outputs.filter(lasting) })
+      if (outputs.some(mustBeRepeated)) doubtful.set(seq, { commit, outputs: outputs.filter(mustBeRepeated) })
       folder.onCommit?.(commit, replica, outputs)
       if (replica.failure) throw failedAgain(name, seq, replica.failure.error)
       replica.takeStates()
       advance(ledger, commit, checksum(bytes))
       newest = commit
     }
+    if (frames.length < limit) break
+    next = (frames.at(-1)?.seq ?? next) + 1
+  }
   if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
   return { ledger, replica, settledSeq, doubtful: [...doubtful.values()] }
 }

@@ -1,4 +1,5 @@
 /** Folds a recorded trace again and compares every state with the recorded one. No effect runs, nothing is written. */
+import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit } from '../../contracts/journal.ts'
 import type { Address } from '../../contracts/subjects.ts'
@@ -8,7 +9,7 @@ import { firstDifference } from '../replica/difference.ts'
 import type { Replica } from '../replica/replica.ts'
 import { type Emitted, emittedBy } from '../replica/sink.ts'
 import { isTakeover } from './ledger.ts'
-import { readPast } from './recovery.ts'
+import { recover } from './recovery.ts'
 
 export type Replayed = {
   verdict: 'identical' | 'different'
@@ -33,9 +34,9 @@ export const replay = async (
   let commits = 0
   let inputs = 0
   let last: Replica | undefined
-  const past = readPast(journal, address, registration, {
+  const past = recover(journal, address, registration, {
     fromStart: true,
-    ...(to === undefined ? {} : { to }),
+    ...definedOf({ to }),
     onCommit: (commit, present) => {
       last = present
       commits++
@@ -62,7 +63,7 @@ export const replay = async (
     inputs,
     states: last?.states() ?? {},
     context: last?.actor.getSnapshot().context,
-    ...(difference ? { difference } : {}),
+    ...definedOf({ difference }),
   }
 }
 
@@ -72,7 +73,7 @@ type SaidBefore = Emitted & { seq: number; part: number; at: number }
 /** What a root has emitted after a commit, found by folding its journal: nothing that was emitted is stored. @throws RuntimeError corrupt_at, drift */
 export const saidAfter = async (journal: Journal, address: Address, registration: Registration, after: number): Promise<SaidBefore[]> => {
   const said: SaidBefore[] = []
-  await readPast(journal, address, registration, {
+  await recover(journal, address, registration, {
     after,
     onCommit: ({ seq, at }, _, outputs) => {
       if (seq > after) for (const [part, emitted] of emittedBy(outputs).entries()) said.push({ ...emitted, seq, part, at })

@@ -4,7 +4,7 @@ import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Frame, Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
-import type { Outside, ReplicaSnapshot } from '../replica/sink.ts'
+import type { ReplicaSink, ReplicaSnapshot } from '../replica/sink.ts'
 import { checksum, decode, encode } from './codec.ts'
 import { isPlain } from './journal-value.ts'
 import { type Ledger, type PersistedLedger, persistLedger, reviveLedger } from './ledger.ts'
@@ -53,7 +53,7 @@ export const contentOf = (address: Address, { seq, bytes }: Frame): Content | un
 export type Restored = { ledger: Ledger; replica: Replica }
 
 /** @returns undefined for one by a machine of another structure, or that comes back changed */
-export const restore = (registration: Registration, content: Content, outside: { outside?: Outside }): Restored | undefined => {
+export const restore = (registration: Registration, content: Content, outside: { outside?: ReplicaSink }): Restored | undefined => {
   try {
     if (content.signature !== registration.signature) return undefined
     const ledger = reviveLedger(content.ledger)

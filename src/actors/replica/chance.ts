@@ -1,7 +1,8 @@
 /** What a transition may know of time and chance: the same again whenever it is replayed. */
 import { sha256 } from '../native.ts'
+import type { Timers } from './timers.ts'
 
-export type Moment = {
+type Moment = {
   /** ms since the epoch of the commit that the transition belongs to. */
   now(): number
   /** 32 bytes that nobody can guess, others at every call. */
@@ -22,6 +23,27 @@ export const during = <T>(moment: Moment, work: () => T): T => {
     return work()
   } finally {
     present = before
+  }
+}
+
+type Tree = { readonly timers: Pick<Timers, 'now' | 'setting'>; readonly chance: Chance }
+
+/** That of a tree. */
+export class TreeMoment implements Moment {
+  readonly #tree: Tree
+
+  constructor(tree: Tree) {
+    this.#tree = tree
+  }
+
+  now(): number {
+    return this.#tree.timers.now
+  }
+  draw(): Uint8Array {
+    return this.#tree.chance.draw()
+  }
+  scheduling(): boolean {
+    return this.#tree.timers.setting
   }
 }
 

@@ -7,29 +7,27 @@ import type { PersistedTimer } from './timers.ts'
 
 type Known = { snapshot: Snapshot<unknown>; checksum: number }
 
-export class Digest {
-  readonly #known = new WeakMap<AnyActorRef, Known>()
+/** Of the actors of all roots: a table for each would take more than what is in it. */
+const known = new WeakMap<AnyActorRef, Known>()
 
-  /** @returns 32 bits; two trees that applied the same inputs have the same */
-  of(actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number {
-    return total(actors, timers, drawn, fingerprintOf, (path, ref) => this.#checksum(path, ref))
-  }
+/** @returns 32 bits; two trees that applied the same inputs have the same */
+export const digestOf = (actors: Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): number =>
+  total(actors, timers, drawn, fingerprintOf, knownChecksum)
 
-  /** Whether a tree has a digest that was recorded: by us, or by those before us, who made checksums of bytes and at first minded the order in a history. */
-  fits(recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean {
-    const before = (order: Order) =>
-      total(actors(), timers, drawn, ofBytes, (path, ref) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, ofBytes, order))
-    return this.of(actors(), timers, drawn) === recorded || [anyOrder, asItIs].some((order) => before(order) === recorded)
-  }
+/** Whether a tree has a digest that was recorded: by us, or by those before us, who made checksums of bytes and at first minded the order in a history. */
+export const fitsDigest = (recorded: number, actors: () => Iterable<[ActorPath, AnyActorRef]>, timers: PersistedTimer[], drawn: number): boolean => {
+  const before = (order: Order) =>
+    total(actors(), timers, drawn, ofBytes, (path, ref) => fingerprint(path, ref, ref.getSnapshot() as Snapshot<unknown>, ofBytes, order))
+  return digestOf(actors(), timers, drawn) === recorded || [anyOrder, asItIs].some((order) => before(order) === recorded)
+}
 
-  #checksum(path: ActorPath, ref: AnyActorRef): number {
-    const snapshot = ref.getSnapshot() as Snapshot<unknown>
-    const known = this.#known.get(ref)
-    if (known?.snapshot === snapshot) return known.checksum
-    const made = { snapshot, checksum: fingerprint(path, ref, snapshot, fingerprintOf, anyOrder) }
-    this.#known.set(ref, made)
-    return made.checksum
-  }
+const knownChecksum = (path: ActorPath, ref: AnyActorRef): number => {
+  const snapshot = ref.getSnapshot() as Snapshot<unknown>
+  const before = known.get(ref)
+  if (before?.snapshot === snapshot) return before.checksum
+  const made = { snapshot, checksum: fingerprint(path, ref, snapshot, fingerprintOf, anyOrder) }
+  known.set(ref, made)
+  return made.checksum
 }
 
 /** @param drawn how often the tree has asked for chance: what it gets next depends on it */

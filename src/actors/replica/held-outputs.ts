@@ -3,24 +3,26 @@ import type { AnyActorRef } from 'xstate'
 import type { ActorPath, AnyEvent } from '../../contracts/journal.ts'
 import { detached } from '../../contracts/plain.ts'
 import type { Gatekeeper } from './gate.ts'
+import { LeanMap } from './lean.ts'
 import type { Paths } from './paths.ts'
 import type { Effect, Output, ReplicaSnapshot } from './sink.ts'
 
 /** An effect may be sent this many messages; more are a fault of the machine, not something to keep for a restart. */
 const sentMax = 10_000
 
-export class Held implements Gatekeeper {
+export class HeldOutputs implements Gatekeeper {
   outputs: Output[] = []
-  readonly effects = new Map<ActorPath, Effect>()
+  readonly effects = new LeanMap<ActorPath, Effect>()
   /** The epoch in which inputs are applied. */
   epoch: number
   readonly #paths: Paths
-  readonly #restored: Map<ActorPath, ReplicaSnapshot['effects'][number]>
+  /** Of a tree that comes from a snapshot: what it says of the effects that ran then. */
+  readonly #restored = new LeanMap<ActorPath, ReplicaSnapshot['effects'][number]>()
 
   constructor(paths: Paths, epoch: number, restored: ReplicaSnapshot['effects'] = []) {
     this.#paths = paths
     this.epoch = epoch
-    this.#restored = new Map(restored.map((effect) => [effect.path, effect]))
+    for (const effect of restored) this.#restored.set(effect.path, effect)
   }
 
   /** The actor at a path is gone. @param below whether it only went with another */

@@ -1,12 +1,12 @@
 /** Forgets actors of a tree that have ended, with all that was to happen on their behalf. */
 import type { AnyActorRef } from 'xstate'
 import type { ActorPath } from '../../contracts/journal.ts'
-import type { Held } from './held-outputs.ts'
+import type { HeldOutputs } from './held-outputs.ts'
 import type { Paths } from './paths.ts'
 import type { Timers } from './timers.ts'
 import { unschedule } from './xstate-hooks.ts'
 
-type Tree = { system: AnyActorRef['system']; paths: Paths; held: Held; timers: Timers }
+type Tree = { system: AnyActorRef['system']; paths: Paths; held: HeldOutputs; timers: Timers }
 
 /** Takes them out, and what still stands below them; timers to or from any of these are taken back. */
 export const letGo = ({ system, paths, held, timers }: Tree, ended: readonly AnyActorRef[]): void => {

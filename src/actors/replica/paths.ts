@@ -6,6 +6,9 @@ import { parentOf } from './xstate-hooks.ts'
 /** How many ids of children a parent remembers before those that have ended are forgotten together; so again at every doubling. */
 const idsMax = 1024
 
+/** Of the actors of all roots: a table for each would take more than what is in it. */
+const pathOf = new WeakMap<AnyActorRef, ActorPath>()
+
 /** How often each id was used below one parent. All forgotten ids were used at most `floor` times. */
 type Uses = { floor: number; ids: Map<string, number> }
 export type PersistedUses = [ActorPath, number, [string, number][]][]
@@ -16,7 +19,6 @@ export type PersistedUses = [ActorPath, number, [string, number][]][]
  */
 export class Paths {
   readonly #refs = new Map<ActorPath, AnyActorRef>()
-  readonly #paths = new WeakMap<AnyActorRef, ActorPath>()
   readonly #uses: Map<ActorPath, Uses>
 
   constructor(uses: PersistedUses = []) {
@@ -27,7 +29,7 @@ export class Paths {
   add(ref: AnyActorRef, restoring: boolean): ActorPath {
     const parent = parentOf(ref)
     const path = parent ? this.#below(this.of(parent), ref.id, restoring) : '/'
-    this.#paths.set(ref, path)
+    pathOf.set(ref, path)
     this.#refs.set(path, ref)
     return path
   }
@@ -64,7 +66,7 @@ export class Paths {
   }
 
   of(ref: AnyActorRef): ActorPath {
-    return this.#paths.get(ref) ?? '?'
+    return pathOf.get(ref) ?? '?'
   }
 
   get(path: ActorPath): AnyActorRef | undefined {

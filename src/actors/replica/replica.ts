@@ -1,6 +1,6 @@
 /**
  * One root as a deterministic function of its inputs: an ordinary XState system with its edges held. It does no I/O and reads no clock.
- * Live hosts, recovery, replay, fork and the inspector all run this very thing; only what is done with its outputs differs.
+ * Live hosts, recovery and replay all run this very thing; only what is done with its outputs differs.
  */
 import type { AnyActorRef, AnyMachineSnapshot, InspectionEvent } from 'xstate'
 import { createActor } from 'xstate'
@@ -9,13 +9,14 @@ import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
 import { detached } from '../../contracts/plain.ts'
 import type { Registration } from '../registration.ts'
 import { inlineActionError, inlineActorError } from '../root/supervision.ts'
-import { Chance, during, type Moment } from './chance.ts'
-import { Digest } from './digest.ts'
+import { Chance, during, TreeMoment } from './chance.ts'
+import { digestOf, fitsDigest } from './digest.ts'
 import { isInline, keepGate } from './gate.ts'
-import { Held } from './held-outputs.ts'
+import { HeldOutputs } from './held-outputs.ts'
+import { LeanMap } from './lean.ts'
 import { letGo } from './let-go.ts'
 import { Paths } from './paths.ts'
-import { type Effect, effectFailure, type Output, type Outside, type ReplicaSnapshot } from './sink.ts'
+import { type Effect, effectFailure, type Output, type ReplicaSink, type ReplicaSnapshot } from './sink.ts'
 import { Timers } from './timers.ts'
 import {
   checkActions,
@@ -26,6 +27,8 @@ import {
   relay,
   reschedule,
   restoreEntryOrder,
+  type ScheduledSend,
+  type SystemHooks,
   takeEmits,
   unschedule,
 } from './xstate-hooks.ts'
@@ -38,36 +41,35 @@ type ReplicaOptions = {
   /** That its first commit names, if that drew any chance. */
   seed?: string | undefined
   snapshot?: ReplicaSnapshot
-  outside?: Outside
+  outside?: ReplicaSink
 }
 
 /** Messages between actors that one input may cause; two actors that answer each other for ever would hang the process. */
 const deliveryMax = 100_000
 
-export class Replica {
+export class Replica implements SystemHooks {
   readonly actor: AnyActorRef
   readonly timers = new Timers()
   readonly chance: Chance
-  readonly #moment: Moment = { now: () => this.timers.now, draw: () => this.chance.draw(), scheduling: () => this.timers.setting }
+  readonly #moment = new TreeMoment(this)
   /** The error that ended the root, if one did. */
   failure: { error: unknown } | undefined
-  #changed = new Set<AnyActorRef>()
+  readonly #changed = new LeanMap<AnyActorRef, true>()
   /** Actors that were made and not started: whoever is stopped before that ends without a word. */
-  #unstarted = new Set<AnyActorRef>()
+  #unstarted: AnyActorRef[] = []
   #phase: 'applying' | 'outside' | 'restoring'
   #deliveries = 0
   #nameLast = 0
   readonly #paths: Paths
-  readonly #digest = new Digest()
-  readonly #held: Held
-  #outside: Outside | undefined
+  readonly #held: HeldOutputs
+  #outside: ReplicaSink | undefined
 
   /** Takes the initial transition. Its outputs are there to be taken, unless it is restored: then they belong to the past. */
   constructor({ registration, input, at, epoch, seed, snapshot, outside }: ReplicaOptions) {
     this.#outside = outside
     this.chance = new Chance(() => this.#outside?.seed(), snapshot?.chance ?? { seed })
     this.#paths = new Paths(snapshot?.uses)
-    this.#held = new Held(this.#paths, epoch, snapshot?.effects)
+    this.#held = new HeldOutputs(this.#paths, epoch, snapshot?.effects)
     this.timers.now = at
     this.#phase = snapshot ? 'restoring' : 'applying'
     // XState makes the context here, before the actor starts.
@@ -79,7 +81,7 @@ export class Replica {
         clock: this.timers.clock,
         logger: (...args: unknown[]) => void this.#held.outputs.push({ kind: 'log', path: '/', args }),
         // Only the very first event comes this way: it makes the root known, and with it the hooks.
-        inspect: (event) => (this.#paths.get('/') ? undefined : this.#inspect(event)),
+        inspect: (event) => (this.#paths.get('/') ? undefined : this.inspect(event)),
       }),
     ) as AnyActorRef
     this.actor.subscribe({
@@ -106,23 +108,26 @@ export class Replica {
     }
   }
 
-  #inspect(event: InspectionEvent): void {
+  // What the hooks in XState ask and tell: as methods, since each resting root would hold a closure for each.
+  inspect(event: InspectionEvent): void {
     const ref = event.actorRef as AnyActorRef
     if (event.type === '@xstate.actor') this.#adopt(ref)
-    else if (event.type === '@xstate.snapshot') this.#changed.add(ref)
+    else if (event.type === '@xstate.snapshot') this.#changed.set(ref, true)
     else if (event.type !== '@xstate.event') return
     else if (event.event.type === 'xstate.init') {
-      this.#unstarted.delete(ref)
-      this.#changed.add(ref)
+      this.#unstarted = this.#unstarted.filter((other) => other !== ref)
+      this.#changed.set(ref, true)
     }
     // An actor that threw shows no last snapshot; that its parent is told is the only sign.
-    else if (event.sourceRef && event.event.type.startsWith('xstate.error.actor.')) this.#changed.add(event.sourceRef as AnyActorRef)
+    else if (event.sourceRef && event.event.type.startsWith('xstate.error.actor.')) this.#changed.set(event.sourceRef as AnyActorRef, true)
   }
 
   #adopt(ref: AnyActorRef): void {
-    if (parentOf(ref) === undefined) this.#adoptRoot(ref)
-    else if (typeof ref.src !== 'string') this.#refuse(inlineActorError(ref.id))
-    this.#unstarted.add(ref)
+    if (parentOf(ref) === undefined) {
+      keepGate(ref.system, this.#held)
+      hookSystem(ref, this)
+    } else if (typeof ref.src !== 'string') this.#refuse(inlineActorError(ref.id))
+    this.#unstarted.push(ref)
     const path = this.#paths.add(ref, this.#phase === 'restoring')
     guardListeners(ref, (error) => this.#outside?.listenerFailed(path, error))
     checkActions(ref, (action) => isInline(action) && this.#refuse(inlineActionError(action.type)))
@@ -143,24 +148,21 @@ export class Replica {
     throw error
   }
 
-  #adoptRoot(ref: AnyActorRef): void {
-    keepGate(ref.system, this.#held)
-    hookSystem(ref, {
-      inspect: (event) => this.#inspect(event),
-      phase: () => this.#phase,
-      delivering: () => {
-        if (++this.#deliveries <= deliveryMax) return
-        this.failure ??= { error: new Error(`one input made the actors of this root send each other more than ${deliveryMax} messages`) }
-        throw this.failure.error
-      },
-      outside: (source, target, event) => this.#fromOutside(source, target, event),
-      scheduling: (send) =>
-        this.timers.describe(send && { from: this.#paths.of(send.from as AnyActorRef), to: this.#paths.of(send.to), event: send.event, id: send.id }),
-      name: (prefix) => `${prefix}${++this.#nameLast}`,
-    })
+  phase(): 'applying' | 'outside' | 'restoring' {
+    return this.#phase
   }
-
-  #fromOutside(source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent): void {
+  delivering(): void {
+    if (++this.#deliveries <= deliveryMax) return
+    this.failure ??= { error: new Error(`one input made the actors of this root send each other more than ${deliveryMax} messages`) }
+    throw this.failure.error
+  }
+  scheduling(send: ScheduledSend | undefined): void {
+    this.timers.describe(send && { from: this.#paths.of(send.from as AnyActorRef), to: this.#paths.of(send.to), event: send.event, id: send.id })
+  }
+  name(prefix: string): string {
+    return `${prefix}${++this.#nameLast}`
+  }
+  outside(source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent): void {
     const to = this.#paths.of(target)
     const from = source && this.#paths.of(source)
     if (typeof (event as AnyEvent | undefined)?.type === 'string') {
@@ -201,9 +203,9 @@ export class Replica {
 
   /** Lets go of whoever has ended, and of what still stood below it. */
   #settle(): void {
-    const ended = [...[...this.#changed].filter((ref) => ref.getSnapshot().status !== 'active'), ...this.#unstarted]
+    const ended = [...[...this.#changed.keys()].filter((ref) => ref.getSnapshot().status !== 'active'), ...this.#unstarted]
     if (ended.length > 0) letGo({ system: this.actor.system, paths: this.#paths, held: this.#held, timers: this.timers }, ended)
-    this.#unstarted.clear()
+    this.#unstarted = []
   }
 
   /** From now on nobody hears what its effects still say: their process goes on under another replica, or not at all. */
@@ -230,7 +232,7 @@ export class Replica {
   /** State values of the machines that changed since the last call; the status of what ended, or of what has no state value. */
   takeStates(): Record<ActorPath, unknown> {
     const states: Record<ActorPath, unknown> = {}
-    for (const ref of this.#changed) {
+    for (const ref of this.#changed.keys()) {
       const snapshot = ref.getSnapshot()
       states[this.#paths.of(ref)] =
         snapshot.status === 'active' ? (snapshot.value ?? 'active') : snapshot.status === 'done' && snapshot.value ? snapshot.value : snapshot.status
@@ -238,17 +240,15 @@ export class Replica {
     this.#changed.clear()
     return states
   }
-
   /** Whether it says more than its journal: something happened to it since its states were last taken. */
   get ahead(): boolean {
     return this.#changed.size > 0
   }
 
   /** Effects that have been invoked and have not ended. */
-  get effects(): ReadonlyMap<ActorPath, Effect> {
+  get effects(): Pick<ReadonlyMap<ActorPath, Effect>, 'size' | 'get' | 'has' | 'keys' | 'values'> {
     return this.#held.effects
   }
-
   get status(): 'active' | 'done' | 'error' | 'stopped' {
     return this.actor.getSnapshot().status
   }
@@ -275,12 +275,12 @@ export class Replica {
 
   /** 32 bits of the whole state. Two replicas that applied the same inputs have the same. */
   digest(): number {
-    return this.#digest.of(this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
+    return digestOf(this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
   }
 
   /** Whether the state is one of which a digest was recorded. */
   fits(digest: number): boolean {
-    return this.#digest.fits(digest, () => this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
+    return fitsDigest(digest, () => this.#paths.entries(), this.timers.persisted(), this.chance.drawn)
   }
 
   #restore(snapshot: ReplicaSnapshot): void {

@@ -26,7 +26,7 @@ export const twinOf = (
   refold: () => Promise<Replica | undefined>,
 ): Promise<Twin | undefined> | undefined => {
   const { value } = live.actor.getSnapshot()
-  if (!registration.secondLook?.wants(`${JSON.stringify(value)} ${nameOf(input)}`)) return undefined
+  if (!registration.determinismCheck?.wants(`${JSON.stringify(value)} ${nameOf(input)}`)) return undefined
   // As it is now: the live one goes on from here.
   const again = restoredLike(registration, live)
   return (again ? Promise.resolve(again) : refold()).then((twin) => twin && (() => twin))
@@ -44,7 +44,7 @@ const restoredLike = (registration: Registration, live: Replica): Replica | unde
 const nameOf = (input: Input): string => ('timer' in input ? 'a timer' : `'${input.event.type}'`)
 
 /** @returns what is not the same */
-export const lookAgain = (
+export const applyAgain = (
   registration: Registration,
   name: string,
   twin: Twin,
@@ -52,19 +52,19 @@ export const lookAgain = (
   outputs: Output[],
   input?: Input,
 ): RuntimeError | undefined => {
-  const { secondLook } = registration
+  const { determinismCheck } = registration
   let again: Replica | undefined
-  const calls = secondLook?.watch(() => {
+  const calls = determinismCheck?.watch(() => {
     again = twin()
     again.chance.recorded(live.chance.seed)
     if (input) again.apply(input, live.timers.now)
   })
-  if (!secondLook || !calls || !again) return undefined
+  if (!determinismCheck || !calls || !again) return undefined
   const difference = differenceOf(live, again) ?? outputDifference(outputs, again.takeOutputs())
   if (!difference && calls.length === 0) return undefined
   const error = errorOf(registration, name, live, difference, calls, input)
-  secondLook.tell(error)
-  return secondLook.refuses ? error : undefined
+  determinismCheck.tell(error)
+  return determinismCheck.refuses ? error : undefined
 }
 
 type Difference = { path: ActorPath; place: string } & Partial<ValueDifference>

@@ -16,13 +16,23 @@ export type Output =
   | { kind: 'log'; path: ActorPath; args: unknown[] }
 
 /** Outputs that are over once they happened; the others are states of an effect, which launching brings about again. */
-export const lasting = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
+export const mustBeRepeated = ({ kind }: Output): boolean => kind === 'action' || kind === 'emit'
 
 /** What an actor said to whoever listens. */
 export type Emitted = { path: ActorPath; event: AnyEvent }
 
-export const emittedBy = (outputs: readonly Output[]): Emitted[] =>
-  outputs.flatMap((output) => (output.kind === 'emit' ? [{ path: output.path, event: output.event }] : []))
+export const emittedBy = (outputs: readonly Output[]): Emitted[] => {
+  const emitted: Emitted[] = []
+  for (const output of outputs) if (output.kind === 'emit') emitted.push({ path: output.path, event: output.event })
+  return emitted
+}
+
+/** The same without who said it. */
+export const eventsIn = (outputs: readonly Output[]): AnyEvent[] => {
+  const events: AnyEvent[] = []
+  for (const output of outputs) if (output.kind === 'emit') events.push(output.event)
+  return events
+}
 
 /** An effect that has been invoked and has not ended. */
 export type Effect = {
@@ -54,7 +64,7 @@ export type ReplicaSnapshot = {
 }
 
 /** What an actor does outside of transitions: the host turns it into inputs and live output. */
-export type Outside = {
+export type ReplicaSink = {
   input(input: Input): void
   live(path: ActorPath, event: AnyEvent): void
   /** Chance for a tree that has drawn none so far. */

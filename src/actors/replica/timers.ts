@@ -1,5 +1,6 @@
 /** Delayed sends as data: a timer is a number with a due time, and that it fired is an input like any other. */
 import type { ActorPath, AnyEvent } from '../../contracts/journal.ts'
+import { LeanMap } from './lean.ts'
 
 type Timer = { n: number; dueAt: number; fire: () => void; from: ActorPath; to: ActorPath; event: AnyEvent; id: string; delay: number }
 /** The last moment that a Date can name: an infinite delay. */
@@ -12,9 +13,9 @@ export class Timers {
   /** The time of the input that is being applied, ms since the epoch. */
   now = 0
   last = 0
-  readonly #pending = new Map<number, Timer>()
+  readonly #pending = new LeanMap<number, Timer>()
   /** By sender and id, the one that a `cancel` reaches: the newest, until one of that id fires. XState keeps no other. */
-  readonly #reached = new Map<string, number>()
+  readonly #reached = new LeanMap<string, number>()
   #keeping = false
   #setting: Omit<PersistedTimer, 'n' | 'dueAt' | 'delay'> | undefined
 

@@ -3,12 +3,13 @@
  * every delivery passes `system._relay`, every timer passes `system.scheduler`. `test/actors/replica/xstate-hooks.test.ts` notices when XState changes.
  */
 import type { ActorRefLike, AnyActorRef, InspectionEvent } from 'xstate'
+import { Actor } from 'xstate'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 
 type AnySystem = AnyActorRef['system']
 
-type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
+export type ScheduledSend = { from: ActorRefLike; to: AnyActorRef; event: AnyEvent; id: string }
 
 type Relay = (source: AnyActorRef | undefined, target: AnyActorRef, event: AnyEvent) => void
 type Scheduler = {
@@ -65,7 +66,7 @@ export const hookSystem = (root: AnyActorRef, hooks: SystemHooks): void => {
     hooks.delivering()
     relay(source, target, event)
   }
-  tellInspectors(root.system, hooks.inspect)
+  tellInspectors(root.system, hooks.inspect.bind(hooks))
   refInternals.sessionId = hooks.name('x:')
   internals._bookId = () => hooks.name('x:')
   const { scheduler } = internals
@@ -113,29 +114,42 @@ export const takeEmits = (ref: AnyActorRef, hear: (event: AnyEvent) => void): vo
   }
 }
 
-/** XState rethrows what a listener threw, and the errors that no listener takes, on the event loop, which ends the process: here they are reported. */
-export const guardListeners = (ref: AnyActorRef, report: (error: unknown) => void): void => {
-  const guarded = <T>(listener: ((value: T) => void) | undefined) =>
-    listener &&
-    ((value: T) => {
-      try {
-        listener(value)
-      } catch (error) {
-        report(error)
-      }
-    })
-  const subscribe = ref.subscribe.bind(ref) as (observer: object) => { unsubscribe(): void }
-  const on = ref.on.bind(ref)
-  type Observer = { next?: (value: unknown) => void; error?: (error: unknown) => void; complete?: () => void }
-  ref.subscribe = ((next: Observer | Observer['next'], error?: Observer['error'], complete?: Observer['complete']) => {
+type Report = (error: unknown) => void
+const reports = new WeakMap<object, Report>()
+const reportOf = (ref: object): Report => reports.get(ref) as Report
+
+const guarded = <T>(listener: ((value: T) => void) | undefined, report: Report) =>
+  listener &&
+  ((value: T) => {
+    try {
+      listener(value)
+    } catch (error) {
+      report(error)
+    }
+  })
+
+type Observer = { next?: (value: unknown) => void; error?: Report; complete?: () => void }
+
+/** The same for all actors: closures of its own would cost each of them 300 bytes for as long as it lives. */
+const guardedMethods = {
+  subscribe(this: AnyActorRef, next: Observer | Observer['next'], error?: Observer['error'], complete?: Observer['complete']) {
+    const report = reportOf(this)
     const observer = typeof next === 'object' ? next : { next, error, complete }
-    return subscribe({
-      next: guarded(observer.next?.bind(observer)),
-      error: guarded(observer.error?.bind(observer) ?? report),
-      complete: guarded(observer.complete?.bind(observer)),
-    })
-  }) as typeof ref.subscribe
-  ref.on = ((type: never, listener: (event: unknown) => void) => on(type, guarded(listener) as never)) as typeof ref.on
+    return Actor.prototype.subscribe.call(this, {
+      next: guarded(observer.next?.bind(observer), report),
+      error: guarded(observer.error?.bind(observer) ?? report, report),
+      complete: guarded(observer.complete?.bind(observer), report),
+    } as never)
+  },
+  on(this: AnyActorRef, type: never, listener: (event: unknown) => void) {
+    return Actor.prototype.on.call(this, type, guarded(listener, reportOf(this)) as never)
+  },
+}
+
+/** XState rethrows what a listener threw, and the errors that no listener takes, on the event loop, which ends the process: here they are reported. */
+export const guardListeners = (ref: AnyActorRef, report: Report): void => {
+  reports.set(ref, report)
+  Object.assign(ref, guardedMethods)
 }
 
 /** Delivers as XState itself does. `source` undefined means: from outside the system. */

@@ -1,6 +1,6 @@
 /** Does the commits of one root one after the other, and nothing else meanwhile. */
 
-type PumpWork = {
+type CommitLoopParts = {
   /** Whether something asks for a commit. */
   wanted(): boolean
   cycle(): Promise<void>
@@ -8,14 +8,14 @@ type PumpWork = {
   broken(error: unknown): void
 }
 
-export class Pump {
-  readonly #work: PumpWork
+export class CommitLoop {
+  readonly #work: CommitLoopParts
   #running = false
   /** What waits for its turn, in the order of asking. */
   readonly #next: (() => Promise<void>)[] = []
   #idle: (() => void)[] = []
 
-  constructor(work: PumpWork) {
+  constructor(work: CommitLoopParts) {
     this.#work = work
   }
 
@@ -28,11 +28,16 @@ export class Pump {
     if (this.#running || !this.#work.wanted()) return
     this.#running = true
     // One turn of the event loop: whatever becomes ready together shares a commit.
-    setImmediate(() => void this.#run(() => this.#commits()))
+    setImmediate(() => void this.#commits())
   }
 
   async #commits(): Promise<void> {
-    while (this.#work.wanted()) await this.#work.cycle()
+    try {
+      while (this.#work.wanted()) await this.#work.cycle()
+    } catch (error) {
+      this.#work.broken(error)
+    }
+    this.#goOn()
   }
 
   /** Runs what must not meet a commit in the making. Never rejects. */
@@ -50,18 +55,9 @@ export class Pump {
     })
   }
 
-  async #run(work: () => Promise<void>): Promise<void> {
-    try {
-      await work()
-    } catch (error) {
-      this.#work.broken(error)
-    }
-    this.#goOn()
-  }
-
   #goOn(): void {
     const next = this.#next.shift()
-    if (next) return void this.#run(next)
+    if (next) return void next().then(() => this.#goOn())
     this.#running = false
     this.start()
     if (!this.#running) for (const wake of this.#idle.splice(0)) wake()

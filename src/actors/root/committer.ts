@@ -6,15 +6,39 @@ import { appendCommit, lastOf, longer, overtaken } from '../journal/append.ts'
 import { checksum, decodeCommit, encode } from '../journal/codec.ts'
 import { advance } from '../journal/ledger.ts'
 import type { Output } from '../replica/sink.ts'
-import type { Effects } from './effect-runner.ts'
+import type { EffectRunner } from './effect-runner.ts'
 import type { RootHandle, RootHost } from './root-host.ts'
 import type { Applied, State } from './state.ts'
+
+/** Whether inputs are applied that do not stand in the journal yet, and who waits for the moment at which none is. */
+export class Uncommitted {
+  #pending = false
+  #waiting: (() => void)[] = []
+
+  get pending(): boolean {
+    return this.#pending
+  }
+
+  begin(): void {
+    this.#pending = true
+  }
+
+  end(): void {
+    this.#pending = false
+    for (const wake of this.#waiting.splice(0)) wake()
+  }
+
+  /** Resolves at the next end; by then another batch may have begun. */
+  settled(): Promise<void> {
+    return new Promise((resolve) => void this.#waiting.push(resolve))
+  }
+}
 
 type CommitterOptions = {
   root: RootHandle
   host: RootHost
   state: State
-  effects: Effects
+  effects: EffectRunner
   /** Throws when the root was let go; asked after every wait. */
   alive(): void
 }
@@ -44,7 +68,7 @@ export class Committer {
     const { root, host, state, effects, alive } = this.#options
     alive()
     const inputs = applied.map(({ waiting }) => waiting.input)
-    const extra = effects.owing ? { ...said, owed: effects.owed } : said
+    const extra = effects.hasPending ? { ...said, owed: effects.pendingSince } : said
     const commit = state.draft(host.writer, inputs, outputs, extra)
     const bytes = encode(commit)
     const { log } = host.environment

@@ -1,14 +1,15 @@
 /** Runs what a commit let out: starts and stops effects, delivers to them, runs the author's actions, arms timers. */
 import { type Environment, type Instant, instantOf } from '../../contracts/environment.ts'
 import type { ActorPath, AnyEvent, Input } from '../../contracts/journal.ts'
+import { LeanMap } from '../replica/lean.ts'
 import type { Replica } from '../replica/replica.ts'
-import { type Effect, effectFailure, lasting, type Output } from '../replica/sink.ts'
-import { describeEffect, introduce, type Others } from './effect.ts'
+import { type Effect, effectFailure, mustBeRepeated, type Output } from '../replica/sink.ts'
+import { type ActorDirectory, bindDirectory, describeEffect } from './effect.ts'
 
 type EffectsHost = {
   name: string
   environment: Environment
-  others: Others | undefined
+  others: ActorDirectory | undefined
   /** @param lazy the input may wait for another one's commit */
   input(input: Input, lazy: boolean): void
   /** Rejects when somebody else may have taken over since a time. */
@@ -25,12 +26,12 @@ export type FailedAction = { action: Action; error: unknown }
 /** The longest delay that a JavaScript timer takes; what is due later is armed again on the way. */
 const timeoutMax = 2 ** 31 - 1
 
-export class Effects {
+export class EffectRunner {
   readonly #host: EffectsHost
-  readonly #launched = new Map<ActorPath, Effect>()
-  readonly #armed = new Map<number, unknown>()
+  readonly #launched = new LeanMap<ActorPath, Effect>()
+  readonly #armed = new LeanMap<number, unknown>()
   /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
-  readonly #owed = new Map<Output, number>()
+  readonly #pending = new LeanMap<Output, number>()
   #failed: FailedAction[] = []
   #later: unknown
 
@@ -39,25 +40,25 @@ export class Effects {
   }
 
   /** The commits that cannot be said to have been carried out, since something that they let out has not ended well yet. */
-  get owed(): number[] {
-    return [...new Set(this.#owed.values())].sort((a, b) => a - b)
+  get pendingSince(): number[] {
+    return [...new Set(this.#pending.values())].sort((a, b) => a - b)
   }
 
   get running(): boolean {
     return this.#launched.size > 0
   }
 
-  get owing(): boolean {
-    return this.#owed.size > 0
+  get hasPending(): boolean {
+    return this.#pending.size > 0
   }
 
-  owe(outputs: Output[], seq: number): void {
-    for (const output of outputs) if (lasting(output)) this.#owed.set(output, seq)
+  addPending(outputs: Output[], seq: number): void {
+    for (const output of outputs) if (mustBeRepeated(output)) this.#pending.set(output, seq)
   }
 
   /** Nothing of it will be done here any more. */
-  disown(): void {
-    this.#owed.clear()
+  discardPending(): void {
+    this.#pending.clear()
     this.#failed = []
   }
 
@@ -95,7 +96,7 @@ export class Effects {
           break
         case 'emit':
           // The listeners of the host have it.
-          this.#owed.delete(output)
+          this.#pending.delete(output)
           break
       }
     }
@@ -108,9 +109,9 @@ export class Effects {
   }
 
   act(action: Action): void {
-    const ended = () => void this.#owed.delete(action)
+    const ended = () => void this.#pending.delete(action)
     const failed = (error: unknown) => {
-      if (!this.#owed.has(action)) return
+      if (!this.#pending.has(action)) return
       this.#failed.push({ action, error })
       this.#host.actionFailed()
     }
@@ -158,7 +159,7 @@ export class Effects {
         if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
       },
     })
-    if (this.#host.others) introduce(ref, this.#host.others)
+    if (this.#host.others) bindDirectory(ref, this.#host.others)
     this.#guard(path, effect.launch)
     for (const event of sent) this.#guard(path, () => effect.deliver(event))
   }

@@ -32,16 +32,16 @@ export const effect = (self: AnyActorRef): EffectInfo =>
   infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, tell: () => undefined }
 
 /** Other actors, wherever they are, for effects that stand for one. */
-export type Others = {
+export type ActorDirectory = {
   create(address: Address, input?: unknown): Promise<void>
   send(address: Address, event: AnyEvent, options: { id: string }): Promise<unknown>
   read(address: Address): Promise<RootView>
   nextCommit(address: Address, timeoutMs: number): Promise<void>
 }
-const others = new WeakMap<AnyActorRef, Others>()
-export const introduce = (self: AnyActorRef, known: Others): void => void others.set(self, known)
+const others = new WeakMap<AnyActorRef, ActorDirectory>()
+export const bindDirectory = (self: AnyActorRef, known: ActorDirectory): void => void others.set(self, known)
 /** @throws RuntimeError unsupported outside of a runtime */
-export const othersOf = (self: AnyActorRef): Others => {
+export const directoryOf = (self: AnyActorRef): ActorDirectory => {
   const known = others.get(self)
   if (known) return known
   throw new RuntimeError('unsupported', 'an actor of another kind is only reached from within a runtime', {
@@ -60,10 +60,10 @@ export type TaskScope<Input> = {
 }
 
 /** The same for work that may be done on another node, where there is no actor: what it needs to know of itself instead. */
-export type WorkScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell'> }
-export type Work<Output, Input> = (scope: WorkScope<Input>) => Promise<Output>
+export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell'> }
+export type PlaceableEffect<Output, Input> = (scope: PlaceableScope<Input>) => Promise<Output>
 
-export const fromWork = <Output, Input>(work: Work<Output, Input>): PromiseActorLogic<Output, Input> =>
+export const placeable = <Output, Input>(work: PlaceableEffect<Output, Input>): PromiseActorLogic<Output, Input> =>
   fromTask(({ self, ...scope }) => work({ ...scope, info: effect(self) }))
 
 const mailboxes = new WeakMap<AnyActorRef, { listeners: ((event: AnyEvent) => void)[]; early: AnyEvent[] }>()

@@ -3,6 +3,7 @@ import type { Logger } from '../../contracts/environment.ts'
 import { isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Input, Receipt } from '../../contracts/journal.ts'
 import { inputSizeMax, measuredCopy } from '../journal/journal-value.ts'
+import { LeanMap } from '../replica/lean.ts'
 import { effectFailure } from '../replica/sink.ts'
 
 export type Waiting = {
@@ -25,13 +26,13 @@ export type Arriving = Omit<Waiting, 'size'> & { size?: number | undefined }
 const nobody = { resolve: () => undefined, reject: () => undefined }
 export const unanswered = (input: Input, lazy = false): Arriving => ({ input, lazy, emitted: [], ...nobody })
 
-export class Intake {
+export class Mailbox {
   readonly #name: string
   readonly #max: number
   readonly #log: Logger
   #queue: Waiting[] = []
   /** Effects whose messages did not fit any more, and who are to fail for it. */
-  #flooding = new Set<ActorPath>()
+  readonly #flooding = new LeanMap<ActorPath, true>()
 
   constructor(name: string, max: number, log: Logger) {
     this.#name = name
@@ -45,7 +46,8 @@ export class Intake {
 
   /** Whether something waits that asks for a commit of its own. */
   get urgent(): boolean {
-    return this.#queue.some(({ lazy }) => !lazy)
+    for (const { lazy } of this.#queue) if (!lazy) return true
+    return false
   }
 
   /** Refuses a message from outside when too many wait. @throws RuntimeError overloaded */
@@ -90,7 +92,7 @@ export class Intake {
       hint: 'send less often, or emit what may be lost',
     })
     if (this.#flooding.has(input.from)) throw error
-    this.#flooding.add(input.from)
+    this.#flooding.set(input.from, true)
     this.#tell(input.from, error)
     return { ...waiting, input: effectFailure(input.from, error), lazy: false }
   }
@@ -134,7 +136,7 @@ const unstorable = ({ from, event }: FromEffect, cause: unknown): RuntimeError =
   const ends = event.type.startsWith('xstate.')
   const { message, field } = reasonOf(ends ? event.data : event) ?? { message: messageOf(cause) }
   return new RuntimeError('tool_output', `what ${from} ${ends ? 'came to' : `said as '${event.type}'`} cannot be stored: ${message}`, {
-    ...(field ? { field } : {}),
+    field: field || undefined,
     hint: 'return plain data: JSON, Date, Uint8Array, Error; of anything else what the machine needs of it',
   })
 }

@@ -1,14 +1,14 @@
 /** What a root writes down when it leaves memory in good order, so that whoever opens it next need not look for what may have got lost. */
 import type { Logger } from '../../contracts/environment.ts'
 import type { Committer } from './committer.ts'
-import type { Effects } from './effect-runner.ts'
+import type { EffectRunner } from './effect-runner.ts'
 import type { State } from './state.ts'
 
-type Parts = { state: State; effects: Effects; committer: Committer; log: Logger }
+type Parts = { state: State; effects: EffectRunner; committer: Committer; log: Logger }
 
 /** @param here whether it has not been let go of meanwhile */
-export const settleAccounts = async ({ state, effects, committer, log }: Parts, here: () => boolean): Promise<void> => {
-  if (!here() || effects.owing) return
+export const writeRelease = async ({ state, effects, committer, log }: Parts, here: () => boolean): Promise<void> => {
+  if (!here() || effects.hasPending) return
   const { takeovers, quarantine } = state.ledger
   const running = (state.replica?.effects.size ?? 0) > 0
   // The head of a commit with actions asks to be woken, in case they got lost. They did not. And who leaves in good order has not been killed.

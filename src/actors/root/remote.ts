@@ -3,7 +3,7 @@ import type { PromiseActorLogic } from 'xstate'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, checkKind, formatAddress } from '../../contracts/subjects.ts'
 import { plainCopy } from '../journal/journal-value.ts'
-import { effect, fromTask, othersOf } from './effect.ts'
+import { directoryOf, effect, fromTask } from './effect.ts'
 
 /** @property id which actor of the kind; by default one that belongs to this child alone @property input for its creation */
 export type RemoteInput = { id?: string; input?: unknown }
@@ -20,7 +20,7 @@ export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output
   checkKind(kind)
   return fromTask<Output, RemoteInput>(async ({ input, self, signal, receive }) => {
     const { key } = effect(self)
-    const actors = othersOf(self)
+    const actors = directoryOf(self)
     const address: Address = { kind, id: input?.id ?? key }
     const failed = Promise.withResolvers<never>()
     failed.promise.catch(() => undefined)
@@ -38,7 +38,7 @@ export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output
   })
 }
 
-const outcome = async <Output>(address: Address, actors: ReturnType<typeof othersOf>, signal: AbortSignal): Promise<Output> => {
+const outcome = async <Output>(address: Address, actors: ReturnType<typeof directoryOf>, signal: AbortSignal): Promise<Output> => {
   const name = formatAddress(address)
   for (;;) {
     // Before we look, so that nothing falls in between.

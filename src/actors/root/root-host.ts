@@ -6,8 +6,8 @@ import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import type { Replica } from '../replica/replica.ts'
-import type { Emitted, Outside } from '../replica/sink.ts'
-import type { Others } from './effect.ts'
+import type { Emitted, ReplicaSink } from '../replica/sink.ts'
+import type { ActorDirectory } from './effect.ts'
 
 export type RootLimits = {
   /** Inputs waiting for their commit; more from outside are refused with `overloaded`. */
@@ -26,7 +26,7 @@ export type RootLimits = {
 }
 
 /** Where in the life of a commit a fail point may strike. */
-export type Moment = 'received' | 'appended' | 'done'
+export type CommitPhase = 'received' | 'appended' | 'done'
 
 /** A live root as its host knows it while something happens to it. */
 export interface RootHandle {
@@ -45,18 +45,21 @@ export type RootHost = {
   writer: string
   limits: RootLimits
   /** How effects reach actors of other roots. */
-  others?: Others | undefined
+  others?: ActorDirectory | undefined
   /** The commit is durable; its outputs are about to run. `redo` when they may have run before. */
   committed(root: RootHandle, commit: Commit, emitted: Emitted[], redo: boolean): void
   /** Live output of an effect, at most once and stored nowhere: a delta comes straight from the actor that says it. */
   live: ((root: RootHandle, path: ActorPath, event: AnyEvent) => void) | undefined
   /** A chance for a test to strike. Returns a promise only when something waits. */
-  moment(root: RootHandle, moment: Moment, commit: Commit): void | Promise<void>
+  moment(root: RootHandle, moment: CommitPhase, commit: Commit): void | Promise<void>
   /** Whether our lease stands, so that nobody can have taken over; false where somebody may have at any moment, undefined where there are no leases. */
   sure(): boolean | undefined
   /** The root is no longer in memory: fenced, broken or closed. */
   released(root: RootHandle, reason: RuntimeError): void
 }
+
+/** What stands beside a message: for whom it is, and by which ids it and what led to it are known. */
+export type InputNames = { to?: ActorPath; id?: string; renews?: string; cause?: string }
 
 /** The same host, but what its listeners throw is logged: they are no part of the root. */
 export const guarded = (host: RootHost): RootHost => {
@@ -73,10 +76,25 @@ export const guarded = (host: RootHost): RootHost => {
 }
 
 /** What the actors of a root do outside of transitions, and what they need from there. */
-export const outsideOf = (root: RootHandle, host: RootHost, input: Outside['input']): Outside => ({
-  input,
-  // Bound, so that there is no call of ours in between: of nothing else is there so much.
-  live: host.live?.bind(undefined, root) ?? (() => undefined),
-  seed: () => host.environment.ids.next('seed'),
-  listenerFailed: (path, error) => host.environment.log.error({ actor: root.name, path, error: errorBody(error) }, 'a listener on an actor threw'),
-})
+export class RootSink implements ReplicaSink {
+  readonly input: ReplicaSink['input']
+  /** Bound, so that there is no call of ours in between: of nothing else is there so much. */
+  readonly live: ReplicaSink['live']
+  readonly #root: RootHandle
+  readonly #environment: Environment
+
+  constructor(root: RootHandle, { live, environment }: RootHost, input: ReplicaSink['input']) {
+    this.input = input
+    this.live = live?.bind(undefined, root) ?? (() => undefined)
+    this.#root = root
+    this.#environment = environment
+  }
+
+  seed(): string {
+    return this.#environment.ids.next('seed')
+  }
+
+  listenerFailed(path: ActorPath, error: unknown): void {
+    this.#environment.log.error({ actor: this.#root.name, path, error: errorBody(error) }, 'a listener on an actor threw')
+  }
+}

@@ -3,54 +3,53 @@
  * `docs/design/root-host.md` tells the order and why it is so.
  */
 import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
-import type { ActorPath, AnyEvent, Commit, Receipt } from '../../contracts/journal.ts'
+import type { AnyEvent, Commit, Receipt } from '../../contracts/journal.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Doubtful } from '../journal/recovery.ts'
 import type { Registration } from '../registration.ts'
 import type { Replica } from '../replica/replica.ts'
-import { emittedBy, lasting, type Output } from '../replica/sink.ts'
-import { Pump } from './commit-loop.ts'
-import { Committer } from './committer.ts'
-import { Effects, type FailedAction } from './effect-runner.ts'
-import { type Arriving, Intake, unanswered } from './mailbox.ts'
-import { settleAccounts } from './release.ts'
-import { guarded, outsideOf, type RootHost } from './root-host.ts'
+import { emittedBy, mustBeRepeated, type Output } from '../replica/sink.ts'
+import { CommitLoop } from './commit-loop.ts'
+import { Committer, Uncommitted } from './committer.ts'
+import { EffectRunner, type FailedAction } from './effect-runner.ts'
+import { type Arriving, Mailbox, unanswered } from './mailbox.ts'
+import { writeRelease } from './release.ts'
+import { type InputNames, type RootHost, RootSink } from './root-host.ts'
 import { type Applied, State } from './state.ts'
 import { backoffMs, exhaustion, lostError, notHereError, Pause, quarantinedError, takeoverRestMs, verdict } from './supervision.ts'
-import { Tide } from './uncommitted.ts'
 
 export class Root {
   readonly address: Address
   readonly name: string
   readonly registration: Registration
   readonly #host: RootHost
-  readonly #intake: Intake
+  readonly #mailbox: Mailbox
   readonly #state: State
-  readonly #effects: Effects
+  readonly #effects: EffectRunner
   readonly #committer: Committer
-  readonly #pump: Pump
+  readonly #commitLoop: CommitLoop
   #phase: 'opening' | 'open' | 'closing' | 'gone' = 'opening'
   leaving: Promise<void> | undefined // resolves when it has left memory
   #gone: RuntimeError | undefined
   readonly #pause = new Pause()
-  readonly #tide = new Tide()
+  readonly #uncommitted = new Uncommitted()
   #lastActive: number
   constructor(host: RootHost, address: Address, registration: Registration) {
     const { environment, journal, limits } = host
-    this.#host = guarded(host)
+    this.#host = host
     this.address = address
     this.name = formatAddress(address)
     this.registration = registration
     this.#lastActive = environment.clock.now()
-    this.#intake = new Intake(this.name, limits.queueMax, environment.log)
-    const outside = outsideOf(this, this.#host, (input) => this.#enqueue(unanswered(input)))
+    this.#mailbox = new Mailbox(this.name, limits.queueMax, environment.log)
+    const outside = new RootSink(this, this.#host, (input) => this.#enqueue(unanswered(input)))
     this.#state = new State({ journal, address, registration, outside, broken: (tree) => this.#effects.stopAll(tree) })
-    this.#pump = new Pump({
-      wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#intake.urgent || this.#effects.failing),
+    this.#commitLoop = new CommitLoop({
+      wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#mailbox.urgent || this.#effects.failing),
       cycle: () => this.#cycle(),
       broken: (error) => this.#release(error),
     })
-    this.#effects = new Effects({
+    this.#effects = new EffectRunner({
       name: this.name,
       environment,
       others: host.others,
@@ -60,8 +59,8 @@ export class Root {
           this.#release(error)
           throw error
         }),
-      alone: (work) => void this.#pump.alone(async () => void (this.leaving || this.#gone || work())),
-      actionFailed: () => this.#pump.start(),
+      alone: (work) => void this.#commitLoop.alone(async () => void (this.leaving || this.#gone || work())),
+      actionFailed: () => this.#commitLoop.start(),
     })
     this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
   }
@@ -81,20 +80,24 @@ export class Root {
   get replica(): Replica | undefined {
     return this.#state.replica
   }
-  seqOf = (id: string): number | undefined => this.#state.ledger.recent.get(id)?.seq
+  seqOf(id: string): number | undefined {
+    return this.#state.ledger.recent.get(id)?.seq
+  }
   /** Looks at the tree as soon as it is what the journal says: nothing may be seen that a crash could undo. @throws RuntimeError fenced, closed … */
   async look<T>(see: (root: this) => T): Promise<T> {
-    while (this.#tide.ahead && !this.#gone) {
+    while (this.#uncommitted.pending && !this.#gone) {
       if (this.#committer.stalled) throw this.#committer.stalled
-      await this.#tide.turn()
+      await this.#uncommitted.settled()
     }
     this.#alive()
     return see(this) // in the same breath: a tick later the next commit may be under way
   }
   /** The input of a root that does not exist yet; the first one given counts. */
-  readonly createWith = (input: unknown): void => this.#state.createWith(input)
+  createWith(input: unknown): void {
+    this.#state.createWith(input)
+  }
   get working(): boolean {
-    return this.#phase === 'opening' || this.#pump.running || this.#intake.length > 0 || this.#effects.owing || this.#effects.running
+    return this.#phase === 'opening' || this.#commitLoop.running || this.#mailbox.length > 0 || this.#effects.hasPending || this.#effects.running
   }
   /** It does, or will when it has rested. */
   get busy(): boolean {
@@ -117,7 +120,7 @@ export class Root {
       this.#alive()
       this.#phase = 'open'
       if (replica && !this.quarantine) this.#go(replica, restMs)
-      this.#pump.start()
+      this.#commitLoop.start()
       return this
     } catch (error) {
       this.#release(error)
@@ -127,10 +130,10 @@ export class Root {
 
   /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
   async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
-    for (const { commit, outputs } of doubtful) this.#effects.owe(outputs, commit.seq)
+    for (const { commit, outputs } of doubtful) this.#effects.addPending(outputs, commit.seq)
     const quarantine = extra.revived ? undefined : exhaustion(this.name, this.#state.ledger, replica.effects.keys(), this.#host.limits.takeoverMax)
     await this.#committer.note(quarantine ? { quarantine } : extra)
-    if (quarantine) return this.#effects.disown()
+    if (quarantine) return this.#effects.discardPending()
     for (const { commit, outputs } of doubtful) {
       this.#host.committed(this, commit, emittedBy(outputs), true)
       this.#effects.run(outputs, replica, this.epoch)
@@ -147,60 +150,57 @@ export class Root {
    * Accepts a message from outside. Resolves when it is durable. A repeated id is answered with the first receipt's sequence and changes nothing.
    * @throws RuntimeError overloaded, closed, quarantined, fenced, log_full, log_unavailable; bad_request when it made the machine fail
    */
-  send(
-    event: AnyEvent,
-    { to = '/', ...names }: { to?: ActorPath; id?: string; renews?: string; cause?: string } = {},
-    size?: number,
-  ): Promise<Receipt> {
+  send(event: AnyEvent, { to = '/', ...names }: InputNames = {}, size?: number): Promise<Receipt> {
     return new Promise((resolve, reject) => {
       if (this.#phase === 'closing') throw notHereError(this.name)
       this.#alive()
       if (this.quarantine) throw quarantinedError(this.name, this.quarantine)
       if (this.#committer.stalled) throw this.#committer.stalled
-      this.#intake.checkRoom()
+      this.#mailbox.checkRoom()
       this.#enqueue({ input: { to, event, ...names }, lazy: false, emitted: [], resolve, reject, size })
     })
   }
 
   /** Begins, if it has not yet, with nothing said to it. @throws RuntimeError bad_request when its machine cannot begin, and what {@link send} throws */
   async create(): Promise<void> {
-    let unborn: RuntimeError | undefined
-    await this.#pump.alone(async () => {
+    let creationError: RuntimeError | undefined
+    await this.#commitLoop.alone(async () => {
       if (this.seq > 0 || this.leaving || this.#gone) return
-      unborn = this.#state.bear(this.#host.environment.clock.now())
-      if (unborn) return
-      this.#tide.rise()
+      creationError = this.#state.create(this.#host.environment.clock.now())
+      if (creationError) return
+      this.#uncommitted.begin()
       const commit = await this.#committer.note({})
-      this.#tide.fall()
-      await this.#letOut(commit, [], [], false)
+      this.#uncommitted.end()
+      await this.#releaseOutputs(commit, [], [], false)
     })
-    if (unborn) throw unborn
+    if (creationError) throw creationError
     this.#alive()
   }
 
   #enqueue(waiting: Arriving): void {
     if (this.#gone) waiting.reject(this.#gone)
-    else this.#intake.add(waiting)
-    if (!this.#gone) this.#pump.start()
+    else this.#mailbox.add(waiting)
+    if (!this.#gone) this.#commitLoop.start()
   }
-
   async #cycle(): Promise<void> {
-    const batch = this.#intake.take()
+    const batch = this.#mailbox.take()
     const failed = this.#effects.takeFailed()
     let crash: ErrorBody | undefined
     let rebuilt = false
-    this.#tide.rise()
+    this.#uncommitted.begin()
     try {
       this.#state.tick(this.#host.environment.clock.now())
-      const { applied, trouble } = await this.#state.applyAll(batch)
+      const done = this.#state.applyAll(batch)
+      const { applied, trouble } = done instanceof Promise ? await done : done
       crash = trouble?.crash ?? (failed[0] && errorBody(failed[0].error))
-      if (applied.length === 0 && !crash && !trouble) return this.#tide.fall()
+      if (applied.length === 0 && !crash && !trouble) return this.#uncommitted.end()
       const outputs = applied.flatMap((one) => one.outputs)
       const extra = { ...(crash ? verdict(crash, this.#state.ledger, this.#host.limits) : {}), ...(trouble ? { refused: trouble.refused } : {}) }
       const commit = await this.#committer.commit(applied, outputs, extra)
-      this.#tide.fall()
+      this.#uncommitted.end()
       rebuilt = trouble !== undefined
-      await this.#letOut(commit, applied, outputs, rebuilt)
+      const after = this.#releaseOutputs(commit, applied, outputs, rebuilt)
+      if (after) await after
     } catch (error) {
       for (const { reject } of batch) reject(error)
       throw error
@@ -209,21 +209,21 @@ export class Root {
   }
 
   /** The commit is durable: now the world may see what it caused, in the order in which it was caused. */
-  #letOut(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> | undefined {
+  #releaseOutputs(commit: Commit, applied: Applied[], outputs: Output[], rebuilt: boolean): Promise<void> | undefined {
     this.#alive() // the snapshot of a root that leaves may share a transaction with this commit, and be told first
     const { environment, limits } = this.#host
     const replica = this.#state.present()
     this.#lastActive = environment.clock.now()
     for (const { waiting } of applied) waiting.resolve({ seq: commit.seq, at: commit.at, duplicate: false, emitted: waiting.emitted })
-    const all = [...this.#state.birth.splice(0), ...outputs]
-    this.#effects.owe(all, commit.seq)
+    const all = [...this.#state.initialOutputs.splice(0), ...outputs]
+    this.#effects.addPending(all, commit.seq)
     this.#host.committed(this, commit, emittedBy(all), false)
     // After a rebuild all effects begin again, after a pause, and get everything that they were sent.
-    this.#effects.run(rebuilt ? all.filter(lasting) : all, replica, commit.epoch)
+    this.#effects.run(rebuilt ? all.filter(mustBeRepeated) : all, replica, commit.epoch)
     if (!rebuilt) this.#effects.arm(replica, commit.at)
     const after = this.#host.moment(this, 'done', commit)
     // A snapshot says that everything before it has been done.
-    const save = () => (this.#effects.owing ? undefined : this.#state.saveEvery(limits.snapshotEvery, environment.log))
+    const save = () => (this.#effects.hasPending ? undefined : this.#state.saveEvery(limits.snapshotEvery, environment.log))
     return after ? after.then(save) : save()
   }
 
@@ -235,8 +235,8 @@ export class Root {
     if (this.quarantine) {
       environment.log.error({ actor: this.name, error: crash }, 'an actor failed too often and was quarantined')
       this.#effects.stopAll(replica)
-      this.#effects.disown()
-      return this.#intake.rejectAll(quarantinedError(this.name, this.quarantine))
+      this.#effects.discardPending()
+      return this.#mailbox.rejectAll(quarantinedError(this.name, this.quarantine))
     }
     if (crash) environment.log.error({ actor: this.name, error: crash }, 'an actor failed and is restarted from its journal')
     if (crash) await this.#pause.wait(environment.clock, backoffMs(ledger.crashes, ledger.at, limits))
@@ -248,7 +248,7 @@ export class Root {
   /** Takes a quarantined root into service again, from where its journal ends. @returns whether it was one when its turn came @throws RuntimeError drift … */
   async revive(): Promise<boolean> {
     let revived = false
-    await this.#pump.alone(async () => {
+    await this.#commitLoop.alone(async () => {
       const past = this.quarantine && !this.leaving && !this.#gone ? await this.#state.read() : undefined
       if (!past?.replica) return
       await this.#redo(past.replica, past.doubtful, { revived: true })
@@ -269,10 +269,10 @@ export class Root {
   async #leave(): Promise<void> {
     if (this.#phase === 'open') this.#phase = 'closing'
     this.#pause.end()
-    await this.#pump.idle()
+    await this.#commitLoop.idle()
     // Alone: what an effect says meanwhile must not get into the snapshot without a commit.
     const parts = { state: this.#state, effects: this.#effects, committer: this.#committer, log: this.#host.environment.log }
-    await this.#pump.alone(() => settleAccounts(parts, () => this.#gone === undefined))
+    await this.#commitLoop.alone(() => writeRelease(parts, () => this.#gone === undefined))
     this.#release(notHereError(this.name))
   }
 
@@ -290,11 +290,11 @@ export class Root {
     const gone = lostError(this.name, reason)
     this.#gone = gone
     this.#phase = 'gone'
-    this.#tide.fall()
+    this.#uncommitted.end()
     if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
     this.#pause.end()
     if (this.replica) this.#effects.stopAll(this.replica)
-    this.#intake.rejectAll(gone)
+    this.#mailbox.rejectAll(gone)
     this.#host.released(this, gone)
   }
 }

@@ -7,14 +7,14 @@ import { beingImported, type Journal } from '../../contracts/transport.ts'
 import { overtaken } from '../journal/append.ts'
 import { wholeCopy } from '../journal/journal-value.ts'
 import { emptyLedger, type Ledger } from '../journal/ledger.ts'
-import { type Past, readPast } from '../journal/recovery.ts'
+import { type Recovered, recover } from '../journal/recovery.ts'
 import { encodeSnapshot } from '../journal/snapshots.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
-import { lookAgain, type Twin, twinOf } from '../replica/second-application.ts'
-import { emittedBy, type Output, type Outside } from '../replica/sink.ts'
+import { applyAgain, type Twin, twinOf } from '../replica/second-application.ts'
+import { eventsIn, type Output, type ReplicaSink } from '../replica/sink.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
-import { birthError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
+import { createFailedError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
@@ -30,7 +30,7 @@ type StateOptions = {
   journal: Journal
   address: Address
   registration: Registration
-  outside: Outside
+  outside: ReplicaSink
   /** A tree is broken and about to be replaced. */
   broken(replica: Replica): void
 }
@@ -41,7 +41,7 @@ export class State {
   ledger: Ledger = emptyLedger()
   replica: Replica | undefined
   /** What the initial transition let out, until its commit is durable. */
-  birth: Output[] = []
+  initialOutputs: Output[] = []
   /** Whether the present epoch is this object's own. The first commit claims it, and one after every rebuild. */
   claimed = false
   /** Sequence up to which the snapshot reaches. */
@@ -56,9 +56,9 @@ export class State {
   }
 
   /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
-  async read(): Promise<Past> {
+  async read(): Promise<Recovered> {
     const { journal, address, registration, outside } = this.#options
-    const past = await readPast(journal, address, registration, { outside })
+    const past = await recover(journal, address, registration, { outside })
     // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
     const head = past.replica && (await journal.head(address))
     if (head?.wakeAt === beingImported) throw halfImportedError(this.#name)
@@ -84,9 +84,9 @@ export class State {
   }
 
   /** Makes it, with nothing said to it, as of now. @returns why it cannot be */
-  bear(now: number): RuntimeError | undefined {
+  create(now: number): RuntimeError | undefined {
     this.tick(now)
-    return this.unborn()
+    return this.creationError()
   }
 
   /** The replica in the epoch of the commit that is being made; the first one is born here. */
@@ -96,7 +96,7 @@ export class State {
     if (!this.replica) {
       this.createWith(registration.defaultInput?.(address.id))
       this.replica = new Replica({ registration, input: this.#createInput, at: this.ledger.at, epoch, outside })
-      this.birth = this.replica.takeOutputs()
+      this.initialOutputs = this.replica.takeOutputs()
     }
     this.replica.enter(epoch)
     return this.replica
@@ -106,7 +106,7 @@ export class State {
   applyAll(batch: Waiting[]): Result | Promise<Result> {
     const applied: Applied[] = []
     // Machines of our own are not looked at.
-    if (this.#options.registration.secondLook) return this.#applyEach(batch, applied)
+    if (this.#options.registration.determinismCheck) return this.#applyEach(batch, applied)
     for (const [index, waiting] of batch.entries()) {
       const failure = this.#answered(waiting, applied) ? undefined : this.#apply(waiting, applied)
       if (failure) return this.#applyEach(batch.slice(index), applied, failure)
@@ -165,28 +165,28 @@ export class State {
   }
 
   #answerUnborn(waiting: Waiting): boolean {
-    const error = this.unborn()
+    const error = this.creationError()
     if (error) waiting.reject(error)
     return error !== undefined
   }
 
   /** Why it cannot begin: a machine that fails, or ends, in its initial transition is not created, and takes no message. */
-  unborn(): RuntimeError | undefined {
+  creationError(): RuntimeError | undefined {
     const born = !this.replica
     const failure = this.present().failure ?? (born ? this.#unlikeAtBirth() : undefined)
     if (!failure || this.ledger.seq > 0) return undefined
     this.replica = undefined
-    this.birth = []
+    this.initialOutputs = []
     this.#createInput = undefined
-    return birthError(this.#name, errorBody(failure.error))
+    return createFailedError(this.#name, errorBody(failure.error))
   }
 
   #unlikeAtBirth(): { error: RuntimeError } | undefined {
     const { registration } = this.#options
     const live = this.present()
-    if (!registration.secondLook?.wants('')) return undefined
-    const birth = { registration, input: this.#createInput, at: this.ledger.at, epoch: live.epoch, seed: live.chance.seed }
-    const error = lookAgain(registration, this.#name, () => new Replica(birth), live, this.birth)
+    if (!registration.determinismCheck?.wants('')) return undefined
+    const creation = { registration, input: this.#createInput, at: this.ledger.at, epoch: live.epoch, seed: live.chance.seed }
+    const error = applyAgain(registration, this.#name, () => new Replica(creation), live, this.initialOutputs)
     return error && { error }
   }
 
@@ -196,9 +196,9 @@ export class State {
     replica.apply(waiting.input, this.ledger.at)
     const outputs = replica.takeOutputs()
     if (replica.failure) return errorBody(replica.failure.error)
-    const unlike = twin && lookAgain(this.#options.registration, this.#name, twin, replica, outputs, waiting.input)
+    const unlike = twin && applyAgain(this.#options.registration, this.#name, twin, replica, outputs, waiting.input)
     if (unlike) return unlike.toJSON()
-    if (outputs.length > 0) waiting.emitted = emittedBy(outputs).map(({ event }) => event)
+    if (outputs.length > 0) waiting.emitted = eventsIn(outputs)
     applied.push({ waiting, outputs })
     return undefined
   }
@@ -207,7 +207,7 @@ export class State {
   async #refolded(applied: Applied[]): Promise<Replica | undefined> {
     if (this.ledger.seq > refoldMax) return undefined
     const { journal, address, registration } = this.#options
-    const { replica } = await readPast(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
+    const { replica } = await recover(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
     replica?.enter(this.present().epoch)
     for (const { waiting } of applied) replica?.apply(waiting.input, this.ledger.at)
     replica?.takeOutputs()
@@ -230,8 +230,7 @@ export class State {
     const replica = this.present()
     const { ledger, claimed } = this
     const { machine, signature, noted } = this.#options.registration
-    const said = emittedBy([...this.birth, ...outputs]).map(({ event }) => event)
-    const notes = noted ? said.filter(noted) : []
+    const notes = noted ? eventsIn([...this.initialOutputs, ...outputs]).filter(noted) : []
     const seed = replica.chance.takeFresh()
     return {
       v: 1,
@@ -257,7 +256,7 @@ export class State {
     const { effects, timers } = this.present()
     const { at } = this.ledger
     if (quarantine) return { wakeAt: null, at }
-    const acts = [...this.birth, ...outputs].some(({ kind }) => kind === 'action')
+    const acts = [...this.initialOutputs, ...outputs].some(({ kind }) => kind === 'action')
     return { wakeAt: effects.size > 0 || acts || owed ? 0 : timers.nextDue(), at }
   }
 
@@ -270,7 +269,7 @@ export class State {
   async save(log: Logger): Promise<void> {
     const { journal, address, registration } = this.#options
     const { ledger, replica } = this
-    if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.birth.length > 0) return
+    if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
     const { seq } = ledger
     const bytes = encodeSnapshot(address, registration, ledger, replica)
     if (!bytes) return

@@ -58,6 +58,13 @@ export class Pause {
 export const noSuchError = (name: string): RuntimeError =>
   new RuntimeError('not_found', `there is no ${name}`, { hint: 'it begins with its first message' })
 
+/** Of an event, a decision and a question alike. */
+export const shuttingDownError = (): RuntimeError =>
+  new RuntimeError('closed', 'this runtime is shutting down', {
+    retryable: true,
+    hint: 'ask the same again when it is back; what was accepted continues then',
+  })
+
 export const notHereError = (name: string): RuntimeError =>
   new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })
 
@@ -99,7 +106,7 @@ export const isSendersAffair = (failure: ErrorBody, input: Input): boolean =>
   (isUnnamed(failure) || isUnlike(failure)) && !('timer' in input) && !('from' in input)
 
 /** The machine could not even begin: nothing was written, so another input may do better. */
-export const birthError = (name: string, failure: ErrorBody): RuntimeError =>
+export const createFailedError = (name: string, failure: ErrorBody): RuntimeError =>
   isUnlike(failure)
     ? RuntimeError.from(failure)
     : new RuntimeError('bad_request', `${name} cannot begin: ${failure.message}`, {

@@ -2,13 +2,13 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { createActor, fromPromise } from 'xstate'
 import type { CommandInput } from '../../contracts/commands.ts'
+import { actorClock } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { Approval, TurnOutput } from '../../contracts/turn.ts'
-import type { Parts, RunEvent, Session } from '../../runtime/index.ts'
+import { answerText, type Parts, type RunEvent, type Session } from '../../runtime/index.ts'
 import { errorHeaders } from '../nats/micro-service.ts'
 import { promptIn, protocolStatus } from './agent-request.ts'
-import { answerText } from './answer-text.ts'
 import { type PromptDecision, promptMachine } from './prompt.machine.ts'
 
 /** Characters of a chunk: each may become six bytes of JSON, and the message has to fit. */
@@ -63,9 +63,9 @@ export const answerPrompt = (
   const questions = new Map<string, () => void>()
   let failure: ErrorBody | undefined
 
-  const say = (said: string): void => {
-    for (let at = 0; at < said.length; at += chunkCharsMax) caller.chunk('response', said.slice(at, at + chunkCharsMax))
-    if (said !== '') actor.send({ type: 'said' })
+  const say = (piece: string): void => {
+    for (let at = 0; at < piece.length; at += chunkCharsMax) caller.chunk('response', piece.slice(at, at + chunkCharsMax))
+    if (piece !== '') actor.send({ type: 'said' })
   }
   const waits = (approval: Approval): void => actor.send({ type: 'approval', approval })
 
@@ -76,7 +76,7 @@ export const answerPrompt = (
       if (event.type === 'delta') say(answered.delta(event))
       else if (event.type === 'approval') waits(event)
       else if (event.type === 'decided') actor.send({ type: 'decided', callId: event.callId })
-      else if (event.type === 'final') say(answered.rest(event.text))
+      else if (event.type === 'final') say(answered.rest([event.text]))
     }
     for await (const event of events) hear(event)
     await outcome
@@ -107,10 +107,7 @@ export const answerPrompt = (
     actors: { answer: fromPromise(answer), decide: fromPromise(({ input }: { input: PromptDecision }) => decide(input)) },
   })
   const actor = createActor(machine, {
-    clock: {
-      setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number,
-      clearTimeout: (handle) => clock.clearTimeout(handle),
-    },
+    clock: actorClock(clock),
   })
   actor.on('ack', () => caller.chunk('status', 'ack'))
   actor.on('question', ({ approval, why }) => {

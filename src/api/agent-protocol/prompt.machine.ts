@@ -8,7 +8,7 @@ type PromptEvent =
   | { type: 'said' }
   /** A tool call of the turn waits for a person. */
   | { type: 'approval'; approval: Approval }
-  /** Somebody has decided about it, whoever and wherever. */
+  /** A decision about it was made, here or through another door. */
   | { type: 'decided'; callId: string }
   /** What the caller answered to a question. */
   | { type: 'reply'; callId: string; text: string }

@@ -1,7 +1,9 @@
 /** The routes of a node. */
+
 import type { Socket } from 'node:net'
 import { type Context, Hono } from 'hono'
 import { type CommandName, isCommand } from '../../contracts/commands.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
@@ -62,10 +64,10 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
     return json(
       statusOf(body),
       { error: body },
-      {
-        ...(body.code === 'unauthorised' ? { 'www-authenticate': 'Bearer' } : {}),
-        ...(typeof body.data?.retryAfter === 'number' ? { 'retry-after': String(body.data.retryAfter) } : {}),
-      },
+      definedOf({
+        'www-authenticate': body.code === 'unauthorised' ? 'Bearer' : undefined,
+        'retry-after': typeof body.data?.retryAfter === 'number' ? String(body.data.retryAfter) : undefined,
+      }),
     )
   })
   app.notFound(() => {
@@ -79,7 +81,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   app.get('/readyz', async () => {
     const health = await runtime().health()
     const ready = health.ready && !draining.aborted
-    return json(ready ? 200 : 503, { ...health, ready, ...(draining.aborted ? { detail: 'shutting down' } : {}) })
+    return json(ready ? 200 : 503, { ...health, ready, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) })
   })
 
   app.use(async (context, next) => {

@@ -1,5 +1,5 @@
 /**
- * Bounds the connections of a server. Where there are too many, the oldest one on which nobody has shown the right token goes: whoever has it gets in
+ * Bounds the connections of a server. Where there are too many, the oldest one on which nobody has shown the right token goes: a caller that has it gets in
  * while others only hold connections open.
  */
 import type { Server } from 'node:http'

@@ -30,7 +30,7 @@ export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked &
 const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock, ended: () => void): Response => {
   const address = { kind: 'session', id: key }
   formatAddress(address)
-  // Before the response begins: whoever has its headers misses nothing.
+  // Before the response begins: a reader that has its headers misses nothing.
   const last = context.req.header('last-event-id')
   const listening = runtime.events(address, last)
   return streamSSE(context, async (stream) => {

@@ -50,7 +50,7 @@ export type Caller = {
 }
 
 /**
- * The token comes as a header only: an address ends up in histories and logs. The right one is looked for first, so that whoever has it gets in also
+ * The token comes as a header only: an address ends up in histories and logs. The right one is looked for first, so that a caller that has it gets in also
  * from an address from which others try wrong ones: those, and only those, are answered 429 after some. It leaves a guesser every try that the
  * connection can carry, which does not help against tokens that cannot be guessed; weak ones are refused at the start.
  * @returns who calls @throws RuntimeError unauthorised, rate_limited

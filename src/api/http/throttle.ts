@@ -1,4 +1,4 @@
-/** Who tries wrong tokens is slowed down, by address. A right token is never counted, whoever else tries from the same address. */
+/** Slows down callers that try wrong tokens, by address. A right token is never counted, also where others try wrong ones from the same address. */
 import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { GatewayLimits } from './limits.ts'

@@ -1,4 +1,4 @@
-/** The token of a node: made at first start, kept beside its data, known to whoever may read that folder. */
+/** The token of a node: made at first start, kept beside its data, known to every user who may read that folder. */
 import { createHash, randomBytes, timingSafeEqual } from 'node:crypto'
 import { chmodSync, closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 import { join } from 'node:path'

@@ -27,7 +27,7 @@ type FrontDoor = {
   idle(timeoutMs: number): Promise<void>
 }
 
-export const openFrontDoor = (parts: RuntimeParts): FrontDoor => {
+export const serveCommands = (parts: RuntimeParts): FrontDoor => {
   const { transport, environment, subjects: names } = parts
   const { bus } = transport
   const running = new Set<Promise<void>>()

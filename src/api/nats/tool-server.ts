@@ -139,7 +139,7 @@ const check = (name: string, tools: readonly Tool[]): void => {
 }
 
 const metadataOf = (tool: Tool): Record<string, string> => ({
-  schema: JSON.stringify(tool.inputSchema ?? inputSchemaOf(tool.name, tool.input)),
+  schema: JSON.stringify(tool.jsonSchema ?? inputSchemaOf(tool.name, tool.input)),
   description: tool.description,
   onCrash: tool.onCrash,
   timeoutMs: String(tool.timeoutMs),

@@ -1,4 +1,4 @@
-/** A conversation in a terminal or a pipe: whoever writes into it listens to its session, as the web chat does. */
+/** A conversation in a terminal or a pipe: the person who writes into it listens to its session, as the web chat does. */
 import type { Channel } from '../../contracts/channel.ts'
 
 /** Text as it is, in blocks while it is written, and as long as it gets. */

@@ -1,4 +1,4 @@
-/** The web chat of our own: its pages listen to the session, so a message has arrived when the session says it. */
+/** People who read the stream of the session, as a web page does: a message has arrived when the session says it. */
 import type { Channel } from '../../contracts/channel.ts'
 
 /** The event `block` that every delivery brings about is the message: pages know it by its key if it comes again after a crash. */

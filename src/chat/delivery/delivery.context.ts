@@ -1,5 +1,7 @@
 /** What a delivery knows and what it tells its effect, as pure functions; the chart in delivery.machine.ts says when they are used. */
+
 import type { Delivery, SendKind } from '../../contracts/channel.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { Payload, Route } from '../../contracts/reply.ts'
 import type { LoopOutput } from '../../contracts/turn.ts'
@@ -15,8 +17,8 @@ export type Delivered = { key: string; kind: SendKind }
 
 /** Why something was not sent: nothing in it, the token for it, no need for it, streaming given up, or nowhere to send it. */
 export type SkipReason = 'empty' | 'silent' | 'heartbeat' | 'duplicate' | 'dropped' | 'no_channel'
-export type SkipCounts = Partial<Record<SkipReason, number>>
-export type SendCounts = Record<SendKind, number>
+type SkipCounts = Partial<Record<SkipReason, number>>
+type SendCounts = Record<SendKind, number>
 
 /** What the effect reports. */
 export type DeliverReport =
@@ -83,8 +85,7 @@ export const effectInput = ({ session, runId, aside, route, delivery = {}, messa
     runId,
     route,
     delivery,
-    ...(aside === undefined ? {} : { aside }),
-    ...(messageId === undefined ? {} : { messageId }),
+    ...definedOf({ aside, messageId }),
   }
 
 /** What the effect has to do about something that its turn does; nothing about a tool of which nobody wants to know how it ended. */
@@ -92,13 +93,13 @@ export const orderFor = ({ turn, verbose }: DeliveryContext, event: PublisherEve
   switch (event.type) {
     case 'model.started': {
       const prefix = turn ? prefixFor(turn.profile, event.model) : undefined
-      return { type: 'delivery.start', attempt: event.attempt, ...(prefix === undefined ? {} : { prefix }) }
+      return { type: 'delivery.start', attempt: event.attempt, ...definedOf({ prefix }) }
     }
     case 'model.ended':
       return { type: 'delivery.end', text: event.text }
     case 'tool.started': {
       const text = toolStartText(verbose, event.name, event.input)
-      return { type: 'delivery.tool', callId: event.callId, ...(text === undefined ? {} : { payload: { text } }) }
+      return { type: 'delivery.tool', callId: event.callId, ...definedOf({ payload: text === undefined ? undefined : { text } }) }
     }
     case 'tool.ended': {
       const text = toolEndText(verbose, event.name, event.output)
@@ -122,5 +123,5 @@ export const delivered = ({ counts, failed, lost, aborted, skipped, output }: De
   aborted,
   skipped,
   ...output,
-  ...(lost > 0 ? { undelivered: lost } : {}),
+  ...definedOf({ undelivered: lost || undefined }),
 })

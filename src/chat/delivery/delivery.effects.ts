@@ -9,7 +9,7 @@ import type { SharedParts } from '../../runtime/index.ts'
 import type { Channels } from '../channels/channel-table.ts'
 import type { Delivered, DeliverInput, DeliverOrder, DeliverReport } from './delivery.context.ts'
 import { deliveryMachine } from './delivery.machine.ts'
-import { Delivering } from './turn-delivery.ts'
+import { deliverTurn, type TurnDelivery } from './turn-delivery.effects.ts'
 
 type DeliverServices = {
   channel(id: string): Channel | undefined
@@ -34,39 +34,37 @@ export const deliver = ({
 }: DeliverServices): CallbackActorLogic<DeliverOrder, DeliverInput, DeliveryOutput> =>
   fromCallback<DeliverOrder, DeliverInput, DeliveryOutput>(({ input, receive, sendBack, emit, self }) => {
     const channel = find(input.route.channel)
-    const report = (said: DeliverReport): void => {
-      if (channel?.repeatable && said.type === 'block.sent') effect(self).tell(said)
-      else sendBack(said)
+    const report = (message: DeliverReport): void => {
+      if (channel?.repeatable && message.type === 'block.sent') effect(self).tell(message)
+      else sendBack(message)
     }
-    const delivering = new Delivering({ input, channel, clock, random, log, report, emit: emit as (event: DeliveryOutput | AnyEvent) => void })
-    let early: (() => void)[] | undefined = []
-    const inTurn = (work: () => void): void => void (early ? early.push(work) : work())
+    const live = emit as (event: DeliveryOutput | AnyEvent) => void
+    let turn: TurnDelivery | undefined
     const known: Delivered[] = []
+    const early: ((turn: TurnDelivery, replayed: boolean) => void)[] = []
+    const inTurn = (work: (turn: TurnDelivery, replayed: boolean) => void): void => void (turn ? work(turn, false) : early.push(work))
     receive((order) => {
-      if (order.type !== 'known') inTurn(() => delivering.obey(order))
-      else if (early) known.push({ key: order.key, kind: order.kind })
+      if (order.type !== 'known') inTurn((begun, replayed) => begun.obey(order, replayed))
+      else if (!turn) known.push({ key: order.key, kind: order.kind })
     })
-    const deafen = hear(input.session, (event) => inTurn(() => delivering.hear(event)))
+    const deafen = hear(input.session, (event) => inTurn((begun) => begun.hear(event)))
     let stopped = false
     queueMicrotask(() => {
-      const works = early ?? []
-      early = undefined
       if (stopped) return
-      delivering.begin(known)
-      delivering.replaying = effect(self).restarted
-      for (const work of works) work()
-      delivering.replaying = false
+      const begun = deliverTurn({ input, channel, known, clock, random, log, report, emit: live })
+      turn = begun
+      for (const work of early) work(begun, effect(self).restarted)
     })
     return () => {
       stopped = true
       deafen()
-      delivering.stop()
+      turn?.stop()
     }
   })
 
 export const deliverServices = ({ outputs, environment }: SharedParts, channels: Channels): DeliverServices => ({
   channel: (id) => channels.get(id),
-  // A turn lives where its session does: what the bus says of it is hearsay.
+  // A turn lives where its session does: what the bus says of it is untrusted.
   hear: (session, listener) => outputs.listenHere(formatAddress({ kind: 'session', id: session }), ({ event }) => listener(event)),
   clock: environment.clock,
   random: () => environment.random.next(),

@@ -4,7 +4,7 @@ import type { AnyEvent } from '../../contracts/journal.ts'
 /** @property anew the call was begun again, by a host that took over: what was heard before does not count */
 type Heard = { kind: 'text' | 'reasoning'; text: string; attempt: number; anew: boolean }
 
-export class Hearing {
+export class DeltaReader {
   /** Attempts below are over. */
   readonly #from: number
   #attempt: number | undefined

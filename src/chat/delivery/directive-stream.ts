@@ -1,4 +1,4 @@
-/** What a model says to users in one message, while it is being written: without reasoning, tags, orders and tokens (OC-67, 75, 78, 79). */
+/** What a model says to users in one message, while it is being written: without reasoning, tags, directives and tokens (OC-67, 75, 78, 79). */
 import type { FullDelivery } from '../../contracts/channel.ts'
 import { type Directed, modelDirectives } from './model-directives.rules.ts'
 import { partialText, withoutTokens } from './silent-tokens.rules.ts'
@@ -7,7 +7,7 @@ import { visibleText } from './visible-text.rules.ts'
 /** A text that may yet turn out to be a token is held back until it is this long. */
 const openingMax = 200
 
-export class Spoken {
+export class DirectiveStream {
   readonly #tokens: FullDelivery['tokens']
   readonly #visible: ReturnType<typeof visibleText>
   readonly #directives: ReturnType<typeof modelDirectives>

@@ -41,16 +41,16 @@ const unknown = 'Something went wrong while answering. Please try again.'
 
 const fixedText = (error: ErrorBody): string | undefined => {
   const { code } = error
-  const said = providerText(error)
+  const words = providerText(error)
   if (code === 'provider_rejected') {
     const refused = refusedHistory(error)
     if (refused === 'corrupted_calls') return 'The record of tool calls in this conversation is damaged. Please begin a new session and try again.'
     if (refused === 'role_ordering') return 'The model did not accept the order of the messages. Please try again, or begin a new session.'
-    if (imageTooLarge.test(said)) return 'The image is too large for the model. Please send a smaller one.'
+    if (imageTooLarge.test(words)) return 'The image is too large for the model. Please send a smaller one.'
   }
-  if (overload.test(said) && (code === 'provider_unavailable' || code === 'provider_rate_limit'))
+  if (overload.test(words) && (code === 'provider_unavailable' || code === 'provider_rate_limit'))
     return 'The model is overloaded at the moment. Please try again in a while.'
-  if (code === 'provider_unavailable' && socketDrop.test(said))
+  if (code === 'provider_unavailable' && socketDrop.test(words))
     return 'The connection to the model broke off. Its server may be down, or the conversation too long for it.'
   return texts[code]
 }

@@ -46,7 +46,7 @@ export const modelDirectives = ({ messageId }: DirectiveOptions = {}) => {
       last = text.at(-1) ?? last
       at += length
     }
-    const obey = ({ kind, id, length }: Tag): void => {
+    const apply = ({ kind, id, length }: Tag): void => {
       if (kind === 'voice') directed.voice = true
       else {
         const replyTo = id ?? messageId
@@ -69,7 +69,7 @@ export const modelDirectives = ({ messageId }: DirectiveOptions = {}) => {
       const address = bare(waiting.slice(begin, end), tags)
       const judged = judge(address)
       if (judged === 'text') return false
-      for (const tag of tags) obey(tag)
+      for (const tag of tags) apply(tag)
       directed[judged].push(address)
       at = Math.min(end + 1, waiting.length)
       return true
@@ -110,7 +110,7 @@ export const modelDirectives = ({ messageId }: DirectiveOptions = {}) => {
         continue
       }
       if (tag) {
-        obey(tag)
+        apply(tag)
         swallowed = last === '\n' ? 'line' : /\s/.test(last) ? 'blanks' : 'nothing'
         continue
       }

@@ -1,6 +1,7 @@
 /** What users get of what a turn has said: the one place where an answer becomes messages (OC-74…87). */
 
 import { deliveryDefaults } from '../../contracts/channel.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { modelIdOf, providerOf } from '../../contracts/model-ref.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import type { PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
@@ -45,7 +46,7 @@ export const published = (
 ): Decorated & { output: PublisherOutput } => {
   const { outcome, ...messages } = rendered(answer, { session, profile, facts, ...settingsOf(facts.delivery) })
   const reply = replyOf(messages, answer.text)
-  return { ...messages, output: { ...(outcome === undefined ? {} : { outcome }), ...(reply === undefined ? {} : { reply }) } }
+  return { ...messages, output: definedOf({ outcome, reply }) }
 }
 
 const settingsOf = (delivery: TurnFacts['delivery']): Pick<Told, 'tokens' | 'replyTo' | 'tagsWhenOff' | 'finalOnly' | 'streamed'> => {
@@ -85,14 +86,14 @@ const rendered = (answer: LoopOutput, told: Told): Rendered => {
           sent.reduce<SentTexts>((known, { text }) => rememberSent(known, text), []),
           texts,
         )
-  const said = payloads.length > 0 ? payloads : toolFailure(answer)
-  if (said.length === 0) return { ...nothing, outcome: 'silent' }
+  const contents = payloads.length > 0 ? payloads : toolFailure(answer)
+  if (contents.length === 0) return { ...nothing, outcome: 'silent' }
   const facts = decorations(answer, told)
-  if (facts === undefined) return { leading: [], payloads: said, trailing: [], outcome: 'replied' }
-  if (!told.streamed) return { ...decorate(said, facts), outcome: 'replied' }
+  if (facts === undefined) return { leading: [], payloads: contents, trailing: [], outcome: 'replied' }
+  if (!told.streamed) return { ...decorate(contents, facts), outcome: 'replied' }
   // What was streamed is not sent again, and a line below it would be lost with it.
   const { usage: _, ...others } = facts
-  return { ...decorate(said, others), trailing: decorate([], facts).trailing, outcome: 'replied' }
+  return { ...decorate(contents, others), trailing: decorate([], facts).trailing, outcome: 'replied' }
 }
 
 /** Chat behind the turns of a session. Only where a message came from a channel is there somebody to send to while the turn goes on. */
@@ -104,7 +105,7 @@ export const chatPublisher = (logic: Publisher['logic']): Publisher => ({
 
 /** A text in which nothing could be meant for us: most are. */
 const isPlain = (text: string, { silent, heartbeat }: Tokens): boolean =>
-  text.trim() !== '' && !/[<`]|\[\[|MEDIA:|\n\s*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
+  text.trim() !== '' && !/[<`]|\[\[|MEDIA:|\n[^\S\n]*\n/.test(text) && !text.includes(silent) && !text.includes(heartbeat)
 
 const spoken = (
   { texts }: LoopOutput,
@@ -119,16 +120,15 @@ const spoken = (
       refused: _,
       ...directed
     } = parseModelDirectives(cleanText(text, { finalOnly }), messageId === undefined ? {} : { messageId })
-    const said: Payload = { ...directed, ...(rest.trim() === '' ? {} : { text: rest.trim() }), ...(media.length === 0 ? {} : { media }) }
-    const payload = heartbeat ? heartbeatAlert(said, tokens) : withoutTokens(said, tokens).payload
+    const whole: Payload = {
+      ...directed,
+      ...definedOf({ text: rest.trim() || undefined, media: media.length === 0 ? undefined : media }),
+    }
+    const payload = heartbeat ? heartbeatAlert(whole, tokens) : withoutTokens(whole, tokens).payload
     return payload && isRenderable(payload) ? [payload] : []
   })
   if (messageId === undefined && payloads.every(({ replyTo: target }) => target === undefined)) return payloads
-  const threading = newThreading({
-    ...(replyTo === undefined ? {} : { mode: replyTo }),
-    ...(messageId === undefined ? {} : { messageId }),
-    ...(tagsWhenOff === undefined ? {} : { tagsWhenOff }),
-  })
+  const threading = newThreading(definedOf({ mode: replyTo, messageId, tagsWhenOff }))
   return threadAll(threading, payloads).payloads
 }
 
@@ -153,22 +153,24 @@ const decorations = (answer: LoopOutput, { session, profile, facts, tokens, stre
   const prefix = prefixFor(profile, model)
   const line = usageLine(
     // A side of which nothing is known counts as nothing on its way here.
-    {
-      ...(usage.inputTokens > 0 ? { input: usage.inputTokens } : {}),
-      ...(usage.outputTokens > 0 ? { output: usage.outputTokens } : {}),
-      ...(costUsd === null ? {} : { costUsd }),
-    },
+    definedOf({
+      input: usage.inputTokens || undefined,
+      output: usage.outputTokens || undefined,
+      costUsd: costUsd ?? undefined,
+    }),
     { mode, apiKey: !answer.flat, sessionKey: session },
   )
   return {
     tokens,
     verbose,
     streamed,
-    ...(facts.newSessionId === undefined ? {} : { newSessionId: facts.newSessionId }),
-    ...(compactions > 0 ? { compactions: facts.compactions + compactions } : {}),
-    ...(shown === 'on' && reasoning !== '' ? { reasoning } : {}),
-    ...(prefix === undefined ? {} : { prefix }),
-    ...(line === undefined ? {} : { usage: line }),
+    ...definedOf({
+      newSessionId: facts.newSessionId,
+      compactions: compactions > 0 ? facts.compactions + compactions : undefined,
+      reasoning: shown === 'on' && reasoning !== '' ? reasoning : undefined,
+      prefix,
+      usage: line,
+    }),
   }
 }
 
@@ -179,7 +181,7 @@ export const prefixFor = ({ responsePrefix: template, thinking = 'off', agent }:
   return responsePrefix(template, {
     model: modelIdOf(model),
     modelFull: model,
-    ...(provider === '' ? {} : { provider }),
+    ...definedOf({ provider: provider || undefined }),
     thinkingLevel: thinking,
     identity: { name: agent },
   })

@@ -1,27 +1,25 @@
 /** Leaves out of an answer what of it was sent before: by an attempt of the model that broke off, or by a process that crashed. */
-
-/** A block that was sent, by its key. */
-export type Said = { key: string; text: string }
+import type { SentBlock } from './dispatcher.context.ts'
 
 /**
  * Block by block, as long as the new text goes on as the old one did; from the first block on that differs, all is new. White space says nothing.
  * @param again told which block was found once more
  */
-export class Unsaid {
-  readonly #again: (said: Said) => void
-  #expected: Said[] = []
+export class ResumeText {
+  readonly #again: (said: SentBlock) => void
+  #expected: SentBlock[] = []
   /** Text that so far is the beginning of the block that is expected, or the white space behind one. */
   #held = ''
   #agreed = noneYet
   /** A block was found once more, and nothing that is new has come behind it. */
   #joint = false
 
-  constructor(again: (said: Said) => void) {
+  constructor(again: (said: SentBlock) => void) {
     this.#again = again
   }
 
   /** The text begins anew. @param said blocks that went out, before those still expected */
-  expect(said: Said[]): void {
+  expect(said: SentBlock[]): void {
     this.#expected = [...said, ...this.#expected]
     this.#held = ''
     this.#agreed = noneYet

@@ -11,14 +11,14 @@ const comparedCharsMin = 10
 
 /** Adds a text that a tool has sent with success. */
 export const rememberSent = (sent: SentTexts, text: string): SentTexts => {
-  const said = normalised(text)
-  return said.length < comparedCharsMin ? sent : [...sent, said].slice(-sentMax)
+  const compared = normalised(text)
+  return compared.length < comparedCharsMin ? sent : [...sent, compared].slice(-sentMax)
 }
 
 /** Whether a text equals one that was sent, contains it, or is contained in it. */
 export const wasSent = (sent: SentTexts, text: string): boolean => {
-  const said = normalised(text)
-  return said.length >= comparedCharsMin && sent.some((other) => said.includes(other) || other.includes(said))
+  const compared = normalised(text)
+  return compared.length >= comparedCharsMin && sent.some((other) => compared.includes(other) || other.includes(compared))
 }
 
 /** Payloads without text that was sent; one that has media as well keeps these. */

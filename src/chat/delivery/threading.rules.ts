@@ -1,4 +1,5 @@
 /** Which messages of an answer point at the message they answer (OC-76). */
+import { definedOf } from '../../contracts/defined.ts'
 import type { Payload, ReplyToMode } from '../../contracts/reply.ts'
 
 /**
@@ -11,7 +12,7 @@ export type Threading = { mode: ReplyToMode; messageId?: string; tagsWhenOff: bo
 /** At the beginning of an answer. @param mode what the channel says; one without a rule points every message */
 export const newThreading = ({ mode = 'all', messageId, tagsWhenOff = false }: Partial<Omit<Threading, 'pointed'>> = {}): Threading => ({
   mode,
-  ...(messageId === undefined ? {} : { messageId }),
+  ...definedOf({ messageId }),
   tagsWhenOff,
   pointed: false,
 })
@@ -22,7 +23,7 @@ export const thread = (state: Threading, payload: Payload): { state: Threading; 
   const target = asked ?? (state.mode === 'off' ? undefined : state.messageId)
   const allowed = { off: state.tagsWhenOff && replyTagged === true, first: !state.pointed, all: true }[state.mode]
   if (target === undefined || !allowed) return { state, payload: rest }
-  return { state: { ...state, pointed: true }, payload: { ...rest, replyTo: target, ...(replyTagged ? { replyTagged } : {}) } }
+  return { state: { ...state, pointed: true }, payload: { ...rest, replyTo: target, ...definedOf({ replyTagged }) } }
 }
 
 /** The same for several messages in their order. */

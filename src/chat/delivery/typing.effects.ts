@@ -1,7 +1,7 @@
 /** Shows on a channel that somebody types, as {@link typingMachine} decides. */
 import { createActor } from 'xstate'
 import type { Channel, DeliveryOutput, FullDelivery } from '../../contracts/channel.ts'
-import type { Clock, Logger } from '../../contracts/environment.ts'
+import { actorClock, type Clock, type Logger } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Route } from '../../contracts/reply.ts'
 import { type TypingEvent, typingMachine } from './typing.machine.ts'
@@ -39,7 +39,7 @@ export const showTyping = ({ channel, route, runId, typing, clock, log, emit }: 
   }
   const machine = createActor(typingMachine, {
     input: typing,
-    clock: { setTimeout: (callback, ms) => clock.setTimeout(callback, ms) as number, clearTimeout: (handle) => clock.clearTimeout(handle) },
+    clock: actorClock(clock),
   })
   machine.on('typing', () => {
     emit({ type: 'typing', runId, route, active: true })

@@ -14,14 +14,12 @@ export type TypingEvent =
   | { type: 'tool' }
   /** Nothing more will be said. */
   | { type: 'run.complete' }
-  /** Something waits to be sent, or nothing any more. */
-  | { type: 'dispatcher.busy' }
-  | { type: 'dispatcher.idle' }
+  /** Nothing more will be sent. */
   | { type: 'cleanup' }
 
 type TypingEmitted = { type: 'typing' } | { type: 'stopped' }
 
-type Context = FullDelivery['typing'] & { sawText: boolean; complete: boolean; sending: boolean }
+type Context = FullDelivery['typing'] & { sawText: boolean; complete: boolean }
 
 /**
  * Whether a channel shows that the agent is typing while a turn goes on. It runs beside the effect that delivers, and is not journalled. Once the turn is over and
@@ -39,8 +37,6 @@ export const typingMachine = setup({
     startsWithMessage: ({ context }) => mayType(context) && context.mode === 'message' && context.sawText,
     startsWithReasoning: ({ context }) => mayType(context) && context.mode === 'thinking',
     mayType: ({ context }) => mayType(context),
-    isSent: ({ context }) => !context.sending,
-    isComplete: ({ context }) => context.complete,
   },
   delays: {
     every: ({ context }) => context.everyMs,
@@ -51,18 +47,14 @@ export const typingMachine = setup({
     takeSignBack: emit({ type: 'stopped' }),
     noteText: assign({ sawText: true }),
     noteComplete: assign({ complete: true }),
-    noteSending: assign({ sending: true }),
-    noteSent: assign({ sending: false }),
   },
 }).createMachine({
   id: 'typing',
   description: 'Whether somebody is seen to type while a turn goes on.',
-  context: ({ input }) => ({ ...input, sawText: false, complete: false, sending: false }),
+  context: ({ input }) => ({ ...input, sawText: false, complete: false }),
   initial: 'idle',
   on: {
-    'run.complete': [{ guard: 'isSent', target: '.sealed' }, { actions: 'noteComplete' }],
-    'dispatcher.idle': [{ guard: 'isComplete', target: '.sealed' }, { actions: 'noteSent' }],
-    'dispatcher.busy': { actions: 'noteSending' },
+    'run.complete': { actions: 'noteComplete' },
     cleanup: '.sealed',
   },
   states: {

@@ -107,7 +107,7 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
     return visible
   }
 
-  const obey = ({ name, closing, empty }: Tag): void => {
+  const apply = ({ name, closing, empty }: Tag): void => {
     if (empty) return
     if (name === 'final') inFinal = inReasoning ? inFinal : !closing
     else {
@@ -136,7 +136,7 @@ export const visibleText = ({ finalOnly = false }: VisibleTextOptions = {}) => {
         continue
       }
       if (tag) {
-        obey(tag)
+        apply(tag)
         at += tag.length
         continue
       }
@@ -201,11 +201,11 @@ const withoutRepeats = (text: string): string => {
   let hasCode = false
 
   const endParagraph = (): void => {
-    const said = paragraph.join(' ').replace(/\s+/g, ' ').trim()
-    if (said === '') return
-    if (hasCode || said !== last) for (const line of paragraph) kept.push(line)
+    const text = paragraph.join(' ').replace(/\s+/g, ' ').trim()
+    if (text === '') return
+    if (hasCode || text !== last) for (const line of paragraph) kept.push(line)
     else while (kept.at(-1)?.trim() === '') kept.pop()
-    last = hasCode ? '' : said
+    last = hasCode ? '' : text
     paragraph = []
     hasCode = false
   }

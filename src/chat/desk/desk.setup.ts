@@ -1,6 +1,7 @@
 /** The names that the chart in desk.machine.ts uses: its guards, actions and actors. */
 
 import { assign, type DoneActorEvent, enqueueActions, sendParent, setup, stopChild } from 'xstate'
+import { definedOf } from '../../contracts/defined.ts'
 import type { DeskAnswer, DeskInput, DeskRequest, IncomingMessage, Remarks, SessionFacts } from '../../contracts/desk.ts'
 import type { DeskRecord, SessionOutput, SkipReason } from '../../contracts/session.ts'
 import type { Finish } from '../delivery/delivery.context.ts'
@@ -19,9 +20,9 @@ import {
   saysFirst,
   settingsIn,
   taken,
-} from '../inbound/admission.rules.ts'
-import type { Activation } from '../inbound/group-intro.rules.ts'
+} from './admission.rules.ts'
 import { annotationsOf } from './annotations.rules.ts'
+import type { Activation } from './group-intro.rules.ts'
 import { type Saying, sayings } from './sayings.rules.ts'
 
 /** @property activation that the model was told, or is to be told next */
@@ -49,7 +50,7 @@ const remarksOn = (message: IncomingMessage, session: SessionFacts): { remarks?:
   const always = questionsIn(message, session)
   const settings = settingsIn(directivesOf(message))
   const ifSteered = Object.keys(settings).length === 0 ? {} : { ifSteered: unsetText(settings) }
-  return always === '' && !ifSteered.ifSteered ? {} : { remarks: { ...(always === '' ? {} : { always }), ...ifSteered } }
+  return always === '' && !ifSteered.ifSteered ? {} : { remarks: { ...definedOf({ always: always || undefined }), ...ifSteered } }
 }
 
 export const deskSetup = setup({

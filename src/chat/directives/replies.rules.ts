@@ -1,4 +1,5 @@
-/** What a session answers to orders: the settings that they change, and the words. Pure. */
+/** What a session answers to directives: the settings that they change, and the words. Pure. */
+import { definedOf } from '../../contracts/defined.ts'
 import type { IncomingMessage as Message, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { Costs, SessionRecord } from '../../contracts/session.ts'
@@ -7,8 +8,8 @@ import type { SummaryOutput } from '../../contracts/turn.ts'
 import { summaryLine } from '../../machines/session/collect.rules.ts'
 import { settingsOf } from '../../machines/session/queue.rules.ts'
 import { configured, profileFor } from '../../machines/session/record.rules.ts'
+import { directivesOf, settingsIn, withOverrides } from '../desk/admission.rules.ts'
 import { type Annotations, annotationsOf } from '../desk/annotations.rules.ts'
-import { directivesOf, settingsIn, withOverrides } from '../inbound/admission.rules.ts'
 import type { Directive } from './directives.rules.ts'
 import { moneyText, tokensText } from './numbers.rules.ts'
 import { nextUsageMode } from './thinking.rules.ts'
@@ -16,7 +17,7 @@ import { nextUsageMode } from './thinking.rules.ts'
 /** `note` is for the model. */
 type Applied = { changes: ToggleChanges; text: string; note?: string }
 
-/** Carries out what a message orders, which says nothing else. */
+/** Applies the directives of a message that holds nothing else. */
 export const applied = (message: Message, session: SessionFacts): Applied => applyAll(directivesOf(message), message, session)
 
 /** What a message asks beside what it says to the model: its settings hold for it alone, and only what is wrong with one is told. */
@@ -36,7 +37,7 @@ const applyAll = (directives: readonly Directive[], message: Message, session: S
     lines.push(done.line)
     note = done.tell ?? note
   }
-  return { changes, text: lines.join('\n'), ...(note === undefined ? {} : { note }) }
+  return { changes, text: lines.join('\n'), ...definedOf({ note }) }
 }
 
 const isQuestion = ({ name }: Directive): boolean => name === 'status' || name === 'help' || name === 'commands' || name === 'whoami'

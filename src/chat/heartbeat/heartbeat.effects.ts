@@ -1,14 +1,17 @@
 /** Heartbeats of the agents that want one: an actor each, which asks in the session of the agent. */
+
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fromTask, registerMachine } from '../../actors/index.ts'
-import type { Agent, Heartbeat } from '../../contracts/agent.ts'
+import type { Heartbeat } from '../../contracts/agent.ts'
 import type { Channel } from '../../contracts/channel.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { pause } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import type { Session, SharedParts } from '../../runtime/index.ts'
 import { type Channels, channelNamed } from '../channels/channel-table.ts'
+import type { PeopleAgents } from '../chat-agents.ts'
 import type { deliveryActor } from '../delivery/delivery.effects.ts'
 import { routed } from '../delivery/route.rules.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
@@ -22,12 +25,10 @@ const defaultEveryMs = 30 * 60_000
 const defaultPrompt =
   'This is a heartbeat: nobody has written. Look whether something needs attention now, following the checklist if there is one. If not, answer HEARTBEAT_OK and nothing else. If so, write the message that the user is to get.'
 
-type Agents = ReadonlyMap<string, Agent>
-
 /** What each of them is: the definition may change between two of them. */
 type Parts = {
   shared: SharedParts
-  agents: Agents
+  agents: PeopleAgents
   channels: Channels
   workspace: string
   delivery: ReturnType<typeof deliveryActor>
@@ -50,7 +51,7 @@ export const registerHeartbeat = (parts: Parts) =>
   )
 
 /** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
-export const startHeartbeats = async ({ directory, environment }: SharedParts, agents: Agents): Promise<void> => {
+export const startHeartbeats = async ({ directory, environment }: SharedParts, agents: PeopleAgents): Promise<void> => {
   for (const agent of agents.values()) {
     if (!agent.heartbeat) continue
     const address = { kind: heartbeatKind, id: agent.name }
@@ -79,7 +80,7 @@ const look = async ({ shared, agents, channels, workspace }: Parts, { agent: nam
   const skip = skipReason({
     enabled: heartbeat !== undefined,
     now: at,
-    ...(heartbeat?.activeHours ? { hours: heartbeat.activeHours } : {}),
+    ...definedOf({ hours: heartbeat?.activeHours }),
     busy: snapshot !== undefined && snapshot.value !== 'awaiting-input',
     checklist: heartbeat?.checklist === undefined ? undefined : await readFile(join(workspace, heartbeat.checklist), 'utf8').catch(() => undefined),
     visibility,
@@ -89,7 +90,7 @@ const look = async ({ shared, agents, channels, workspace }: Parts, { agent: nam
     at,
     showOk: visibility.showOk,
     showAlerts: visibility.showAlerts,
-    ...(skip === undefined ? {} : { skip }),
+    ...definedOf({ skip }),
     ...(route && ready && (visibility.showAlerts || visibility.showOk)
       ? { route, delivery: resolveDelivery(channelNamed(channels, route.channel), { heartbeat: true }) }
       : {}),
@@ -100,8 +101,8 @@ const look = async ({ shared, agents, channels, workspace }: Parts, { agent: nam
 const readyMs = 5_000
 const isReady = async (channel: Channel, { environment }: SharedParts): Promise<boolean> => {
   const late = pause(environment.clock, readyMs).then(() => false)
-  const said = Promise.resolve(channel.heartbeatReady?.()).then((ready) => ready !== false)
-  return Promise.race([said, late])
+  const answer = Promise.resolve(channel.heartbeatReady?.()).then((ready) => ready !== false)
+  return Promise.race([answer, late])
 }
 
 /** Asked again after a crash it is the same message, and gets the answer that was given. */
@@ -111,7 +112,7 @@ const ask = async ({ shared, agents, session }: Parts, { agent: name, session: k
     idempotencyKey: id,
     queueMode: 'followup',
     heartbeat: true,
-    ...(heartbeat?.model ? { model: heartbeat.model } : {}),
+    ...definedOf({ model: heartbeat?.model }),
   })
   const { text, outcome, reply } = await run.result()
   const payloads: Payload[] = outcome === 'silent' ? [] : reply === undefined ? (text === '' ? [] : [{ text }]) : [reply].flat()

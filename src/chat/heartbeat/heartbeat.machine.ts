@@ -1,6 +1,7 @@
 import { assign, emit, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { Delivery } from '../../contracts/channel.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { defaultTokens, type Payload, type Route } from '../../contracts/reply.ts'
 import type { Counted } from '../delivery/delivery.context.ts'
 import { deliveryMachine } from '../delivery/delivery.machine.ts'
@@ -26,7 +27,7 @@ const saidBy = (context: Context): Payload[] =>
   isWell(context) ? [{ text: context.look?.delivery?.tokens?.heartbeat ?? defaultTokens.heartbeat }] : (context.asked?.payloads ?? [])
 const tokensFor = (context: Context): NonNullable<Delivery['tokens']> => ({
   ...context.look?.delivery?.tokens,
-  ...(isWell(context) ? { heartbeat: '' } : {}),
+  ...definedOf({ heartbeat: isWell(context) ? '' : undefined }),
 })
 
 const textOf = ({ payloads }: Asked): string => payloads.map(({ text = '' }) => text).join('\n\n')
@@ -67,7 +68,7 @@ export const heartbeatMachine = setup({
     saySkipped: emit((_, { look }: { look: Look }): HeartbeatOutput => ({ type: 'heartbeat', status: 'skipped', reason: look.skip ?? 'disabled' })),
     say: emit(({ context }, { status }: { status: 'ok' | 'repeated' | 'told' | 'untold' | 'failed' }): HeartbeatOutput => {
       const preview = context.asked === null || status === 'failed' ? '' : textOf(context.asked).slice(0, 200)
-      return { type: 'heartbeat', status, ...(preview === '' ? {} : { preview }) }
+      return { type: 'heartbeat', status, ...definedOf({ preview: preview || undefined }) }
     }),
     sayWell: emit((_, { asked }: { asked: Asked }): HeartbeatOutput => ({ type: 'heartbeat', status: asked.payloads.length > 0 ? 'untold' : 'ok' })),
     tell: sendTo('delivery', ({ context }) => ({ type: 'delivery.finish' as const, leading: [], payloads: saidBy(context), trailing: [] })),
@@ -149,7 +150,7 @@ export const heartbeatMachine = setup({
           session,
           runId: `heartbeat-${agent}-${turns}`,
           aside: 'heartbeat',
-          ...(look?.route ? { route: look.route } : {}),
+          ...definedOf({ route: look?.route }),
           delivery: { ...look?.delivery, tokens: tokensFor(context), typing: { mode: 'never' as const }, streaming: false },
         }),
         onDone: [

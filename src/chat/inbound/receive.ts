@@ -2,28 +2,30 @@
  * What a message says besides its words, read before its session takes it in: orders to us, settings for it alone, and when it came. All of that stands
  * in the journal, so that nobody has to guess later what was meant.
  */
+
 import { plainCopy, vouchFor } from '../../actors/index.ts'
-import type { Agent } from '../../contracts/agent.ts'
 import type { Channel, SendRule } from '../../contracts/channel.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Logger } from '../../contracts/environment.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
 import { type MessageCommand, profileOf, type Receive, type Receiver, splitMessage } from '../../runtime/index.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
+import type { PeopleAgent, PeopleAgents } from '../chat-agents.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
 import type { Annotations } from '../desk/annotations.rules.ts'
-import { sendAllowed } from './dedupe.rules.ts'
 import { type Orders, ordersIn } from './resolve-directives.ts'
+import { sendAllowed } from './send-policy.rules.ts'
 
 type ReceiverParts = {
   channels: Channels
   sendRules: readonly SendRule[]
   /** As they are with people, by name. */
-  agents: ReadonlyMap<string, Agent>
+  agents: PeopleAgents
   environment: { log: Logger }
 }
-type Intake = ReceiverParts & Receiver
+type Intake = ReceiverParts & Receiver & { agent: PeopleAgent }
 
 /** Makes the event of a message, with what its sender ordered and what its channel knows of it. */
 export const receiver =
@@ -36,7 +38,7 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
   const complete = ({ text, ...orders }: Orders): SessionEvent => {
-    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...(heartbeat ? { heartbeat } : {}) }
+    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...definedOf({ heartbeat }) }
     const annotations: Annotations = {
       ...(origin && { origin }),
       ...orders,
@@ -45,11 +47,13 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
         delivery: resolveDelivery(asked(channel, intake.environment.log), {
           ...(origin && { origin }),
           ...(intake.agent.delivery && { agent: intake.agent.delivery }),
-          ...(streaming === undefined ? {} : { call: { streaming } }),
+          ...definedOf({ call: streaming === undefined ? undefined : { streaming } }),
         }),
       }),
-      ...(denied ? { denied: true as const } : {}),
-      ...(channel?.inboundDebounceMs && channel.inboundDebounceMs > 0 ? { gatherMs: channel.inboundDebounceMs } : {}),
+      ...definedOf({
+        denied: denied ? (true as const) : undefined,
+        gatherMs: channel?.inboundDebounceMs || undefined,
+      }),
     }
     return {
       ...message,
@@ -59,7 +63,7 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
       profile,
       ...overrides,
       // What has nothing for the desk passes it by.
-      ...(origin || denied || profile.freshness ? { annotations } : {}),
+      ...definedOf({ annotations: origin || denied || profile.freshness ? annotations : undefined }),
     }
   }
   // What a channel says of a message is nobody's own.
@@ -82,11 +86,11 @@ const saidBy = (channel: Channel, origin: Origin, text: string, log: Logger): Pi
   const groupHint = group ? askChannel(channel, 'groupHint', () => channel.groupHint?.(origin), isText, log) : undefined
   const mentioned = group ? askChannel(channel, 'mentioned', () => channel.mentioned?.(origin, text), isFlag, log) : undefined
   const thread = askChannel(channel, 'threadContext', () => channel.threadContext?.(origin), isThread, log)
-  return {
-    ...(mentioned === undefined ? {} : { origin: { ...origin, mentioned } }),
-    ...(groupHint === undefined ? {} : { groupHint: groupHint.slice(0, groupHintMax).toWellFormed() }),
-    ...(thread === undefined ? {} : { thread: plainCopy(JSON.parse(JSON.stringify(thread)) as Record<string, unknown>) }),
-  }
+  return definedOf({
+    origin: mentioned === undefined ? undefined : { ...origin, mentioned },
+    groupHint: groupHint?.slice(0, groupHintMax).toWellFormed(),
+    thread: thread && plainCopy(JSON.parse(JSON.stringify(thread)) as Record<string, unknown>),
+  })
 }
 
 /** The same channel, whose answers can be used. */
@@ -101,9 +105,9 @@ const peopleProfile = ({ queueDebounceMs }: Channel): Partial<Profile> => ({
   queueCap: 20,
   queueDrop: 'summarize',
   freshness: {},
-  ...(queueDebounceMs === undefined ? {} : { debounceMs: queueDebounceMs }),
+  ...definedOf({ debounceMs: queueDebounceMs }),
 })
 
-/** Whether the operator wants no answers to go there; a session may have a wish of its own. */
+/** Whether the operator wants no answers to go there; a session may have a setting of its own. */
 const isDenied = ({ sendRules, key }: Intake, origin: Origin | undefined): boolean =>
   sendRules.length > 0 && !sendAllowed({ rules: sendRules, key, channel: origin?.channel, chatType: origin?.chatType })

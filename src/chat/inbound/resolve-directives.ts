@@ -1,4 +1,5 @@
-/** The orders in a message, with all that has to be known to carry them out: which model is meant, what it can do, what a prompt is made of. */
+/** The directives in a message, with all that has to be known to apply them: which model is meant, what it can do, what a prompt is made of. */
+import { definedOf } from '../../contracts/defined.ts'
 import type { Origin } from '../../contracts/reply.ts'
 import type { Receiver } from '../../runtime/index.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
@@ -7,10 +8,10 @@ import { tokensText } from '../directives/numbers.rules.ts'
 
 type OrderIntake = Omit<Receiver, 'key' | 'now'>
 
-/** `ignored` where a stranger says nothing but orders. */
+/** `ignored` where a stranger sends nothing but directives. */
 export type Orders = { text: string; directives?: Directive[]; ignored?: true }
 
-/** Only people give orders, and people write on a channel: what a service sends is for the model, whatever it looks like. */
+/** Only people give directives, and people write on a channel: what a service sends is for the model, whatever it looks like. */
 export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | undefined }, intake: OrderIntake): Orders | Promise<Orders> => {
   if (origin === undefined) return { text }
   const authorised = origin.authorised !== false
@@ -38,7 +39,7 @@ const catalogueOf = ({ agent, models }: OrderIntake): ModelCatalogue => {
   const refs = new Set([usual, ...(agent.profile.fallbacks ?? []), ...models.list().flatMap(({ ref, available }) => (available ? [ref] : []))])
   const aliases = Object.entries(agent.choice?.aliases ?? {}).map(([alias, ref]) => ({ alias, ref }))
   const rest = [...refs].filter((ref) => !aliases.some((one) => one.ref === ref)).map((ref) => ({ ref }))
-  return { known: [...aliases, ...rest], default: usual, ...(agent.choice?.allowed ? { allowed: agent.choice.allowed } : {}) }
+  return { known: [...aliases, ...rest], default: usual, ...definedOf({ allowed: agent.choice?.allowed }) }
 }
 
 const resolved = (directive: Directive, intake: OrderIntake): Directive | Promise<Directive> => {
@@ -66,7 +67,7 @@ const modelOf = (words: string, intake: OrderIntake): Directive => {
   return { name: 'model', invalid: `'${words.slice(0, 80)}' ${why}${near}` }
 }
 
-/** Whoever names a credential wants that one and no other. */
+/** A person who names a credential wants that one and no other. */
 const withCredential = ({ ref, profile }: { ref: string; profile?: string }, { models }: OrderIntake): Directive => {
   if (profile === undefined) return { name: 'model', value: ref }
   const known = models.profiles?.(ref).map(({ id }) => id) ?? []

@@ -1,7 +1,7 @@
 /** `statecast chat`: in a terminal a conversation, in a pipe one message a line. */
 import { connect } from '../connect.ts'
 import { agreed } from '../contradictions.ts'
-import type { ChatOptions, Options } from '../options.ts'
+import type { ChatOptions, Options } from '../globals.ts'
 
 export const chat = async ({ session, ...rest }: Options<Partial<ChatOptions>>, key: string | undefined): Promise<number> => {
   const settings = [

@@ -3,13 +3,14 @@
 import { type Client, follow } from '../../client/index.ts'
 import { textMax } from '../../contracts/session.ts'
 import type { RunEvent } from '../../runtime/index.ts'
-import { Blocks } from '../blocks.ts'
 import { approvalNeeded, progressText } from '../cards.ts'
+import { originHere } from '../directives.ts'
 import { followedFrom } from '../follow.ts'
+import type { ChatOptions } from '../globals.ts'
 import { onInterrupt } from '../interrupt.ts'
 import { linesOf } from '../lines.ts'
-import type { ChatOptions } from '../options.ts'
 import { dim, exitCodes, hasColour, note, printable, printJson, reportError } from '../output.ts'
+import { Blocks } from './blocks.ts'
 
 const tellProgress = (event: RunEvent): void => {
   const text = progressText(event)
@@ -30,11 +31,7 @@ export const chatThroughPipe = async (client: Client, options: ChatOptions): Pro
 
   /** @returns whether the next line may follow */
   const answer = async (message: string): Promise<boolean> => {
-    const followed = await follow(
-      client,
-      { sessionKey: session, message, origin: { channel: 'stdio', to: session }, ...(agent ? { agent } : {}), ...(model ? { model } : {}) },
-      followedFrom(options),
-    )
+    const followed = await follow(client, { sessionKey: session, message, origin: originHere(session), agent, model }, followedFrom(options))
     stop = followed.stop
     const blocks = json ? undefined : new Blocks(process.stdout)
     try {

@@ -1,15 +1,15 @@
 /** Chat in a terminal: answers stream in while the person types on, steers, decides and stops. */
 
-import { abortWord, cleanText, parseDirectives } from '../../chat/index.ts'
+import { cleanText, parseModelDirectives, visibleText } from '../../chat/index.ts'
 import { type Client, saidSince } from '../../client/index.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import type { Approval } from '../../contracts/turn.ts'
-import type { RunEvent, SessionView } from '../../runtime/index.ts'
+import { type RunEvent, type SessionView, TurnText } from '../../runtime/index.ts'
 import { approvalQuestion, progressText } from '../cards.ts'
-import { Heard } from '../heard.ts'
-import type { ChatOptions } from '../options.ts'
+import { isDirective, originHere } from '../directives.ts'
+import type { ChatOptions } from '../globals.ts'
 import { dim as dimmed, exitCodes, printable, stateText } from '../output.ts'
-import { Screen, type Terminal } from '../screen.ts'
+import { Screen, type Terminal } from './screen.ts'
 
 const help = [
   'Type to talk; what you say while an answer is coming joins the turn that is running.',
@@ -21,7 +21,9 @@ const help = [
 
 /** Ours; all others are for the session. */
 const local = new Set(['/quit', '/exit', '/help'])
-const isOrder = (text: string): boolean => abortWord(text) || parseDirectives(text).directives.length > 0
+/** A turn as its users get it, of which what streams by is shown. */
+const turnText = (shown: readonly string[] = []): TurnText =>
+  new TurnText({ filter: visibleText, asTold: (text) => parseModelDirectives(cleanText(text), {}).text.trim() }, shown)
 
 export const chatInTerminal = async (client: Client, options: ChatOptions, terminal: Terminal): Promise<number> => {
   const subscription = await client.events(options.session)
@@ -51,10 +53,10 @@ class Talk {
   readonly #approvals: Approval[] = []
   /** One after another, so that messages arrive in the order in which they were typed. */
   #sending: Promise<void> = Promise.resolve()
-  /** The turn that is running; orders are answered beside it. */
+  /** The turn that is running; directives are answered beside it. */
   #run: string | undefined
   #interrupts = 0
-  readonly #heard = new Heard()
+  #heard = turnText()
 
   constructor(client: Client, options: ChatOptions, terminal: Terminal) {
     this.#client = client
@@ -87,10 +89,10 @@ class Talk {
 
   /** What a turn has said already comes first, as in the conversation. */
   async #join(ids: readonly string[], state: unknown): Promise<void> {
-    const said = await saidSince(this.#client, this.#options.session, ids)
-    this.#heard.begin(said)
+    const texts = await saidSince(this.#client, this.#options.session, ids)
+    this.#heard = turnText(texts)
     this.#screen.line(this.#dim(`(a turn is running: ${stateText(state)})`))
-    for (const text of said) this.#screen.line(printable(cleanText(text), 'lines'))
+    for (const text of texts) this.#screen.line(printable(cleanText(text), 'lines'))
   }
 
   hear(event: RunEvent): void {
@@ -102,7 +104,7 @@ class Talk {
         break
       case 'started':
         this.#run = event.runId
-        this.#heard.begin()
+        this.#heard = turnText()
         break
       case 'delta':
         this.#stream(event)
@@ -172,7 +174,8 @@ class Talk {
   /** What users get and what did not stream by: notices, lines below the answer, what was lost on the way. */
   #unsaid({ runId, text, reply, error }: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): string[] {
     const texts = reply === undefined || error ? [text] : [reply].flat().map((payload) => payload.text ?? '')
-    return runId === this.#run ? this.#heard.unsaid(texts) : texts.filter((said) => said !== '')
+    const missing = runId === this.#run ? this.#heard.missing(texts) : texts.map((text) => ({ text, continues: false }))
+    return missing.flatMap((one) => (one.text === '' ? [] : [one.continues ? one.text.trim() : one.text]))
   }
 
   #take(line: string): void {
@@ -180,13 +183,13 @@ class Talk {
     const text = line.trim()
     const [approval] = this.#approvals
     if (approval && /^(y|yes|n|no)$/i.test(text)) this.#decide(approval, /^y/i.test(text) ? 'approve' : 'deny')
-    else if (/^\/[a-z]+$/.test(text) && (local.has(text) || !isOrder(text))) this.#obey(text)
+    else if (/^\/[a-z]+$/.test(text) && (local.has(text) || !isDirective(text))) this.#runLocal(text)
     else if (text !== '') this.#say(line)
     else if (approval) this.#ask(approval, true)
     this.#screen.flush()
   }
 
-  #obey(command: string): void {
+  #runLocal(command: string): void {
     if (command === '/quit' || command === '/exit') this.#leave(exitCodes.fine)
     else if (command === '/help') for (const line of help) this.#screen.line(this.#dim(line))
     else this.#screen.line(`error: there is no command ${command}\nhint: /help lists them; to say it, put something before it`)
@@ -194,8 +197,7 @@ class Talk {
 
   #say(message: string): void {
     const { session: sessionKey, agent, model } = this.#options
-    const origin = { channel: 'stdio', to: sessionKey }
-    this.#do(() => this.#client.command('chat.send', { sessionKey, message, origin, ...(agent ? { agent } : {}), ...(model ? { model } : {}) }))
+    this.#do(() => this.#client.command('chat.send', { sessionKey, message, origin: originHere(sessionKey), agent, model }))
   }
 
   #stop(): void {

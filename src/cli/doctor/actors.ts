@@ -5,8 +5,8 @@ import type { Client } from '../../client/index.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import { connect } from '../connect.ts'
+import type { Globals } from '../globals.ts'
 import { hintCommand, type Place } from '../hint.ts'
-import type { Globals } from '../options.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 
 /** A large folder is not read to its end: a person waits. */
@@ -41,7 +41,7 @@ async function* look(client: Client, known: ReadonlySet<string>, place: Place): 
   let troubled = 0
   let after: string | null | undefined
   while (after !== null && performance.now() < until) {
-    const page: ActorPage = await client.command('actors.list', { limit: pageSize, ...(after === undefined ? {} : { after }) })
+    const page: ActorPage = await client.command('actors.list', { limit: pageSize, after })
     for (const row of page.actors) {
       count++
       waiting += row.waiting

@@ -6,12 +6,12 @@ import { tokenFile } from '../../api/http/index.ts'
 import { checkAddress, folderOf, isNats, nodeOf } from '../../client/index.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
-import { systemEnvironment } from '../../runtime/index.ts'
+import { allHeads, systemEnvironment } from '../../runtime/index.ts'
 import { createRuntime, type Health, type RuntimeOptions } from '../../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes, readOwner } from '../../transport/embedded/index.ts'
 import { addressOf, connect, defaultUrl } from '../connect.ts'
+import type { Globals } from '../globals.ts'
 import { loadApp } from '../load-app.ts'
-import type { Globals } from '../options.ts'
 import { actors } from './actors.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 import { models } from './models.ts'
@@ -134,7 +134,7 @@ async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<
       const { durability, writable, detail } = await transport.health()
       yield writable ? ok('store', durability) : bad('store', detail ?? 'not writable', 'free some space, or look at the disk')
       let count = 0
-      for await (const { address, seq } of heads(transport.journal)) {
+      for await (const { address, seq } of allHeads(transport.journal)) {
         count++
         const name = formatAddress(address)
         const last = await transport.journal.last(address).catch(errorBody)
@@ -161,17 +161,6 @@ async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<
   } catch (error) {
     const { message, hint = 'restore a backup of the folder' } = errorBody(error)
     yield bad('store', message, hint)
-  }
-}
-
-type Journal = Awaited<ReturnType<typeof import('../../transport/embedded/index.ts').openEmbedded>>['journal']
-
-async function* heads(journal: Journal) {
-  const limit = 1000
-  for (let page = await journal.list({ limit }); page.length > 0; ) {
-    yield* page
-    const after = page.at(-1)?.address
-    page = page.length < limit || !after ? [] : await journal.list({ after, limit })
   }
 }
 

@@ -1,4 +1,6 @@
 /** The models that an app talks to: whether each answers, tried with one tiny request. */
+
+import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { Model } from '../../contracts/model.ts'
 import { type CustomModel, createModels } from '../../models/index.ts'
@@ -18,8 +20,7 @@ export async function* models(app: RuntimeOptions, { offline = false }: { offlin
   const { defaultRef, get } = createModels({
     environment: systemEnvironment(),
     env,
-    ...(app.workspace ? { folder: app.workspace } : {}),
-    ...(app.models ? { custom: app.models } : {}),
+    ...definedOf({ folder: app.workspace || undefined, custom: app.models }),
   })
   yield ok('model', `${defaultRef} by default`)
   const refs = [...new Set([...(app.agents ?? []).map(({ model }) => model ?? defaultRef), ...(app.agents?.length ? [] : [defaultRef])])]

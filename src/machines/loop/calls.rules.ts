@@ -1,5 +1,6 @@
 /** The tool calls of one step of the agent loop, as pure functions over what the loop knows. */
 
+import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolMessage } from '../../contracts/message.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
@@ -11,50 +12,54 @@ import type { LoopContext } from './loop.context.ts'
 export const toolName = (index: number): string => `tool-${index}`
 
 /** Places of the calls that run or wait for a person. */
-export const live = ({ launched, results }: LoopContext): number[] =>
+export const live = ({ step: { launched, results } }: LoopContext): number[] =>
   results.flatMap((result, index) => (result === null && index < launched ? [index] : []))
 
 /** Calls to launch now: all side by side, or one when the one before has ended. */
 export const launchable = (context: LoopContext): number[] => {
-  const { calls, launched, profile } = context
+  const { calls, launched } = context.step
   const places = [...calls.keys()]
-  if (profile.toolExecution === 'parallel') return places.slice(launched)
+  if (context.input.profile.toolExecution === 'parallel') return places.slice(launched)
   return live(context).length === 0 ? places.slice(launched, launched + 1) : []
 }
 
 /** No call runs, and none will: all have run, or what has not been launched was overtaken by a newer message or a stop. */
 export const isStepOver = (context: LoopContext): boolean =>
-  live(context).length === 0 && (context.launched === context.calls.length || context.steers.length > 0 || context.cancelled)
+  live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
 
 const annotationsMax = 200
 export const finished = (
-  { calls, results, annotations }: LoopContext,
+  { step, said }: LoopContext,
   { callId, status, result }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Partial<LoopContext> => {
-  const { name = '', annotations: own } = calls.find(({ id }) => id === callId) ?? {}
+  const { name = '', annotations: own } = step.calls.find(({ id }) => id === callId) ?? {}
   const { error } = (typeof result === 'object' && 'role' in result && result.role === 'tool' ? (result.output as { error?: ErrorBody }) : null) ?? {}
   return {
-    results: results.map((other, index) => (calls[index]?.id === callId ? result : other)),
-    ...(status === 'failed' ? { toolError: { name, code: error?.code ?? 'tool_failed' } } : {}),
-    ...(status === 'completed' ? { toolError: null } : {}),
-    ...(status === 'completed' && own ? { annotations: [...annotations, own].slice(-annotationsMax) } : {}),
+    step: { ...step, results: step.results.map((other, index) => (step.calls[index]?.id === callId ? result : other)) },
+    said: {
+      ...said,
+      ...definedOf({
+        toolError: status === 'failed' ? { name, code: error?.code ?? 'tool_failed' } : status === 'completed' ? null : undefined,
+        annotations: status === 'completed' && own ? [...said.annotations, own].slice(-annotationsMax) : undefined,
+      }),
+    },
   }
 }
 
 export const endedReport = (
-  { calls }: LoopContext,
+  { step }: LoopContext,
   { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Extract<PublisherEvent, { type: 'tool.ended' }> => ({
   type: 'tool.ended',
   callId,
-  name: calls.find(({ id }) => id === callId)?.name ?? '',
+  name: step.calls.find(({ id }) => id === callId)?.name ?? '',
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 
 type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
 
 /** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
-export const unfinished = ({ calls, results, launched, cancelled, error }: LoopContext): Unfinished[] =>
+export const unfinished = ({ step: { calls, results, launched }, cancelled, error }: LoopContext): Unfinished[] =>
   calls.flatMap((call, index) => {
     if (results[index]) return []
     const why = error?.message ?? (cancelled ? 'somebody stopped the turn' : 'a newer message came first')
@@ -69,5 +74,6 @@ export const unfinished = ({ calls, results, launched, cancelled, error }: LoopC
 /** All results of the step in the order of its calls. */
 export const resultsOf = (context: LoopContext): TranscriptItem[] => {
   const rest = unfinished(context)
-  return context.results.map((result, index) => result ?? (rest.find(({ call }) => call === context.calls[index]) as Unfinished).message)
+  const { calls, results } = context.step
+  return results.map((result, index) => result ?? (rest.find(({ call }) => call === calls[index]) as Unfinished).message)
 }

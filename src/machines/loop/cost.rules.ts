@@ -1,6 +1,9 @@
-/** What a model call costs. */
+/** What a model call costs, and what is told of the tokens that somebody has used (OC-91). */
+import { definedOf } from '../../contracts/defined.ts'
 import type { Usage } from '../../contracts/message.ts'
 import type { Price } from '../../contracts/model.ts'
+import { providerOf } from '../../contracts/model-ref.ts'
+import type { SessionOutput, UsageKinds } from '../../contracts/session.ts'
 
 /** Tokens of one kind each: `input` was read and is in no cache, so that the four add up. `output` holds the reasoning. */
 type TokenKinds = { input: number; output: number; cacheRead: number; cacheWrite: number }
@@ -23,4 +26,59 @@ export const costOf = (usage: Usage, price: Price | undefined): number | undefin
   const { cacheRead: readPrice = price.input, cacheWrite: writePrice = price.input } = price
   const cost = (input * price.input + output * price.output + cacheRead * readPrice + cacheWrite * writePrice) / million
   return Number.isFinite(cost) ? cost : undefined
+}
+
+/** @property at ms since the epoch @property window tokens that the model can read; 0 where unknown @property tokens of the conversation */
+type Used = {
+  runId: string
+  session: string
+  sessionId?: string | undefined
+  channel?: string | undefined
+  at: number
+  model: string
+  usage: Usage
+  /** By model, where that is known. */
+  shares?: Record<string, Usage>
+  window: number
+  tokens: number
+  costUsd: number | null
+  durationMs: number | null
+  attempts: number
+}
+
+/** Nothing where nothing was used. */
+export const usageEvents = ({
+  sessionId,
+  channel,
+  model,
+  usage,
+  shares = {},
+  window,
+  tokens,
+  costUsd,
+  durationMs,
+  ...rest
+}: Used): SessionOutput[] => {
+  if (usage.inputTokens + usage.outputTokens === 0) return []
+  return [
+    {
+      type: 'usage',
+      ...rest,
+      ...definedOf({ sessionId: sessionId || undefined, channel }),
+      provider: providerOf(model),
+      model,
+      usage: kinds(usage),
+      ...definedOf({
+        byModel: Object.keys(shares).length > 1 ? Object.fromEntries(Object.entries(shares).map(([name, share]) => [name, kinds(share)])) : undefined,
+        contextLimit: window > 0 ? window : undefined,
+      }),
+      contextUsed: tokens,
+      ...definedOf({ costUsd: costUsd ?? undefined, durationMs: durationMs ?? undefined }),
+    },
+  ]
+}
+
+const kinds = (usage: Usage): UsageKinds => {
+  const { input, output, cacheRead, cacheWrite } = kindsOf(usage)
+  return { input, output, cacheRead, cacheWrite, promptTokens: usage.inputTokens, total: usage.inputTokens + usage.outputTokens }
 }

@@ -1,6 +1,10 @@
-import type { LoopOutput } from '../../contracts/turn.ts'
-import { begin, loopOutput, modelCall } from './loop.context.ts'
+import type { ModelCallOutput, TurnStatus } from '../../contracts/turn.ts'
+import { begin, loopOutput, modelCall, summaryInput } from './loop.context.ts'
 import { loopSetup } from './loop.setup.ts'
+
+const answer = ({ event }: { event: { output: ModelCallOutput } }) => ({ answer: event.output })
+const failure = ({ event }: { event: { error: unknown } }) => ({ error: event.error })
+const takeAnswer = { type: 'takeAnswer', params: answer } as const
 
 /**
  * The agent loop: the model is asked, tools do what it wants, and it is asked again, until it has nothing more to do. A step is one answer of a model
@@ -9,8 +13,8 @@ import { loopSetup } from './loop.setup.ts'
 export const loopMachine = loopSetup.createMachine({
   id: 'loop',
   description: 'The agent loop: model calls and tool calls until there is an answer.',
-  context: ({ input }) => begin(input),
-  output: ({ event }) => (event as unknown as { output: LoopOutput }).output,
+  context: begin,
+  output: ({ context, event }) => loopOutput(context, (event as unknown as { output: TurnStatus }).output),
   on: {
     steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
     cancel: { target: '.cancelled', actions: 'markCancelled' },
@@ -24,7 +28,6 @@ export const loopMachine = loopSetup.createMachine({
   states: {
     prompting: {
       description: 'Is there a budget for one more step?',
-      entry: 'settleCalls',
       always: [
         {
           guard: 'stepsSpent',
@@ -36,60 +39,68 @@ export const loopMachine = loopSetup.createMachine({
           target: 'failed',
           actions: { type: 'giveUp', params: { code: 'budget_tokens', message: 'the turn used all its tokens' } },
         },
-        { guard: 'isFull', target: 'compacting', actions: 'beginStep' },
-        { target: 'calling', actions: 'beginStep' },
+        { guard: 'isFull', target: 'compacting' },
+        { target: 'calling' },
       ],
     },
     calling: {
-      description: 'The model answers; its text streams by.',
+      description: 'The model answers; its text streams by. Then: what now?',
       entry: 'reportStart',
       invoke: {
         id: 'model',
         src: 'callModel',
-        input: ({ context }) => modelCall(context),
+        input: modelCall,
         onDone: [
-          { guard: 'wasStopped', target: 'cancelled', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
-          { guard: 'isLate', target: 'failed', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
-          { target: 'deciding', actions: { type: 'takeAnswer', params: ({ event }) => ({ answer: event.output }) } },
+          { guard: 'wasStopped', target: 'cancelled', actions: takeAnswer },
+          { guard: 'isLate', target: 'failed', actions: takeAnswer },
+          { guard: { type: 'overtaken', params: answer }, target: 'steering', actions: takeAnswer },
+          {
+            guard: { type: 'toolCallsSpent', params: answer },
+            target: 'failed',
+            actions: [takeAnswer, { type: 'giveUp', params: { code: 'budget_tool_calls', message: 'the turn used all its tool calls' } }],
+          },
+          { guard: { type: 'hasCalls', params: answer }, target: 'invoking', actions: takeAnswer },
+          { guard: 'steered', target: 'steering', actions: takeAnswer },
+          { target: 'completed', actions: takeAnswer },
         ],
         onError: [
           { guard: 'wasStopped', target: 'cancelled' },
           { guard: 'isLate', target: 'failed' },
           {
-            guard: { type: 'isOverflow', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'isOverflow', params: failure },
             target: 'compacting',
-            actions: { type: 'rememberError', params: ({ event }) => ({ error: event.error }) },
+            actions: { type: 'rememberError', params: failure },
           },
           {
-            guard: { type: 'mayShorten', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'mayShorten', params: failure },
             target: 'calling',
             reenter: true,
             actions: 'shorten',
           },
           {
-            guard: { type: 'refusesThinking', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'refusesThinking', params: failure },
             target: 'calling',
             reenter: true,
-            actions: { type: 'thinkLess', params: ({ event }) => ({ error: event.error }) },
+            actions: { type: 'thinkLess', params: failure },
           },
           {
-            guard: { type: 'mayRotate', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'mayRotate', params: failure },
             target: 'calling',
             reenter: true,
-            actions: { type: 'rotate', params: ({ event }) => ({ error: event.error }) },
+            actions: { type: 'rotate', params: failure },
           },
           {
-            guard: { type: 'mayFallBack', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'mayFallBack', params: failure },
             target: 'calling',
             reenter: true,
-            actions: { type: 'fallBack', params: ({ event }) => ({ error: event.error }) },
+            actions: { type: 'fallBack', params: failure },
           },
           {
-            guard: { type: 'mayRetry', params: ({ event }) => ({ error: event.error }) },
+            guard: { type: 'mayRetry', params: failure },
             target: 'retrying',
-            actions: { type: 'rememberAttempt', params: ({ event }) => ({ error: event.error }) },
+            actions: { type: 'rememberAttempt', params: failure },
           },
-          { target: 'failed', actions: { type: 'rememberFailure', params: ({ event }) => ({ error: event.error }) } },
+          { target: 'failed', actions: { type: 'rememberFailure', params: failure } },
         ],
       },
       initial: 'streaming',
@@ -108,22 +119,9 @@ export const loopMachine = loopSetup.createMachine({
       entry: 'announceRetry',
       after: { retryDelay: { target: 'calling', actions: 'beginAttempt' } },
     },
-    deciding: {
-      description: 'The model has answered: what now?',
-      always: [
-        { guard: 'overtaken', target: 'steering' },
-        {
-          guard: 'toolCallsSpent',
-          target: 'failed',
-          actions: { type: 'giveUp', params: { code: 'budget_tool_calls', message: 'the turn used all its tool calls' } },
-        },
-        { guard: 'hasCalls', target: 'invoking', actions: 'countCalls' },
-        { guard: 'steered', target: 'steering' },
-        { target: 'completed' },
-      ],
-    },
     invoking: {
       description: 'The tools work, side by side or one by one.',
+      entry: 'launchTools',
       on: {
         approve: { actions: 'passDecision' },
         'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellTurn'] },
@@ -134,7 +132,7 @@ export const loopMachine = loopSetup.createMachine({
       always: [
         { guard: 'stepStopped', target: 'cancelled' },
         { guard: 'stepSteered', target: 'steering' },
-        { guard: 'stepOver', target: 'prompting' },
+        { guard: 'stepOver', target: 'prompting', actions: 'settleCalls' },
         { guard: 'canLaunch', actions: 'launchTools' },
       ],
       initial: 'working',
@@ -159,31 +157,26 @@ export const loopMachine = loopSetup.createMachine({
       invoke: {
         id: 'summary',
         src: 'summarise',
-        input: ({ context: { session, runId, profile, transcriptLength, call } }) => ({
-          session,
-          profile,
-          upTo: transcriptLength,
-          id: `${runId}:summary-${call}`,
-        }),
+        input: summaryInput,
         onDone: { target: 'calling', actions: { type: 'takeSummary', params: ({ event }) => ({ summary: event.output }) } },
         onError: [
           { guard: 'wasInTime', target: 'calling', actions: 'goOnAsItIs' },
-          { target: 'failed', actions: { type: 'rememberNoSummary', params: ({ event }) => ({ error: event.error }) } },
+          { target: 'failed', actions: { type: 'rememberNoSummary', params: failure } },
         ],
       },
     },
-    completed: { type: 'final', description: 'The model has nothing more to do.', output: ({ context }) => loopOutput(context, 'completed') },
+    completed: { type: 'final', description: 'The model has nothing more to do.', output: 'completed' },
     failed: {
       type: 'final',
       description: 'It cannot go on.',
       entry: ['settleCalls', 'takeSteers'],
-      output: ({ context }) => loopOutput(context, 'failed'),
+      output: 'failed',
     },
     cancelled: {
       type: 'final',
       description: 'Somebody stopped it; what was said is kept.',
       entry: ['settleCalls', 'takeSteers'],
-      output: ({ context }) => loopOutput(context, 'cancelled'),
+      output: 'cancelled',
     },
   },
 })

@@ -2,28 +2,17 @@
 
 import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
-import { type ErrorBody, type ErrorCode, errorBody } from '../../contracts/errors.ts'
+import { definedOf } from '../../contracts/defined.ts'
+import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
+import type { ToolCall } from '../../contracts/tool.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
+import { budgetHint, limitOf } from './budget.rules.ts'
 import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
-import {
-  answered,
-  attempted,
-  candidate,
-  failure,
-  isFull,
-  type LoopContext,
-  mayFallBack,
-  mayRetry,
-  mayRotate,
-  retryDelayMs,
-  spent,
-  steered,
-  withoutSteers,
-} from './loop.context.ts'
-import { nextThinking, supportedThinking } from './thinking-support.rules.ts'
+import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
+import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
@@ -64,13 +53,14 @@ export const loopSetup = setup({
     tool: toolMachine,
   },
   guards: {
-    stepsSpent: ({ context }) => context.steps >= context.profile.stepMax,
-    tokensSpent: ({ context }) => context.usage.inputTokens + context.usage.outputTokens >= context.profile.tokenMax,
-    toolCallsSpent: ({ context }) => context.toolCalls + context.calls.length > context.profile.toolCallMax,
+    stepsSpent: ({ context: { totals, input } }) => totals.steps >= input.profile.stepMax,
+    tokensSpent: ({ context: { totals, input } }) => totals.usage.inputTokens + totals.usage.outputTokens >= input.profile.tokenMax,
+    toolCallsSpent: ({ context: { totals, input } }, { answer }: { answer: ModelCallOutput }) =>
+      totals.toolCalls + answer.calls.length > input.profile.toolCallMax,
     wasStopped: ({ context }) => context.cancelled,
     isLate: ({ context }) => context.expired !== null,
-    isOverflow: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.compacted,
-    mayShorten: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.shortened,
+    isOverflow: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.room.compacted,
+    mayShorten: ({ context }, { error }: { error: unknown }) => errorBody(error).code === 'provider_overflow' && !context.room.shortened,
     refusesThinking: ({ context }, { error }: { error: unknown }) => thinkingLeft(context, error) !== undefined,
     mayRotate: (_, { error }: { error: unknown }) => mayRotate(errorBody(error)),
     mayFallBack: ({ context }, { error }: { error: unknown }) => mayFallBack(context, errorBody(error)),
@@ -78,37 +68,37 @@ export const loopSetup = setup({
     isFull: ({ context }) => isFull(context),
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
-    hasCalls: ({ context }) => context.calls.length > 0,
+    hasCalls: (_, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0,
     steered: ({ context }) => context.steers.length > 0,
-    overtaken: ({ context }) => context.calls.length > 0 && context.steers.length > 0,
+    overtaken: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 && context.steers.length > 0,
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
     canLaunch: ({ context }) => launchable(context).length > 0,
-    nobodyWaits: ({ context }) => context.waiting.length === 0,
+    nobodyWaits: ({ context }) => context.step.waiting.length === 0,
   },
   delays: {
     retryDelay: ({ context }) => retryDelayMs(context),
     stopMs,
   },
   actions: {
-    beginStep: assign(({ context }) => ({ call: context.call + 1, attempt: 1, error: null })),
-    beginAttempt: assign(({ context }) => ({ call: context.call + 1, attempt: context.attempt + 1, place: 0, tried: [] })),
-    shorten: assign(({ context }) => ({ call: context.call + 1, shortened: true })),
-    thinkLess: assign(({ context }, { error }: { error: unknown }) => ({
-      call: context.call + 1,
-      thinking: thinkingLeft(context, error) ?? null,
-      refusedThinking: context.thinking === null ? context.refusedThinking : [...context.refusedThinking, context.thinking],
-    })),
-    rotate: assign(({ context }, { error }: { error: unknown }) => ({ ...attempted(context, errorBody(error)), ...anew(context) })),
+    beginAttempt: assign(({ context: { call, asked } }) => ({ call: call + 1, asked: { ...asked, round: asked.round + 1, place: 0, tried: [] } })),
+    shorten: assign(({ context: { call, room } }) => ({ call: call + 1, room: { ...room, shortened: true } })),
+    thinkLess: assign(({ context }, { error }: { error: unknown }) => {
+      const { call, asked } = context
+      const { thinking, refusedThinking } = asked
+      const refused = thinking === null ? refusedThinking : [...refusedThinking, thinking]
+      return { call: call + 1, asked: { ...asked, thinking: thinkingLeft(context, error) ?? null, refusedThinking: refused } }
+    }),
+    rotate: assign(({ context }, { error }: { error: unknown }) => askedAnew(context, errorBody(error), { next: 'credential' })),
     fallBack: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => {
-      const change = { ...attempted(context, errorBody(error)), ...anew(context), place: context.place + 1, tried: [] }
+      const change = askedAnew(context, errorBody(error), { next: 'model' })
       enqueue.assign(change)
       enqueue.emit({
         type: 'fallback',
-        runId: context.runId,
-        attempts: change.attempts ?? [],
-        model: context.candidates[change.place] ?? '',
+        runId: context.input.runId,
+        attempts: change.attempts,
+        model: change.asked.candidates[change.asked.place] ?? '',
       })
     }),
     rememberAttempt: assign(({ context }, { error }: { error: unknown }) => attempted(context, errorBody(error))),
@@ -121,23 +111,23 @@ export const loopSetup = setup({
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
-      if (context.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
+      if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error) }),
     giveUp: assign({
-      error: (_, { code, message }: { code: ErrorCode; message: string }) => ({
+      error: (_, { code, message }: { code: keyof typeof limitOf; message: string }) => ({
         code,
         message,
         retryable: false,
-        hint: 'raise the budget of the agent, or ask for less at a time',
+        hint: budgetHint(limitOf[code]),
       }),
     }),
     announceRetry: emit(
       ({ context }): SessionOutput => ({
         type: 'retry',
-        runId: context.runId,
-        attempt: context.attempt,
+        runId: context.input.runId,
+        attempt: context.asked.round,
         delayMs: retryDelayMs(context),
         error: context.error ?? errorBody(undefined),
       }),
@@ -151,76 +141,66 @@ export const loopSetup = setup({
     }),
     markCancelled: assign({ cancelled: true }),
     askModelToStop: sendTo('model', ({ context }) => ({ type: 'stop', late: context.expired !== null })),
-    countCalls: assign({ toolCalls: ({ context }) => context.toolCalls + context.calls.length }),
+    /** All calls of a step count, whether or not there will be time for each. */
     launchTools: enqueueActions(({ context, enqueue }) => {
-      const { session, runId, profile, calls, launched, thread } = context
-      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...(thread ? { thread } : {}) }
-      const places = launchable(context)
-      for (const index of places) {
-        const call = calls[index]
-        if (!call) continue
-        if (context.reports) enqueue.sendParent({ type: 'tool.started', callId: call.id, name: call.name, input: call.input } satisfies EdgeReport)
-        enqueue.spawnChild('tool', { id: toolName(index), input: { ...place, call } })
-      }
-      enqueue.assign({ launched: launched + places.length })
+      const { input, step, totals } = context
+      const { session, runId, profile, thread, reports } = input
+      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...definedOf({ thread }) }
+      const launched = launchable(context)
+      for (const { id, name, input } of launched.map((index) => step.calls[index] as ToolCall))
+        if (reports) enqueue.sendParent({ type: 'tool.started', callId: id, name, input } satisfies EdgeReport)
+      enqueue.assign(({ spawn }) => {
+        for (const index of launched) spawn('tool', { id: toolName(index), input: { ...place, call: step.calls[index] as ToolCall } })
+        return {
+          step: { ...step, launched: step.launched + launched.length },
+          ...definedOf({ totals: step.launched === 0 ? { ...totals, toolCalls: totals.toolCalls + step.calls.length } : undefined }),
+        }
+      })
     }),
     keepResult: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'tool.finished') return
       enqueue.assign(finished(context, event))
-      if (context.reports) enqueue.sendParent(endedReport(context, event) satisfies EdgeReport)
+      if (context.input.reports) enqueue.sendParent(endedReport(context, event) satisfies EdgeReport)
     }),
     cancelTools: enqueueActions(({ context, enqueue }) => {
       for (const index of live(context)) enqueue.sendTo(toolName(index), { type: 'cancel' })
     }),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
       for (const index of live(context))
-        if (event.type === 'approve' && context.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
+        if (event.type === 'approve' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
     }),
-    keepWaiting: assign(({ context, event }) => (event.type === 'tool.waiting' ? { waiting: [...context.waiting, event.approval.callId] } : {})),
-    endWaiting: assign(({ context, event }) =>
-      event.type === 'tool.decided' ? { waiting: context.waiting.filter((id) => id !== event.callId) } : {},
+    keepWaiting: assign(({ context: { step }, event }) =>
+      event.type === 'tool.waiting' ? { step: { ...step, waiting: [...step.waiting, event.approval.callId] } } : {},
+    ),
+    endWaiting: assign(({ context: { step }, event }) =>
+      event.type === 'tool.decided' ? { step: { ...step, waiting: step.waiting.filter((id) => id !== event.callId) } } : {},
     ),
     tellTurn: sendParent(({ event }) => event),
-    announceCompaction: enqueueActions(({ context: { runId }, enqueue }) => {
-      enqueue.emit({ type: 'compacting', runId })
+    announceCompaction: enqueueActions(({ context: { input }, enqueue }) => {
+      enqueue.emit({ type: 'compacting', runId: input.runId })
       enqueue.sendParent({ type: 'compaction.started' } satisfies LoopReport)
     }),
     announceCompacted: sendParent({ type: 'compaction.ended' } satisfies LoopReport),
-    goOnAsItIs: assign({ compacted: true }),
+    goOnAsItIs: assign(({ context: { room } }) => ({ room: { ...room, compacted: true } })),
     /** Ends a step that had calls: each is paired with a result, in order, and nothing of them lives on. */
     settleCalls: enqueueActions(({ context, enqueue }) => {
-      const { runId, calls, transcriptLength } = context
+      const { input, step, transcriptLength } = context
+      const { calls } = step
       if (calls.length === 0) return
       for (const { call, status, message } of unfinished(context))
-        enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: status, output: message.output })
+        enqueue.emit({ type: 'tool', runId: input.runId, callId: call.id, name: call.name, phase: status, output: message.output })
       enqueue.emit({ type: 'transcript', add: resultsOf(context) })
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
-      enqueue.assign({ calls: [], results: [], launched: 0, waiting: [], transcriptLength: transcriptLength + calls.length })
+      enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length })
     }),
     reportStart: enqueueActions(({ context, enqueue }) => {
-      if (context.reports) enqueue.sendParent({ type: 'model.started', attempt: context.call, model: candidate(context) } satisfies EdgeReport)
+      if (context.input.reports) enqueue.sendParent({ type: 'model.started', attempt: context.call, model: candidate(context) } satisfies EdgeReport)
     }),
-    takeSummary: enqueueActions(({ context, enqueue }, { summary: { id, keep, model, usage, costUsd } }: { summary: SummaryOutput }) => {
+    takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
+      const { id, keep } = summary
       enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
-      enqueue.emit({ type: 'compacted', runId: context.runId, keep, willRetry: true })
-      enqueue.assign({
-        compacted: true,
-        compactions: context.compactions + 1,
-        tokens: 0,
-        transcriptLength: keep + 1,
-        ...spent(context, model ?? candidate(context), usage),
-        ...(costUsd === undefined ? {} : { costUsd: (context.costUsd ?? 0) + costUsd }),
-        call: context.call + 1,
-        error: null,
-      })
+      enqueue.emit({ type: 'compacted', runId: context.input.runId, keep, willRetry: true })
+      enqueue.assign(summarised(context, summary))
     }),
   },
 })
-
-/** Another credential or model has its own idea of what it can think. */
-const anew = ({ call, profile }: LoopContext): Partial<LoopContext> => ({ call: call + 1, thinking: profile.thinking ?? null, refusedThinking: [] })
-
-const thinkingLeft = ({ thinking, refusedThinking }: LoopContext, error: unknown) => {
-  const supported = thinking === null ? undefined : supportedThinking(errorBody(error))
-  return supported && nextThinking(supported, [...refusedThinking, ...(thinking === null ? [] : [thinking])])
-}

@@ -1,6 +1,7 @@
 /** The effect that asks a model, and what is sent to it. What it answers stands in the journal, and is the transcript's text. */
 
-import type { Work } from '../../actors/index.ts'
+import type { PlaceableEffect } from '../../actors/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
@@ -59,7 +60,7 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
 }
 
 export const callModel =
-  (services: TurnServices): Work<ModelCallOutput, ModelCallInput> =>
+  (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info: { epoch }, signal, emit, receive }) => {
     const { session, runId, profile, upTo, call, thinking, intro } = input
     const { environment } = services
@@ -150,9 +151,8 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...(contextTokens === undefined ? {} : { contextTokens }),
-        ...(costUsd === undefined ? {} : { costUsd }),
-        ...(credential === undefined ? {} : { credential: credential.id, ...(credential.flat ? { flat: true as const } : {}) }),
+        ...definedOf({ contextTokens, costUsd }),
+        ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
       }
     } catch (error) {
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)

@@ -1,7 +1,5 @@
 /** What is left of messages that were dropped, and several messages as one prompt. */
 
-import type { Route } from '../../contracts/reply.ts'
-
 const lineMax = 160
 
 /** A text as one line of at most 160 UTF-16 units, well-formed whatever it was. */
@@ -28,7 +26,3 @@ export const collectText = ({ items, dropped }: { items: readonly string[]; drop
   const heading = items.length === 0 ? [] : ['These messages came in while you were busy, oldest first.']
   return [...heading, ...(overflow === '' ? [] : [overflow]), ...numbered].join('\n\n')
 }
-
-/** Whether answers go to the same place; what has no route goes where all that has none goes. */
-export const sameRoute = (a: Route | undefined, b: Route | undefined): boolean =>
-  a === undefined || b === undefined ? a === b : a.channel === b.channel && a.account === b.account && a.to === b.to && a.thread === b.thread

@@ -1,5 +1,6 @@
 /** The messages that a session takes in, how they wait, and what is said of those that need no turn, as pure functions. */
 
+import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, DeskReply, IncomingMessage } from '../../contracts/desk.ts'
 import { type Profile, queueMax } from '../../contracts/profile.ts'
 import type { AcceptedMessage, SessionOutput, SessionRecord } from '../../contracts/session.ts'
@@ -75,7 +76,7 @@ export const taken = (waiting: Queue): Queue & { messages: AcceptedMessage[]; pr
         : messages.length > 1 || dropped.count > 0
           ? { collected: true as const }
           : {}),
-      ...(dropped.count > 0 ? { dropped } : {}),
+      ...definedOf({ dropped: dropped.count > 0 ? dropped : undefined }),
     },
     queue,
     dropped: noneDropped,
@@ -104,15 +105,17 @@ export const admitted = (message: Admission, record: SessionRecord): AcceptedMes
     id,
     profile,
     at,
-    ...(annotations ? { annotations } : {}),
-    ...(channel === undefined ? {} : { channel }),
-    ...(place === undefined ? {} : { place }),
-    ...(gather === undefined ? {} : { gathered: gather.by }),
-    ...(note === undefined ? {} : { note }),
-    ...(hint === undefined ? {} : { hint }),
-    ...(intro ? { intro } : {}),
-    ...(profile.queueDrop === 'summarize' ? { line: summaryLine(text) } : {}),
-    ...(text === '' ? { greeting: true as const } : {}),
+    ...definedOf({
+      annotations,
+      channel,
+      place,
+      gathered: gather?.by,
+      note,
+      hint,
+      intro,
+      line: profile.queueDrop === 'summarize' ? summaryLine(text) : undefined,
+      greeting: text === '' ? (true as const) : undefined,
+    }),
   }
 }
 
@@ -123,7 +126,7 @@ export const answeredBy = ({ id, profile, text }: Pick<DeskReply, 'id' | 'profil
     status: 'completed',
     outcome: text === '' ? 'silent' : 'replied',
     text,
-    ...(text === '' ? {} : { reply: { text } }),
+    ...definedOf({ reply: text === '' ? undefined : { text } }),
   }
   return [
     { type: 'final', ...output },

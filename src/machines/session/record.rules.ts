@@ -7,7 +7,6 @@ import { Profile } from '../../contracts/profile.ts'
 import { type DeskRecord, emptyDeskRecord, type SessionRecord } from '../../contracts/session.ts'
 import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
 import type { SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
-import { sessionIdOf } from './session-id.rules.ts'
 
 export const emptyRecord: SessionRecord = {
   sessionId: '',
@@ -35,7 +34,7 @@ export const touched = (record: SessionRecord, key: string, { at, profile }: { a
 }
 
 /** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
-export const begunAnew = (record: SessionRecord, key: string, at: number): SessionRecord => {
+export const startedOver = (record: SessionRecord, key: string, at: number): SessionRecord => {
   const { flushed: _, tokens: __, credential: ___, ...kept } = record
   const now = Math.max(at, record.updatedAt)
   const resets = record.resets + 1
@@ -59,7 +58,7 @@ export const summarised = (record: SessionRecord, { usage, costUsd, tokens, ende
   return {
     ...rest,
     compactions: record.compactions + 1,
-    ...(record.tokens ? { tokens: { ...record.tokens, total: tokens?.after ?? 0 } } : {}),
+    ...definedOf({ tokens: record.tokens && { ...record.tokens, total: tokens?.after ?? 0 } }),
     spent: spentMore(record.spent, { usage, costUsd, at: endedAt ?? record.updatedAt }),
   }
 }
@@ -67,7 +66,7 @@ export const summarised = (record: SessionRecord, { usage, costUsd, tokens, ende
 type Spent = SessionRecord['spent']
 const daysMax = 31
 
-/** By day, too: whoever asks wants to know of today and of the last month. */
+/** By day, too: users ask for today and for the last month. */
 const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd?: number | undefined; at: number }): Spent => {
   if (usage.inputTokens + usage.outputTokens === 0) return spent
   const day = new Date(at).toISOString().slice(0, 10)
@@ -93,19 +92,18 @@ export const accounted = (
   return {
     ...rest,
     // After a compaction nothing is warm any more.
-    ...(compactions > 0 || (credential ?? pinned) === undefined ? {} : { credential: (credential ?? pinned) as string }),
+    ...definedOf({ credential: compactions > 0 ? undefined : (credential ?? pinned) }),
     // Also where all was said, and the rest of it was on its way when somebody stopped it.
     abortedLastRun: status === 'cancelled' || record.abortedLastRun,
     systemSent: record.systemSent || status === 'completed',
     compactions: record.compactions + compactions,
     // Before the turn compacted anything.
-    ...(flushed ? { flushed: { at: record.updatedAt, compactions: record.compactions } } : {}),
+    ...definedOf({ flushed: flushed && { at: record.updatedAt, compactions: record.compactions } }),
     tokens: {
       input: used ? usage.inputTokens : (record.tokens?.input ?? 0),
       output: used ? usage.outputTokens : (record.tokens?.output ?? 0),
       total: tokens ?? record.tokens?.total ?? 0,
-      ...(window || record.tokens?.window ? { window: window || (record.tokens?.window as number) } : {}),
-      ...(endedAt === undefined ? {} : { at: endedAt }),
+      ...definedOf({ window: window || record.tokens?.window || undefined, at: endedAt }),
       model,
       provider: provider ?? providerOf(model),
     },
@@ -132,7 +130,7 @@ export const hasDeskSettings = ({ toggles }: SessionRecord): boolean => {
   return false
 }
 
-/** Null takes a wish back. */
+/** Null removes a setting. */
 export const configured = (toggles: Toggles, changes: ToggleChanges): Toggles =>
   Object.fromEntries(Object.entries({ ...toggles, ...changes }).filter(([, value]) => value !== null && value !== undefined))
 
@@ -149,3 +147,29 @@ export const shownRecord = (record: SessionRecord, children: Record<string, { co
   ...emptyDeskRecord,
   ...(children.desk?.context as { record: DeskRecord } | undefined)?.record,
 })
+
+/** Mixes a text down to 32 bits. */
+const mixed = (text: string, seed: number): number => {
+  let hash = seed
+  for (let index = 0; index < text.length; index++) {
+    hash = Math.imul(hash ^ text.charCodeAt(index), 0x9e3779b1)
+    hash ^= hash >>> 15
+  }
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b)
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35)
+  return (hash ^ (hash >>> 16)) >>> 0
+}
+
+/** A UUID of version 8 (RFC 9562 §5.8) that stands for these facts. It is not drawn by chance: every reader of the journal computes the same. It is a name and no secret. */
+const sessionIdOf = (...facts: (string | number)[]): string => {
+  const text = JSON.stringify(facts)
+  const hex = [1, 2, 3, 4]
+    .map((seed) =>
+      mixed(text, seed * 0x9e3779b9)
+        .toString(16)
+        .padStart(8, '0'),
+    )
+    .join('')
+  const variant = ((Number.parseInt(hex.charAt(16), 16) & 3) | 8).toString(16)
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-8${hex.slice(13, 16)}-${variant}${hex.slice(17, 20)}-${hex.slice(20)}`
+}

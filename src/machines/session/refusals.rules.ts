@@ -37,7 +37,11 @@ export const refusals = {
       guard: 'wasDecided',
       actions: {
         type: 'refuse',
-        params: { code: 'already_decided', message: 'this call was decided before', hint: 'one decision counts; see the trace for it' },
+        params: {
+          code: 'already_decided',
+          message: 'this call waits for no decision any more',
+          hint: 'it was decided before, or its turn was stopped; see the trace for it',
+        },
       },
     },
     {

@@ -1,14 +1,15 @@
 /** What a session knows, and the pure functions over it; the chart in session.machine.ts says when they are used. */
 
-import type { CompactionOrder, SessionFacts } from '../../contracts/desk.ts'
+import { definedOf } from '../../contracts/defined.ts'
+import type { Admission, CompactionOrder, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import type { AcceptedMessage, SessionRecord } from '../../contracts/session.ts'
 import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnInput, TurnOutput } from '../../contracts/turn.ts'
-import { usageEvents } from '../turn/usage-event.rules.ts'
+import { usageEvents } from '../loop/cost.rules.ts'
 import { withNotes } from './prompt-notes.rules.ts'
-import { emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
-import { accounted, emptyRecord } from './record.rules.ts'
+import { admitted, emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
+import { accounted, emptyRecord, touched } from './record.rules.ts'
 
 /** Decisions that a session remembers, to say of a repeated one that it is. */
 const rememberedMax = 50
@@ -31,9 +32,9 @@ export type SessionContext = Queue & {
   desk: boolean
 }
 
-export const begin = (key: string): SessionContext => ({
+export const begin = ({ input }: { input: { key: string } }): SessionContext => ({
   ...emptyQueue,
-  key,
+  key: input.key,
   record: emptyRecord,
   transcriptLength: 0,
   run: null,
@@ -43,6 +44,13 @@ export const begin = (key: string): SessionContext => ({
   resetReason: null,
   order: null,
   desk: false,
+})
+
+/** It is the next one, without waiting for more: at once, or when the turn that is running has ended. */
+export const withNext = ({ key, record, queue }: SessionContext, message: Admission): Pick<SessionContext, 'queue' | 'settled' | 'record'> => ({
+  queue: [...queue, admitted(message, record)],
+  settled: true,
+  record: touched(record, key, message),
 })
 
 /** What the desk is told with each message. */
@@ -65,7 +73,7 @@ export const summaryInput = (
     profile: order?.profile ?? (event.profile as Profile),
     upTo: transcriptLength,
     id: `${key}:summary-${turns}.${record.compactions}`,
-    ...(instructions === undefined ? {} : { instructions }),
+    ...definedOf({ instructions }),
   }
 }
 
@@ -108,18 +116,22 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
       prompt: { ...prompt, ...told(record, first) },
       facts: {
         ...(annotated?.annotations as Partial<TurnFacts> | undefined),
-        ...(intro ? { intro: intro.text } : {}),
-        ...(record.sessionId === '' ? {} : { sessionId: record.sessionId }),
-        ...(record.spent.turns === 0 ? { newSessionId: record.sessionId } : {}),
+        ...definedOf({
+          intro: intro?.text,
+          sessionId: record.sessionId || undefined,
+          newSessionId: record.spent.turns === 0 ? record.sessionId : undefined,
+        }),
         compactions: record.compactions,
         at: first.at,
-        ...(record.flushed ? { flushedAt: record.flushed.compactions } : {}),
-        ...(record.tokens ? { tokens: record.tokens.total } : {}),
-        ...(record.tokens?.at === undefined ? {} : { lastCallAt: record.tokens.at }),
-        ...(record.credential === undefined ? {} : { pinned: record.credential }),
-        ...(record.tokens?.window ? { window: record.tokens.window } : {}),
+        ...definedOf({
+          flushedAt: record.flushed?.compactions,
+          tokens: record.tokens?.total,
+          lastCallAt: record.tokens?.at,
+          pinned: record.credential,
+          window: record.tokens?.window || undefined,
+        }),
       },
-      ...(intro?.due ? { introduces: intro.as } : {}),
+      ...definedOf({ introduces: intro?.due ? intro.as : undefined }),
     },
     // Each of these is told once.
     record: record.notes.length > 0 || record.abortedLastRun ? { ...record, notes: [], abortedLastRun: false } : record,
@@ -130,7 +142,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
 const introOf = ({ systemSent }: SessionRecord, intro: AcceptedMessage['intro']): AcceptedMessage['intro'] =>
   systemSent && !intro?.due ? undefined : intro
 
-export const turnInput = ({ key, run, transcriptLength }: SessionContext): TurnInput => {
+export const turnInput = ({ context: { key, run, transcriptLength } }: { context: SessionContext }): TurnInput => {
   const { ids: _, introduces: __, ...turn } = run as NonNullable<SessionContext['run']>
   return { ...turn, session: key, transcriptLength }
 }

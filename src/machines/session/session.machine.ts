@@ -1,9 +1,14 @@
 import type { Profile } from '../../contracts/profile.ts'
+import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Desk } from './desk.setup.ts'
 import { hasDeskSettings } from './record.rules.ts'
 import { acceptForLater, askDesk, beginAgain, refusals } from './refusals.rules.ts'
 import { begin, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
+
+const ended = ({ event }: { event: { output: TurnOutput } }) => ({ output: event.output })
+const wantsFork = { guard: 'wantsFork', target: 'forking', actions: { type: 'acceptNext', params: { status: 'started' } } } as const
+const answerAtOnce = { target: 'running', actions: 'answerAtOnce' } as const
 
 /**
  * A conversation: what becomes of each message, one turn at a time. Where there is a desk, a message is shown to it first, whatever the state, and its
@@ -12,7 +17,7 @@ import { sessionSetup } from './session.setup.ts'
 export const sessionMachine = sessionSetup.createMachine({
   id: 'session',
   description: 'A conversation: what becomes of each message, one turn at a time.',
-  context: ({ input }) => begin(input.key),
+  context: begin,
   initial: 'awaiting-input',
   on: {
     message: [askDesk(), { actions: 'admit' }],
@@ -31,11 +36,8 @@ export const sessionMachine = sessionSetup.createMachine({
     'awaiting-input': {
       description: 'Nothing to do.',
       on: {
-        admit: [
-          { guard: 'wantsFork', target: 'forking', actions: [{ type: 'acceptNext', params: { status: 'started' } }] },
-          { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] },
-          { target: 'admission', actions: [{ type: 'acceptNext', params: { status: 'started' } }] },
-        ],
+        message: [askDesk(), wantsFork, answerAtOnce],
+        admit: [wantsFork, { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] }, answerAtOnce],
         startOver: {
           target: 'admission',
           actions: [{ type: 'startOver', params: { reason: 'asked for' } }, { type: 'acceptNext', params: { status: 'started' } }, 'keepChanges'],
@@ -71,7 +73,7 @@ export const sessionMachine = sessionSetup.createMachine({
     admission: {
       description: 'Which message is next?',
       always: [
-        { guard: 'isReady', target: 'running', actions: ['beginTurn', 'announceStart'] },
+        { guard: 'isReady', target: 'running', actions: 'beginTurn' },
         { guard: 'hasQueue', target: 'debouncing' },
         { target: 'awaiting-input' },
       ],
@@ -104,23 +106,15 @@ export const sessionMachine = sessionSetup.createMachine({
       invoke: {
         id: 'turn',
         src: 'turn',
-        input: ({ context }) => turnInput(context),
+        input: turnInput,
         onDone: [
           {
-            guard: 'isResetting',
-            target: 'admission',
-            actions: [
-              { type: 'endTurn', params: ({ event }) => ({ output: event.output }) },
-              { type: 'startOver', params: { reason: 'asked for' } },
-            ],
-          },
-          { guard: 'isYielding', target: 'compacting', actions: { type: 'endTurn', params: ({ event }) => ({ output: event.output }) } },
-          {
-            guard: { type: 'isBroken', params: ({ event }) => ({ output: event.output }) },
+            guard: { type: 'isBroken', params: ended },
             target: 'failed',
-            actions: { type: 'endTurn', params: ({ event }) => ({ output: event.output }) },
+            actions: { type: 'endTurn', params: ended },
           },
-          { target: 'admission', actions: { type: 'endTurn', params: ({ event }) => ({ output: event.output }) } },
+          { guard: 'hasQueue', target: 'admission', actions: { type: 'endTurn', params: ended } },
+          { target: 'awaiting-input', actions: { type: 'endTurn', params: ended } },
         ],
       },
       on: {
@@ -170,7 +164,11 @@ export const sessionMachine = sessionSetup.createMachine({
         stopping: { description: 'The turn was told to stop; what is said now is for the next one.' },
         yielding: {
           description: 'The turn was told to stop; then the history is compacted.',
-          on: { message: askDesk('compacting'), admit: acceptForLater },
+          on: {
+            message: askDesk('compacting'),
+            admit: acceptForLater,
+            'xstate.done.actor.turn': { guard: 'hasOrder', target: '#session.compacting', actions: { type: 'endTurn', params: ended } },
+          },
         },
         resetting: {
           description: 'The turn is stopped first; then the transcript is cleared.',
@@ -179,6 +177,13 @@ export const sessionMachine = sessionSetup.createMachine({
             admit: acceptForLater,
             stop: { actions: ['reply', 'dropQueue'] },
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
+            'xstate.done.actor.turn': {
+              target: '#session.admission',
+              actions: [
+                { type: 'endTurn', params: ended },
+                { type: 'startOver', params: { reason: 'asked for' } },
+              ],
+            },
           },
         },
       },

@@ -1,7 +1,8 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 
-import { and, assign, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup, stateIn } from 'xstate'
+import { type AnyActorRef, assign, type DoneActorEvent, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, CompactionOrder, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
 import { errorBody } from '../../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../../contracts/message.ts'
@@ -12,18 +13,31 @@ import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../co
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
-import { begunAnew, configured, noted, summarised, touched } from './record.rules.ts'
-import { beginTurn, drop, endApproval, endTurn, factsFor, questionOf, type Refusal, type SessionContext, summaryUsage } from './session.context.ts'
+import { configured, noted, startedOver, summarised, touched } from './record.rules.ts'
+import {
+  beginTurn,
+  drop,
+  endApproval,
+  endTurn,
+  factsFor,
+  questionOf,
+  type Refusal,
+  type SessionContext,
+  summaryUsage,
+  withNext,
+} from './session.context.ts'
 
 type Decision = Extract<SessionEvent, { type: 'approve' }>
 type Reply = Extract<DeskAnswer, { type: 'say' }>
-type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' }
+type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
 
 /** ms without a new message before those that wait get their turn. */
 const debounceMs = 500
 
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission
+/** The turn has begun nothing yet: too many run at once. */
+const waitsInLane = (session: AnyActorRef): boolean => session.getSnapshot().children.turn?.getSnapshot().value === 'waiting'
 const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
 
 type Enqueue = { sendTo(desk: 'desk', request: DeskRequest): void }
@@ -73,8 +87,7 @@ export const sessionSetup = setup({
       ),
     isOtherInput: ({ context, event }) => event.type === 'approve' && context.approvals.some(({ callId }) => callId === event.callId),
     wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(questionOf(event)),
-    isResetting: stateIn({ running: 'resetting' }),
-    isYielding: and([stateIn({ running: 'yielding' }), ({ context }) => context.order !== null]),
+    hasOrder: ({ context }) => context.order !== null,
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
   actions: {
@@ -89,10 +102,20 @@ export const sessionSetup = setup({
     }),
     /** It is next, without waiting for more: at once, or when the turn that is running has ended. */
     acceptNext: enqueueActions(({ context, event, enqueue }, { status }: { status: 'started' | 'queued' }) => {
-      const accepted = admitted(message(event), context.record)
-      enqueue.assign({ queue: [...context.queue, accepted], settled: true, record: touched(context.record, context.key, message(event)) })
-      enqueue.emit({ type: 'accepted', id: accepted.id, status, runId: status === 'started' ? accepted.id : '' })
+      enqueue.assign(withNext(context, message(event)))
+      const { id } = message(event)
+      enqueue.emit({ type: 'accepted', id, status, runId: status === 'started' ? id : '' })
       remind(enqueue, message(event))
+    }),
+    /** Nothing waits and nothing runs: it is accepted, and its turn begins. */
+    answerAtOnce: enqueueActions(({ context, event, enqueue }) => {
+      const accepted = withNext(context, message(event))
+      const begun = beginTurn({ ...context, ...accepted })
+      const { id } = message(event)
+      enqueue.assign({ ...accepted, ...begun })
+      enqueue.emit({ type: 'accepted', id, status: 'started', runId: id })
+      remind(enqueue, message(event))
+      enqueue.emit(started(begun))
     }),
     acceptLater: enqueueActions(({ context, event, enqueue }) => {
       const accepted = admitted(message(event), context.record)
@@ -114,7 +137,9 @@ export const sessionSetup = setup({
       enqueue.assign({ settled: delay === 0 })
       enqueue.raise({ type: 'debounced' }, { id: 'debounce', delay })
     }),
-    announceCleared: emit(({ context }) => ({ type: 'cleared' as const, followups: context.queue.length, dropped: context.dropped.count, lane: 0 })),
+    announceCleared: enqueueActions(({ context: { queue, dropped }, enqueue, self }) => {
+      enqueue.emit({ type: 'cleared', followups: queue.length, dropped: dropped.count, lane: waitsInLane(self) ? 1 : 0 })
+    }),
     settle: assign({ settled: true }),
     skip: enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'skip') return
@@ -155,7 +180,7 @@ export const sessionSetup = setup({
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
       const { id } = message(event)
       enqueue.sendTo('turn', { type: 'steer', id })
-      enqueue.assign({ record: touched(record, key, message(event)), ...(run ? { run: { ...run, ids: [...run.ids, id] } } : {}) })
+      enqueue.assign({ record: touched(record, key, message(event)), ...definedOf({ run: run && { ...run, ids: [...run.ids, id] } }) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
       remind(enqueue, message(event), true)
     }),
@@ -165,13 +190,8 @@ export const sessionSetup = setup({
       const change = beginTurn(context)
       enqueue.assign(change)
       if (change.queue?.length === 0) enqueue.cancel('debounce')
+      enqueue.emit(started(change))
     }),
-    announceStart: emit(({ context: { run } }) => ({
-      type: 'started' as const,
-      runId: run?.runId ?? '',
-      ids: run?.ids ?? [],
-      model: run?.profile.model ?? '',
-    })),
     endTurn: enqueueActions(({ context, enqueue }, { output }: { output: TurnOutput }) => {
       const { introduces } = context.run ?? {}
       if (introduces !== undefined && output.status === 'completed') enqueue.sendTo('desk', { type: 'introduced', as: introduces })
@@ -182,13 +202,15 @@ export const sessionSetup = setup({
       enqueue.sendTo('turn', { type: 'cancel' })
       enqueue.assign({ record: { ...record, abortedLastRun: true } })
     }),
-    /** All that wait, or the one that is named. */
-    dropQueue: enqueueActions(({ context, event, enqueue }) => {
+    /** All that wait, a turn that waits in its lane too; or the one that is named. */
+    dropQueue: enqueueActions(({ context, event, enqueue, self }) => {
+      const leavesLane = event.type === 'clear' && waitsInLane(self)
+      if (leavesLane) enqueue.sendTo('turn', { type: 'cancel' })
       const { change, outputs } = drop(context, event.type === 'cancel' ? event.runId : undefined)
       if (outputs.length === 0) return
       enqueue.assign(change)
       if (change.queue?.length === 0) enqueue.cancel('debounce')
-      if (context.run) enqueue.sendTo('turn', { type: 'forget', ids: outputs.flatMap(({ ids }) => ids) })
+      if (context.run && !leavesLane) enqueue.sendTo('turn', { type: 'forget', ids: outputs.flatMap(({ ids }) => ids) })
       for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
       enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
     }),
@@ -201,7 +223,7 @@ export const sessionSetup = setup({
     passDecision: enqueueActions(({ context, event, enqueue }) => {
       const { callId, decision, by } = event as Decision
       enqueue.sendTo('turn', event)
-      enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...(by ? { by } : {}) })
+      enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...definedOf({ by }) })
     }),
     refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
@@ -217,7 +239,7 @@ export const sessionSetup = setup({
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     startOver: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
       const at = 'at' in event ? event.at : context.record.updatedAt
-      enqueue.assign({ transcriptLength: 0, resetReason: null, record: begunAnew(context.record, context.key, at) })
+      enqueue.assign({ transcriptLength: 0, resetReason: null, record: startedOver(context.record, context.key, at) })
       enqueue.emit({ type: 'transcript', clear: true })
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
@@ -228,9 +250,7 @@ export const sessionSetup = setup({
         id,
         at,
         profile: settingsOf(event, context.record),
-        ...(annotations ? { annotations } : {}),
-        ...(channel === undefined ? {} : { channel }),
-        ...(instructions === undefined ? {} : { instructions }),
+        ...definedOf({ annotations, channel, instructions }),
       }
       enqueue.assign({ order, record: touched(context.record, context.key, event) })
       enqueue.emit(acceptance(id))
@@ -243,7 +263,12 @@ export const sessionSetup = setup({
       for (const said of summaryUsage(context, summary)) enqueue.emit(said)
       const { order, record } = context
       if (!order) return
-      enqueue.sendTo('desk', { type: 'compaction.ended', order, summary, ...(record.tokens?.window ? { window: record.tokens.window } : {}) })
+      enqueue.sendTo('desk', {
+        type: 'compaction.ended',
+        order,
+        summary,
+        ...definedOf({ window: record.tokens?.window || undefined }),
+      })
       enqueue.assign({ order: null })
     }),
     announceTrouble: enqueueActions(({ context: { order }, enqueue }, { error }: { error: unknown }) => {
@@ -261,5 +286,12 @@ export const sessionSetup = setup({
   },
 })
 
+const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
+  type: 'started',
+  runId: run?.runId ?? '',
+  ids: run?.ids ?? [],
+  model: run?.profile.model ?? '',
+})
+
 /** What a turn that is running is told of the settings of its conversation. */
-const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...(verbose ? { verbose } : {}) })
+const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...definedOf({ verbose }) })

@@ -4,7 +4,7 @@ type WallTime = { year: number; month: number; day: number; hour: number; minute
 
 /** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
 const clocks = new Map<string, Intl.DateTimeFormat | undefined>()
-/** More than there are time zones; whoever asks for others asks for names that he made up. */
+/** More than there are time zones: any further name is made up. */
 const clocksMax = 1_000
 
 const clockOf = (timeZone: string): Intl.DateTimeFormat | undefined => {

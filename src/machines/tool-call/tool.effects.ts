@@ -1,13 +1,14 @@
 /** The effect of {@link toolMachine}. */
 
-import type { Work } from '../../actors/index.ts'
+import type { PlaceableEffect } from '../../actors/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf }: TurnServices): Work<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input: { session, runId, agent, call, thread, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
@@ -21,7 +22,7 @@ export const executeTool =
       attempt: attempt + info.attempt - 1,
       session,
       runId,
-      ...(thread ? { thread } : {}),
+      ...definedOf({ thread }),
       signal,
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
       log: environment.log,

@@ -1,5 +1,7 @@
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
+import { definedOf } from '../../contracts/defined.ts'
+
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'
@@ -43,7 +45,7 @@ const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefi
 /** What the model reads in place of a result. */
 const failure = ({ error }: Context) => {
   const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
-  return { error: { code, message, ...(hint ? { hint } : {}) } }
+  return { error: { code, message, ...definedOf({ hint }) } }
 }
 
 /**
@@ -187,7 +189,7 @@ export const toolMachine = setup({
           call,
           attempt,
           onCrash: call.onCrash,
-          ...(thread ? { thread } : {}),
+          ...definedOf({ thread }),
         }),
         onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
         onError: [

@@ -1,4 +1,4 @@
-/** The conversation of a session, for whoever works on a turn of it. */
+/** The conversation of a session, for the effects of its turns. */
 import { pause } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { Message } from '../../contracts/message.ts'

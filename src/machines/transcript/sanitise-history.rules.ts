@@ -1,4 +1,5 @@
 /** A conversation as a provider takes it: every call with its result, no question that was given up, no more history than wanted. */
+import { definedOf } from '../../contracts/defined.ts'
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../contracts/message.ts'
 
 type Preparation = {
@@ -76,7 +77,7 @@ const merge = (messages: readonly Message[], isPrompt: (message: Message) => boo
 const joined = (before: UserMessage, after: UserMessage): UserMessage => {
   const { before: notes, ...rest } = after
   const text = [before.text, notes ?? '', after.text].filter((part) => part !== '').join('\n\n')
-  return { ...rest, text, ...(before.before === undefined ? {} : { before: before.before }) }
+  return { ...rest, text, ...definedOf({ before: before.before }) }
 }
 
 /** A turn begins with the user, so that no call is cut off from its result. */

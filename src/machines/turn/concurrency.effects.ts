@@ -7,7 +7,7 @@ import { effect } from '../../actors/index.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import type { LaneInput } from '../../contracts/turn.ts'
 
-/** Whoever waits for so long is told of, in ms. */
+/** ms after which a turn that waits is reported. */
 const longMs = 2_000
 
 type Waiting = { enter(): void }

@@ -1,13 +1,15 @@
 /** What a turn knows, and the pure functions over it; the chart in turn.machine.ts says when they are used. */
 
+import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LoopInput, LoopOutput, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
+import { budgetHint } from '../loop/budget.rules.ts'
+import { usageEvents } from '../loop/cost.rules.ts'
 import { resetCauseOf } from './broken-history.rules.ts'
 import { flushPrompt } from './memory-flush.rules.ts'
 import { unasked } from './no-answer.rules.ts'
-import { usageEvents } from './usage-event.rules.ts'
 
 export type TurnContext = TurnInput & {
   /** Calls that wait for a person. */
@@ -22,26 +24,38 @@ export type TurnContext = TurnInput & {
   published: PublisherOutput
 }
 
-export const begin = (input: TurnInput): TurnContext => ({ ...input, waiting: [], flush: null, answer: null, followed: false, published: {} })
+export const begin = ({ input }: { input: TurnInput }): TurnContext => ({
+  ...input,
+  waiting: [],
+  flush: null,
+  answer: null,
+  followed: false,
+  published: {},
+})
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
 export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
   prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
 
-export const loopInput = ({ session, runId, profile, prompt, transcriptLength, facts, followed }: TurnContext): LoopInput => ({
-  session,
-  runId,
-  profile,
-  ids: prompt.ids,
-  transcriptLength,
-  ...(facts.intro === undefined ? {} : { intro: facts.intro }),
-  ...(followed ? { reports: true as const } : {}),
-  ...(facts.tokens === undefined ? {} : { tokens: facts.tokens }),
-  ...(facts.window === undefined ? {} : { window: facts.window }),
-  ...(facts.lastCallAt === undefined ? {} : { lastCallAt: facts.lastCallAt }),
-  ...(facts.pinned === undefined ? {} : { pinned: facts.pinned }),
-  ...(facts.thread === undefined ? {} : { thread: facts.thread }),
-})
+export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
+  const { session, runId, profile, prompt, transcriptLength, facts, followed } = context
+  return {
+    session,
+    runId,
+    profile,
+    ids: prompt.ids,
+    transcriptLength: transcriptLength + promptItems(context).length,
+    ...definedOf({
+      intro: facts.intro,
+      reports: followed ? (true as const) : undefined,
+      tokens: facts.tokens,
+      window: facts.window,
+      lastCallAt: facts.lastCallAt,
+      pinned: facts.pinned,
+      thread: facts.thread,
+    }),
+  }
+}
 
 export const publisherInput = ({ session, runId, profile, facts }: TurnContext): PublisherInput => ({ session, runId, profile, facts })
 
@@ -56,10 +70,16 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 }
 
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
-export const flushInput = (context: TurnContext): LoopInput => {
-  const { reports: _, ...input } = loopInput(context)
+export const flushInput = ({ context }: { context: TurnContext }): LoopInput => {
+  const { reports: _, ...input } = loopInput({ context })
   const { profile } = context
-  return { ...input, runId: flushRun(context), ids: [], profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' } }
+  return {
+    ...input,
+    runId: flushRun(context),
+    ids: [],
+    transcriptLength: context.transcriptLength + 1,
+    profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' },
+  }
 }
 const flushStepMax = 10
 const flushRun = ({ runId }: TurnContext): string => `${runId}:flush`
@@ -72,17 +92,17 @@ export const flushMessage = (context: TurnContext): TranscriptItem => ({
 
 /** ms that a turn may work, unless its message or agent says otherwise. */
 const runTimeoutMs = 600_000
-export const runTimeout = ({ profile }: TurnContext): number => profile.runTimeoutMs ?? runTimeoutMs
+export const runTimeout = ({ context: { profile } }: { context: TurnContext }): number => profile.runTimeoutMs ?? runTimeoutMs
 
-const timeUp = (message: string): ErrorBody => ({
+const timeUp = (message: string, limit: 'wallTimeMs' | 'runTimeoutMs'): ErrorBody => ({
   code: 'budget_time',
   message,
   retryable: false,
-  hint: 'raise the budget of the agent, or ask for less at a time',
+  hint: budgetHint(limit),
 })
 export const deadlines = {
-  wallTime: timeUp('the turn took longer than it may'),
-  runTimeout: timeUp('the turn worked longer than it may'),
+  wallTime: timeUp('the turn took longer than it may', 'wallTimeMs'),
+  runTimeout: timeUp('the turn worked longer than it may', 'runTimeoutMs'),
 }
 
 export const output = (context: TurnContext, status: TurnStatus): TurnOutput => {
@@ -99,25 +119,27 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     status,
     outcome: resultOf(answer, published),
     ids: answer.ids,
-    ...(published.undelivered === undefined || status === 'cancelled' ? {} : { undelivered: published.undelivered }),
+    ...definedOf({ undelivered: status === 'cancelled' ? undefined : published.undelivered }),
     text: answer.text,
     partial: answer.partial,
-    ...(answer.finish === null || answer.finish === undefined ? {} : { finish: answer.finish }),
+    ...definedOf({ finish: answer.finish ?? undefined }),
     answerId: answer.answerId,
     usage: answer.usage,
     steps: answer.steps,
     toolCalls: answer.toolCalls,
     model: answer.model,
-    ...(published.reply === undefined ? {} : { reply: published.reply }),
-    ...(answer.attempts.length === 0 ? {} : { attempts: answer.attempts }),
-    ...(answer.tokens > 0 ? { tokens: answer.tokens } : {}),
-    ...(answer.window > 0 ? { window: answer.window } : {}),
-    ...(answer.costUsd === null ? {} : { costUsd: answer.costUsd }),
-    ...(answer.durationMs === null ? {} : { durationMs: answer.durationMs }),
-    ...(answer.endedAt === null ? {} : { endedAt: answer.endedAt }),
-    ...(answer.credential === null ? {} : { credential: answer.credential }),
+    ...definedOf({
+      reply: published.reply,
+      attempts: answer.attempts.length === 0 ? undefined : answer.attempts,
+      tokens: answer.tokens || undefined,
+      window: answer.window || undefined,
+      costUsd: answer.costUsd ?? undefined,
+      durationMs: answer.durationMs ?? undefined,
+      endedAt: answer.endedAt ?? undefined,
+      credential: answer.credential ?? undefined,
+    }),
     ...flushedBy(context.flush, answer.compactions),
-    ...(answer.error === null ? {} : { error: answer.error }),
+    ...definedOf({ error: answer.error ?? undefined }),
     transcriptLength: answer.transcriptLength,
   }
 }
@@ -125,10 +147,10 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
 /** What taking notes has used, which stands beside the turn, and how often the history was shortened in both. */
 const flushedBy = (flush: LoopOutput | null, compacted: number): Pick<TurnOutput, 'compactions' | 'flushed'> => {
   const compactions = compacted + (flush?.compactions ?? 0)
-  return {
-    ...(compactions > 0 ? { compactions } : {}),
-    ...(flush ? { flushed: { usage: flush.usage, ...(flush.costUsd === null ? {} : { costUsd: flush.costUsd }) } } : {}),
-  }
+  return definedOf({
+    compactions: compactions || undefined,
+    flushed: flush ? { usage: flush.usage, ...definedOf({ costUsd: flush.costUsd ?? undefined }) } : undefined,
+  })
 }
 
 /** Without a word of a publisher, users get the text, if there is one. */

@@ -1,13 +1,20 @@
-import type { TurnOutput } from '../../contracts/turn.ts'
+import type { LoopOutput, TurnStatus } from '../../contracts/turn.ts'
 import type { Publisher } from './publisher.setup.ts'
-import { begin, flushInput, loopInput, output } from './turn.context.ts'
+import { begin, flushInput, loopInput, output, type TurnContext } from './turn.context.ts'
 import { publishing, turnSetup } from './turn.setup.ts'
 
 const beginnings = [
   { guard: 'flushDue', target: 'flushing', actions: 'askForNotes' },
   { target: 'running', actions: 'admit' },
 ] as const
-const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelled', target: 'cancelled' }, { target: 'completed' }] as const
+const ended = ({ event }: { event: { output: LoopOutput } }) => ({ answer: event.output })
+const kept = ({ context }: { context: TurnContext }) => ({ answer: context.answer })
+/** Users have got what they can get. */
+const published = [
+  { guard: { type: 'hasFailed', params: kept }, target: 'failed', actions: 'takePublished' },
+  { guard: { type: 'wasCancelled', params: kept }, target: 'cancelled', actions: 'takePublished' },
+  { target: 'completed', actions: 'takePublished' },
+] as const
 
 /**
  * One accepted input up to its outcome: the agent loop, and what is done around it.
@@ -15,8 +22,8 @@ const endings = [{ guard: 'hasFailed', target: 'failed' }, { guard: 'wasCancelle
 export const turnMachine = turnSetup.createMachine({
   id: 'turn',
   description: 'One accepted input up to its outcome.',
-  context: ({ input }) => begin(input),
-  output: ({ event }) => (event as unknown as { output: TurnOutput }).output,
+  context: begin,
+  output: ({ context, event }) => output(context, (event as unknown as { output: TurnStatus }).output),
   initial: 'admission',
   on: {
     'xstate.done.actor.publisher': { actions: 'takePublished' },
@@ -42,7 +49,7 @@ export const turnMachine = turnSetup.createMachine({
       invoke: {
         id: 'flush',
         src: 'loop',
-        input: ({ context }) => flushInput(context),
+        input: flushInput,
         onDone: [
           {
             guard: { type: 'wasStopped', params: ({ event }) => ({ flush: event.output }) },
@@ -68,8 +75,13 @@ export const turnMachine = turnSetup.createMachine({
       invoke: {
         id: 'loop',
         src: 'loop',
-        input: ({ context }) => loopInput(context),
-        onDone: { target: 'finalising', actions: 'takeAnswer' },
+        input: loopInput,
+        onDone: [
+          { guard: 'isFollowed', target: 'delivering', actions: 'takeAnswer' },
+          { guard: { type: 'hasFailed', params: ended }, target: 'failed', actions: 'takeAnswer' },
+          { guard: { type: 'wasCancelled', params: ended }, target: 'cancelled', actions: 'takeAnswer' },
+          { target: 'completed', actions: 'takeAnswer' },
+        ],
       },
       on: {
         steer: { actions: 'tellLoop' },
@@ -101,27 +113,26 @@ export const turnMachine = turnSetup.createMachine({
       },
     },
     finalising: {
-      description: 'All is said: what do users get of it?',
-      always: [{ guard: 'isFollowed', target: 'delivering' }, ...endings],
+      description: 'It was stopped before the agent was asked.',
+      always: [{ guard: 'isFollowed', target: 'delivering' }, { target: 'cancelled' }],
     },
     delivering: {
-      description: 'The last of it is on its way.',
+      description: 'All is said; the last of it is on its way to users.',
       entry: ['sayDelivering', 'endPublisher'],
-      always: { guard: 'isPublished', target: 'finalising' },
-      on: { cancel: { actions: 'stopPublisher' } },
+      on: { cancel: { actions: 'stopPublisher' }, 'xstate.done.actor.publisher': published, 'xstate.error.actor.publisher': published },
       // A channel that never answers shall not hold the conversation.
       after: { runTimeout: { actions: 'stopPublisher' } },
     },
     completed: {
       type: 'final',
       entry: { type: 'announceEnd', params: { status: 'completed' } },
-      output: ({ context }) => output(context, 'completed'),
+      output: 'completed',
     },
-    failed: { type: 'final', entry: { type: 'announceEnd', params: { status: 'failed' } }, output: ({ context }) => output(context, 'failed') },
+    failed: { type: 'final', entry: { type: 'announceEnd', params: { status: 'failed' } }, output: 'failed' },
     cancelled: {
       type: 'final',
       entry: { type: 'announceEnd', params: { status: 'cancelled' } },
-      output: ({ context }) => output(context, 'cancelled'),
+      output: 'cancelled',
     },
   },
 })

@@ -1,6 +1,6 @@
 /** The works of a turn without its statecharts, so that the types of a runtime do not spell those out. */
 
-import type { Work } from '../../actors/index.ts'
+import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { Message } from '../../contracts/message.ts'
@@ -12,10 +12,10 @@ import type { Transcripts } from '../transcript/transcript.ts'
 import type { Lanes } from './concurrency.effects.ts'
 
 /** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */
-export type TurnWorks = {
-  callModel: Work<ModelCallOutput, ModelCallInput>
-  summarise: Work<SummaryOutput, SummaryInput>
-  execute: Work<ToolCallOutput, ToolCallInput>
+export type TurnEffects = {
+  callModel: PlaceableEffect<ModelCallOutput, ModelCallInput>
+  summarise: PlaceableEffect<SummaryOutput, SummaryInput>
+  execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
 }
 
 /** What they need for that. */
@@ -29,7 +29,7 @@ export type TurnServices = {
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */
-export type TurnPlace = {
+export type LocalServices = {
   lanes: Lanes
   clock: Clock
   log: Logger

@@ -1,6 +1,9 @@
 /** The names that the chart in turn.machine.ts uses: its guards, delays, actions and actors. */
+
 import { assign, type DoneActorEvent, type ErrorActorEvent, emit, fromCallback, fromPromise, sendParent, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
+import { definedOf } from '../../contracts/defined.ts'
+
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
@@ -57,17 +60,17 @@ const turnParts = setup({
   },
   guards: {
     isFollowed: ({ context }) => context.followed,
-    isPublished: ({ context }) => !context.followed,
     needsRoom: ({ context }) => context.profile.lane !== undefined,
     flushDue: ({ context: { profile, facts } }) => flushDue(profile, facts),
     wasStopped: (_, { flush }: { flush: LoopOutput }) => flush.status === 'cancelled',
     nobodyWaits: ({ context }) => context.waiting.length === 0,
-    hasFailed: ({ context }) => context.answer?.status === 'failed',
-    wasCancelled: ({ context }) => context.answer === null || context.answer.status === 'cancelled',
+    hasFailed: (_, { answer }: { answer: LoopOutput | null }) => answer?.status === 'failed',
+    /** A turn that was stopped before it began has no answer. */
+    wasCancelled: (_, { answer }: { answer: LoopOutput | null }) => answer === null || answer.status === 'cancelled',
   },
   delays: {
     wallTime: ({ context }) => context.profile.wallTimeMs,
-    runTimeout: ({ context }) => runTimeout(context),
+    runTimeout,
   },
 })
 
@@ -89,25 +92,18 @@ export const publishing = ({ follows, conclude }: Pick<Publisher, 'follows' | 'c
 export const turnSetup = turnParts.extend({
   actions: {
     ...publishing({ follows: () => false, conclude: () => ({}) }),
-    admit: turnParts.enqueueActions(({ context, enqueue }) => {
-      const items = promptItems(context)
-      enqueue.emit({ type: 'transcript', add: items })
-      enqueue.assign({ transcriptLength: context.transcriptLength + items.length })
-    }),
+    admit: emit(({ context }) => ({ type: 'transcript' as const, add: promptItems(context) })),
     enterLane: turnParts.enqueueActions(({ context: { session, runId, profile }, enqueue }) => {
       enqueue.spawnChild('lane', { id: 'lane', input: { session, runId, lane: profile.lane ?? '' } })
     }),
     sayInside: sendTo('lane', { type: 'inside' }),
     /** The agent is told to take notes; nobody else hears of it. */
-    askForNotes: turnParts.enqueueActions(({ context, enqueue }) => {
-      enqueue.emit({ type: 'transcript', add: [flushMessage(context)] })
-      enqueue.assign({ transcriptLength: context.transcriptLength + 1 })
-    }),
+    askForNotes: emit(({ context }) => ({ type: 'transcript' as const, add: [flushMessage(context)] })),
     takeNotes: turnParts.enqueueActions(({ context, event, enqueue }) => {
       if (event.type !== 'xstate.done.actor.flush') return
       const flush = event.output
       enqueue.assign({ flush, transcriptLength: flush.transcriptLength, facts: { ...context.facts, tokens: flush.tokens } })
-      enqueue.emit({ type: 'flushed', runId: context.runId, ...(flush.error ? { error: flush.error } : {}) })
+      enqueue.emit({ type: 'flushed', runId: context.runId, ...definedOf({ error: flush.error ?? undefined }) })
       for (const event of usageOf(context, `${context.runId}:flush`, flush)) enqueue.emit(event)
     }),
     joinPrompt: assign({
@@ -129,7 +125,10 @@ export const turnSetup = turnParts.extend({
     stopPublisher: sendTo('publisher', { type: 'turn.stopped' } satisfies PublisherEvent),
     sayDelivering: sendParent({ type: 'turn.delivering' } satisfies TurnReport),
     endPublisher: sendTo('publisher', ({ context }) => lastReport(context)),
-    takePublished: assign(({ event }) => ({ followed: false, ...(event.type === 'xstate.done.actor.publisher' ? { published: event.output } : {}) })),
+    takePublished: assign(({ event }) => ({
+      followed: false,
+      ...definedOf({ published: event.type === 'xstate.done.actor.publisher' ? event.output : undefined }),
+    })),
     announceEnd: emit(({ context }, { status }: { status: TurnStatus }) => ending(output(context, status))),
   },
 })

@@ -1,4 +1,6 @@
 /** `scripted/offline`: the stand-in that works without a key or a network. It understands little, but really calls the tools. */
+
+import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../../contracts/message.ts'
 import type { Model } from '../../contracts/model.ts'
@@ -26,7 +28,7 @@ export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaD
         messages,
         tools.map(({ name }) => name),
       )
-      return { ...response, ...(deltaDelayMs > 0 ? { deltaDelayMs: slow ? deltaDelayMs * storyPace : deltaDelayMs } : {}) }
+      return { ...response, ...definedOf({ deltaDelayMs: deltaDelayMs > 0 ? (slow ? deltaDelayMs * storyPace : deltaDelayMs) : undefined }) }
     },
     {
       ref: offlineRef,
@@ -94,7 +96,10 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
   }
   if (lines.length === 0 && calls.length === 0) lines.push(introduction)
   const text = lines.join('\n')
-  return { ...(text === '' ? {} : { text }), ...(calls.length === 0 ? {} : { calls }), ...(slow ? { slow } : {}), usage: estimate(messages, text) }
+  return {
+    ...definedOf({ text: text === '' ? undefined : text, calls: calls.length === 0 ? undefined : calls, slow: slow || undefined }),
+    usage: estimate(messages, text),
+  }
 }
 
 /** A tool that the user names, with its input as JSON: the way to try a tool of one's own without a model. */

@@ -29,14 +29,14 @@ export type Play<Act> = {
 export type Simulation = {
   readonly seed: number
   readonly clock: VirtualClock
-  /** Store, bus and inbox behind all faults, for whoever judges, or has no node to ask. */
+  /** Store, bus and inbox behind all faults, for the checker, or where there is no node to ask. */
   readonly transport: Transport
   /** Chance for the script of this world; none of the faults' chance. */
   readonly random: ReturnType<typeof seededRandom>
   /** A node that is up and runs, chosen by chance; undefined while there is none. */
   someone(): Runtime | undefined
   /**
-   * Asks as a client that does not give up: whoever is up, and again when there is no answer, since the node may have died, or an error that may pass.
+   * Asks as a client that does not give up: any node that is up, and again when there is no answer, since the node may have died, or an error that may pass.
    * @param again whether an error is worth another try; default: those of ours that say so, and all that are not ours @throws the error that is not
    */
   insist<T>(request: (runtime: Runtime) => Promise<T>, again?: (error: unknown) => boolean): Promise<T>

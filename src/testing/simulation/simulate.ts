@@ -178,7 +178,7 @@ class Run<Act> implements Simulation {
     return act === undefined ? undefined : `${act} is still being performed`
   }
 
-  /** Whoever was frozen goes on for a while, which must do no harm; then all are gone, and one that is new does what is left. */
+  /** A node that was frozen goes on for a while, which must do no harm; then all are gone, and one that is new does what is left. */
   async #heal(): Promise<void> {
     this.tell('the faults are over')
     for (const node of this.#nodes) node.thaw()

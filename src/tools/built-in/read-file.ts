@@ -1,4 +1,5 @@
 /** Text files of the workspace, a part at a time. */
+
 import { Buffer, isUtf8 } from 'node:buffer'
 import { z } from 'zod'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -26,7 +27,13 @@ export const readFileTool = ({ workspace }: { workspace: string }): Tool =>
         const bytes = await readPart(handle, offset, limit)
         const text = decode(path, bytes, offset + bytes.length < sizeBytes)
         const nextOffset = offset + Buffer.byteLength(text)
-        return { path: place.path, text, offset, sizeBytes, ...(nextOffset < sizeBytes && text !== '' ? { nextOffset } : {}) }
+        return {
+          path: place.path,
+          text,
+          offset,
+          sizeBytes,
+          ...(nextOffset < sizeBytes && text !== '' ? { nextOffset } : {}),
+        }
       } finally {
         await handle.close()
       }

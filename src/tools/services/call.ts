@@ -1,5 +1,7 @@
 /** One attempt of one call of a service: a request, any number of heartbeats, one result. See docs/reference/tools-as-services.md. */
+
 import { createHash, randomBytes } from 'node:crypto'
+import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorCode, isRuntimeError, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import { redact } from '../../contracts/redact.ts'
 import { instanceName, type Tool, type ToolContext } from '../../contracts/tool.ts'
@@ -145,7 +147,7 @@ const lost = (offer: Offer, worker: string | undefined): RuntimeError =>
   new RuntimeError('tool_lost', `the worker of tool "${offer.settings.name}" (service '${offer.service}') is gone in the middle of the call`, {
     retryable: true,
     hint: `see why the service '${offer.service}' ended, and start it again`,
-    data: { ...about(offer), ...(worker === undefined ? {} : { worker }) },
+    data: { ...about(offer), ...definedOf({ worker }) },
   })
 
 const broken = (offer: Offer, cause: unknown): RuntimeError =>

@@ -57,7 +57,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
     const { outputBytesMax } = toolDefaults
     return Object.freeze({
       ...offer.settings,
-      input: checkerOf(offer.settings.inputSchema),
+      input: checkerOf(offer.settings.jsonSchema),
       outputBytesMax,
       execute: (input, context) => {
         // A loop in a shell may answer on its own subject only: whether such a worker is gone cannot be found out.

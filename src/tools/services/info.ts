@@ -38,7 +38,7 @@ export type Offer = {
   settings: {
     name: string
     description: string
-    inputSchema: Record<string, unknown>
+    jsonSchema: Record<string, unknown>
     onCrash: CrashPolicy
     timeoutMs: number
     attemptMax: number
@@ -80,7 +80,7 @@ const offerOf = (service: string, { name: endpoint, subject, metadata }: z.infer
   const { schema, name = endpoint, approval, ...rest } = parsed.data
   if (!/^[A-Za-z0-9_-]{1,64}$/.test(name)) throw new Error(`'${name.slice(0, 80)}' is not a valid tool name: use 1 to 64 of A-Z a-z 0-9 _ -`)
   if (!isCallable(subject, prefix)) throw new Error(`'${subject.slice(0, 120)}' is not a tool subject`)
-  const settings = { ...rest, name, approval: approval === 'always', inputSchema: objectSchema(schema) }
+  const settings = { ...rest, name, approval: approval === 'always', jsonSchema: objectSchema(schema) }
   return { service, subject, settings, fingerprint: hashOf({ service, subject, settings }) }
 }
 
@@ -108,10 +108,10 @@ const jsonIn = (data: Uint8Array): unknown => {
 }
 
 /** The service checks its input itself; checked here too, a model learns in words of the schema what does not fit. */
-export const checkerOf = (inputSchema: Record<string, unknown>): Tool['input'] => {
+export const checkerOf = (jsonSchema: Record<string, unknown>): Tool['input'] => {
   let checker: z.ZodType
   try {
-    checker = z.fromJSONSchema(inputSchema)
+    checker = z.fromJSONSchema(jsonSchema)
   } catch {
     // More than zod can express, such as if/then/else.
     checker = z.looseObject({})

@@ -1,10 +1,11 @@
 /** One transaction for everything that has queued up, one answer for each request. */
 import type { DatabaseSync } from 'node:sqlite'
 import { isRuntimeError, type RuntimeError } from '../../contracts/errors.ts'
-import type { HighWater } from './high-water.ts'
+import { type HighWater, highWater } from './high-water.ts'
 import { inboxWrites, registryWrites } from './inbox.writes.ts'
 import { journalWrites } from './journal.writes.ts'
-import type { OpenFiles } from './open-files.ts'
+import { lockFileBeside } from './lock.ts'
+import { filesOfStore, type OpenFiles, openFiles } from './open-files.ts'
 import { appended, type WriteRequest, type WriteResult } from './requests.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 
@@ -92,6 +93,13 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
     }
   }
   return { run, broken: () => broken }
+}
+
+/** What commits over one connection need: the count of groups, a look at the files, the statements. */
+export const openCommits = (database: DatabaseSync, file: string): { mark: HighWater; files: OpenFiles; group: GroupCommit } => {
+  const mark = highWater(database, file)
+  const files = openFiles(filesOfStore(file, lockFileBeside(file)))
+  return { mark, files, group: groupCommit(database, file, mark, files) }
 }
 
 /** A frame says which group wrote it. One that was removed says nothing, and may have been the last. */

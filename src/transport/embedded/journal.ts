@@ -1,4 +1,4 @@
-/** The journal of the embedded store: writes go to the writer thread, reads are answered here. */
+/** The journal of the embedded store: the writer commits, on this thread or on its own, reads are answered here. */
 import type { Environment } from '../../contracts/environment.ts'
 import { type ErrorCode, isRuntimeError } from '../../contracts/errors.ts'
 import { isDamage } from '../../contracts/shorter.ts'
@@ -12,7 +12,7 @@ import type { FreeSpace } from './free-space.ts'
 import type { journalReads } from './journal.reads.ts'
 import { appended } from './requests.ts'
 import type { Wakes } from './wakes.ts'
-import type { Writer } from './writer.client.ts'
+import type { Writer } from './writer.ts'
 
 /** Refusals that were certain before anything was written; of every other failure nothing is known. */
 const certain: ReadonlySet<ErrorCode> = new Set(['log_full', 'too_large', 'closed', 'bad_request', 'corrupt_at'])

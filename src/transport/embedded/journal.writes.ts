@@ -2,22 +2,17 @@
 import type { DatabaseSync } from 'node:sqlite'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
+import { checkedKey } from '../address.ts'
 import { chained, chainStart, corruptAt, fits } from '../checksum.ts'
 import { Known } from '../known.ts'
 import { framesMax } from '../limits.ts'
-import { listOf, placesIn, placesPerRow, proofOf, type RootNote } from './places.ts'
+import { checkProof, framesAt, listOf, placesIn, placesPerRow, proofOf, type Root, type RootRow, rootColumns, rootIn } from './places.ts'
 import { appended, unchanged } from './requests.ts'
 
-/** In the order of the columns selected: arrays cost half of what row objects do. */
-type RootRow = [root: number, seq: number, first: number, checksum: number, wakeAt: number | null, at: number, proof: number, tail: string]
-type Root = RootNote & { root: number; proof: number }
-
-const keyOf = ({ kind, id }: Address): string => `${kind}/${id}`
-
 export const journalWrites = (database: DatabaseSync) => {
-  const selectRoot = database.prepare('SELECT root, seq, first, checksum, wake_at, at, proof, tail FROM roots WHERE kind = ? AND id = ?')
+  const selectRoot = database.prepare(`SELECT ${rootColumns} FROM roots WHERE kind = ? AND id = ?`)
   selectRoot.setReturnArrays(true)
-  const selectFrame = database.prepare('SELECT previous, checksum, bytes FROM frames WHERE place = ? AND root = ? AND seq = ?')
+  const frameAt = framesAt(database)
   // A number beyond all that is there: of a root whose row was taken away behind our back, a snapshot may be left.
   const selectNumber = database.prepare(
     `SELECT 1 + max(coalesce((SELECT max(root) FROM roots), 0), coalesce((SELECT max(root) FROM places), 0),
@@ -52,22 +47,20 @@ export const journalWrites = (database: DatabaseSync) => {
 
   const find = (address: Address): Root | undefined => {
     const row = selectRoot.get(address.kind, address.id) as unknown as RootRow | undefined
-    if (row === undefined) return undefined
-    const [root, seq, first, checksum, wakeAt, at, proof, tail] = row
-    return { root, seq, first, checksum, wakeAt, at, proof, tail }
+    return row === undefined ? undefined : rootIn(row)
   }
 
   /** Looks the root up, and at the first time in this process checks that what we would chain to is whole. */
   const tipOf = (address: Address): Root | undefined => {
     const tip = find(address)
     if (tip === undefined) return undefined
-    if (proofOf(tip) !== tip.proof) throw corruptAt(address, tip.seq, 'what is noted of it does not fit')
-    const key = keyOf(address)
+    checkProof(address, tip)
+    const key = checkedKey(address)
     if (whole.get(key) === tip.root) return tip
-    const place = placesIn(tip.tail).at(-1) ?? 0
-    const frame = selectFrame.get(place, tip.root, tip.seq) as { previous: number; checksum: number; bytes: Uint8Array } | undefined
+    const frame = frameAt(placesIn(tip.tail).at(-1), tip.root, tip.seq)
     if (frame === undefined) throw corruptAt(address, tip.seq, 'the last frame is missing')
-    if (frame.checksum !== tip.checksum || !fits(frame.bytes, frame.previous, frame.checksum))
+    const [previous, checksum, bytes] = frame
+    if (checksum !== tip.checksum || !fits(bytes, previous, checksum))
       throw corruptAt(address, tip.seq, 'the checksum of the last frame does not fit')
     whole.set(key, tip.root)
     return tip
@@ -88,7 +81,7 @@ export const journalWrites = (database: DatabaseSync) => {
     const tail = listOf([place])
     const proof = proofOf({ seq: 1, first: 1, checksum, wakeAt, at, tail })
     insertRoot.run(root, address.kind, address.id, checksum, wakeAt, at, proof, tail)
-    whole.set(keyOf(address), root)
+    whole.set(checkedKey(address), root)
   }
 
   const goOn = (address: Address, tip: Root, wakeAt: number | null, at: number, bytes: Uint8Array, group: number): void => {
@@ -145,7 +138,7 @@ export const journalWrites = (database: DatabaseSync) => {
 
     /** Of a damaged root as well: to delete it is the way out. */
     remove(address: Address): number {
-      whole.delete(keyOf(address))
+      whole.delete(checkedKey(address))
       const found = find(address)
       if (found === undefined) return unchanged
       const { root, seq, first } = found

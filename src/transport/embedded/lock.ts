@@ -2,6 +2,7 @@
  * One runtime per data folder. The lock is an open exclusive transaction on a file of its own: the operating system releases it with the
  * process, also after kill -9, so there is nothing stale to clean up. Who holds it is written beside, for people and for the CLI.
  */
+
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
@@ -100,6 +101,6 @@ const locked = (folder: string): RuntimeError => {
   const who = owner === undefined ? 'another process' : `process ${owner.pid}${owner.url === undefined ? '' : ` at ${owner.url}`}`
   return new RuntimeError('locked', `the data folder ${folder} is in use by ${who}`, {
     hint: owner === undefined ? 'stop it, or give another folder' : `stop it (kill ${owner.pid}), talk to it instead, or give another folder`,
-    ...(owner === undefined ? {} : { data: { owner } }),
+    data: owner && { owner },
   })
 }

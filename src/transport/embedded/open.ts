@@ -1,13 +1,14 @@
-/** Statecast without a server: everything in one folder, one SQLite file, one writer thread; or in memory. */
+/** Statecast without a server: everything in one folder, one SQLite file, one writer thread. */
+
 import { dirname, join, resolve } from 'node:path'
 import type { DatabaseSync } from 'node:sqlite'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Environment } from '../../contracts/environment.ts'
 import type { RuntimeError } from '../../contracts/errors.ts'
 import type { Transport } from '../../contracts/transport.ts'
 import { closable } from '../closable.ts'
 import { inboxQueue } from '../inbox-queue.ts'
 import { localBus } from '../local-bus.ts'
-import { openMemory } from '../memory/open.ts'
 import { watchedRegistry } from '../registry-watch.ts'
 import { fileBlobs } from './blobs.ts'
 import { makeDataFolder } from './data-folder.ts'
@@ -20,12 +21,12 @@ import { filesOfStore, openFiles } from './open-files.ts'
 import { fromSqlite, tellsOfBrokenFile } from './sqlite-error.ts'
 import { sqliteInbox, sqliteRegistry } from './stores.ts'
 import { Wakes } from './wakes.ts'
-import { startWriter, type Writer, type WriterOptions } from './writer.client.ts'
+import { startWriter, type Writer, type WriterOptions } from './writer.ts'
 
 export { type Owner, readOwner, writeOwner } from './lock.ts'
 
 export type EmbeddedOptions = {
-  /** Made with mode 0700 when missing; ':memory:' keeps nothing. */
+  /** Made with mode 0700 when missing. */
   folder: string
   environment: Pick<Environment, 'clock' | 'failPoints' | 'log'>
   /** Below so much free space nothing is accepted; 64 MiB unless given. */
@@ -46,8 +47,7 @@ const durability = 'SQLite, write-ahead log with synchronous=FULL: an acknowledg
 
 /** @throws RuntimeError bad_request for an impossible path, locked, corrupt_at, unsupported for a newer schema, log_full, log_unavailable */
 export const openEmbedded = async (options: EmbeddedOptions): Promise<Transport> => {
-  const { environment, owner } = options
-  if (options.folder === ':memory:') return openMemory({ environment, ...(options.inboxMax === undefined ? {} : { inboxMax: options.inboxMax }) })
+  const { owner } = options
   const folder = resolve(options.folder)
   makeDataFolder(folder)
   const file = join(folder, 'statecast.db')
@@ -137,5 +137,5 @@ const openFile = async (file: string, writerOptions?: WriterOptions): Promise<{ 
 const health = (failure: RuntimeError | undefined, freeBytes: number | undefined, freeBytesMin: number) => {
   const short = freeBytes !== undefined && freeBytes < freeBytesMin
   const detail = failure?.message ?? (short ? `${freeBytes} bytes free, ${freeBytesMin} needed` : undefined)
-  return { writable: failure === undefined && !short, freeBytes, durability, ...(detail === undefined ? {} : { detail }) }
+  return { writable: failure === undefined && !short, freeBytes, durability, ...definedOf({ detail }) }
 }

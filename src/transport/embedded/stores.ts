@@ -8,7 +8,7 @@ import { duplicateWindowMs } from '../limits.ts'
 import type { RegistryEntry, RegistryStore } from '../registry-watch.ts'
 import type { FreeSpace } from './free-space.ts'
 import { appended, unchanged } from './requests.ts'
-import type { Writer } from './writer.client.ts'
+import type { Writer } from './writer.ts'
 
 type InboxRow = { row: number; subject: string; id: string; attempts: number; failures: number; ready_at: number }
 type DataRow = { data: Uint8Array; checksum: number }

@@ -1,10 +1,7 @@
 /** Commits on the main thread: what is light, on a disk that is quick, is done before another thread has even been woken. */
 import type { RuntimeError } from '../../contracts/errors.ts'
 import { checkpoint, openBeside } from './database.ts'
-import { groupCommit } from './group-commit.ts'
-import { highWater } from './high-water.ts'
-import { lockFileBeside } from './lock.ts'
-import { filesOfStore, openFiles } from './open-files.ts'
+import { openCommits } from './group-commit.ts'
 import type { WriteRequest, WriterAnswer } from './requests.ts'
 import { tellsOfBusyFile } from './sqlite-error.ts'
 
@@ -24,9 +21,7 @@ export type WriterHere = {
 
 export const writerHere = (file: string): WriterHere => {
   const database = openBeside(file)
-  const mark = highWater(database, file)
-  const files = openFiles(filesOfStore(file, lockFileBeside(file)))
-  const group = groupCommit(database, file, mark, files)
+  const { mark, files, group } = openCommits(database, file)
   return {
     commit(requests) {
       const began = performance.now()

@@ -1,5 +1,7 @@
 /** Live traffic over core NATS. */
+
 import { errors, type Msg, type NatsConnection } from '@nats-io/transport-node'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { Bus, BusMessage } from '../../contracts/transport.ts'
@@ -16,7 +18,7 @@ const plainHeaders = ({ headers }: Msg): Record<string, string> | undefined =>
 
 const messageOf = (message: Msg): BusMessage => {
   const headers = plainHeaders(message)
-  return { subject: message.subject, data: message.data, ...(headers ? { headers } : {}), ...(message.reply ? { reply: message.reply } : {}) }
+  return { subject: message.subject, data: message.data, headers, reply: message.reply || undefined }
 }
 
 /** An empty message of the server itself. */
@@ -55,7 +57,7 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
     subscribe(pattern, listener, { queue } = {}) {
       checkPattern(pattern)
       const subscription = nc.subscribe(pattern, {
-        ...(queue === undefined ? {} : { queue: checkName(queue, 'queue') }),
+        ...definedOf({ queue: queue === undefined ? undefined : checkName(queue, 'queue') }),
         callback: (error, message) => {
           if (error)
             return log.error({ subject: pattern, error: fromNats(error, `listening on '${pattern}'`).toJSON() }, 'a subscription was refused')

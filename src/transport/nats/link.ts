@@ -1,6 +1,8 @@
 /** The connection with the requests to JetStream that the parts of this backend share. */
+
 import { type JetStreamClient, type JetStreamManager, jetstream, jetstreamManager, type StoredMsg } from '@nats-io/jetstream'
 import { type Msg, type MsgHdrs, type NatsConnection, headers as newHeaders } from '@nats-io/transport-node'
+import { definedOf } from '../../contracts/defined.ts'
 import { endConnection } from './end-connection.ts'
 import { apiCodeOf, apiCodes } from './errors.ts'
 import { type Capacity, capacityOf } from './workarounds/capacity.ts'
@@ -18,7 +20,11 @@ export type Link = {
   jsm: JetStreamManager
   capacity: Capacity
   /** Resolves when it is stored. @throws whatever the client throws */
-  publish(subject: string, data: Uint8Array, options?: { headers?: Record<string, string>; expected?: number; id?: string }): Promise<Published>
+  publish(
+    subject: string,
+    data: Uint8Array,
+    options?: { headers?: Record<string, string>; expected?: number | undefined; id?: string },
+  ): Promise<Published>
   /** The newest message of a subject, asked of the leader: a replica may be behind. */
   last(stream: string, subject: string): Promise<Stored | undefined>
   /** The first message of a subject from a sequence of the stream on, asked of the leader. */
@@ -73,8 +79,7 @@ export const openLink = async (connection: NatsConnection): Promise<Link> => {
       const sent = js.publish(subject, data, {
         timeout: requestMs,
         headers: headersOf(headers),
-        ...(id === undefined ? {} : { msgID: id }),
-        ...(expected === undefined ? {} : { expect: { lastSubjectSequence: expected } }),
+        ...definedOf({ msgID: id, expect: expected === undefined ? undefined : { lastSubjectSequence: expected } }),
       })
       publishing.add(sent)
       try {

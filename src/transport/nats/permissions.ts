@@ -1,5 +1,7 @@
 /** Which permissions each role needs on a NATS server, as users for its configuration; and which of them a connection lacks. */
+
 import type { NatsConnection } from '@nats-io/transport-node'
+import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { instanceName } from '../../contracts/tool.ts'
 import { fromNats, violationIn } from './errors.ts'
@@ -152,7 +154,7 @@ export const grantedTo = async (nc: NatsConnection): Promise<Granted | undefined
     const answer = await nc.request(userInfo, '', { timeout: 2_000 })
     const { data, server } = answer.json<{ data?: { user?: string; permissions?: Granted }; server?: { time?: string } }>()
     if (data === undefined) return undefined
-    return { ...(data.user ? { user: data.user } : {}), ...data.permissions, ...(server?.time ? { serverTime: server.time } : {}) }
+    return { ...definedOf({ user: data.user || undefined }), ...data.permissions, ...definedOf({ serverTime: server?.time || undefined }) }
   } catch (error) {
     if (violationIn(error)?.operation === 'subscription') throw fromNats(error, 'connecting')
     return undefined

@@ -1,4 +1,5 @@
 /** Compare-and-set keys in a key-value bucket that any NATS tool can read. The server compares, and lets leases expire. */
+
 import type { JsMsg } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'
 import type { Logger } from '../../contracts/environment.ts'
@@ -90,7 +91,7 @@ export const natsRegistry = async (
       place = found?.revision ?? 0
     }
     try {
-      const { seq } = await link.publish(subjectOf(key), data, { headers, ...(place === undefined ? {} : { expected: place }) })
+      const { seq } = await link.publish(subjectOf(key), data, { headers, expected: place })
       written = Math.max(written, seq)
       return seq
     } catch (error) {

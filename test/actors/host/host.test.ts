@@ -3,6 +3,7 @@ import { expect, test } from 'vitest'
 import { assign, emit, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
 import { type MachineOptions, registerMachine } from '../../../src/actors/registration.ts'
+import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Journal } from '../../../src/contracts/transport.ts'
 import { aWorld, codeOf, outcome, Puppets, type World } from '../support.ts'
 
@@ -30,6 +31,29 @@ const counting = (p = new Puppets(), options: MachineOptions = {}) =>
     }),
     options,
   )
+/** A root is in the middle of its work when its process dies. */
+const cutOff = async (): Promise<{ world: World; puppets: Puppets }> => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const first = await world.host([counting(puppets)])
+  await outcome(world, first.send(address, { type: 'work' }))
+  first.abandon()
+  return { world, puppets }
+}
+/** Takes nothing before there is room. */
+const fullStore = () => {
+  const store = {
+    full: true,
+    wrap: (journal: Journal): Journal => ({
+      ...journal,
+      append: async (...args) => {
+        if (store.full) throw new RuntimeError('log_full', 'no space', { retryable: true })
+        return journal.append(...args)
+      },
+    }),
+  }
+  return store
+}
 const snapshotOf = async (host: Host, world: World) => (await world.clock.until(host.get(address))).replica?.actor.getSnapshot()
 
 test('[INV-1, INV-2] one id takes effect once: repeated, in one batch, after a restart and after sleep', async () => {
@@ -253,11 +277,7 @@ test('what has ended takes no more messages, but answers the repeated ones', asy
 })
 
 test('a root that cannot be opened is not tried every second, and a message is told why', async () => {
-  const world = await aWorld()
-  const puppets = new Puppets()
-  const first = await world.host([counting(puppets)])
-  await outcome(world, first.send(address, { type: 'work' }))
-  first.abandon()
+  const { world } = await cutOff()
   let reads = 0
   const other = registerMachine('counter', setup({}).createMachine({ id: 'counter', on: { add: { actions: [], target: undefined as never } } }))
   const host = await world.host([other], { journal: (journal) => ({ ...journal, read: (...args) => (reads++, journal.read(...args)) }) })
@@ -284,27 +304,14 @@ test('what an effect says while it is being stopped does not reach its parent an
 })
 
 test('a store that is full delays waking what was cut off, not the start of its host; the work goes on when there is room', async () => {
-  const world = await aWorld()
-  const puppets = new Puppets()
-  const first = await world.host([counting(puppets)])
-  await outcome(world, first.send(address, { type: 'work' }))
-  first.abandon()
-  const { RuntimeError } = await import('../../../src/contracts/errors.ts')
-  let full = true
+  const { world, puppets } = await cutOff()
+  const store = fullStore()
   const began = world.clock.now()
 
-  await world.host([counting(puppets)], {
-    journal: (journal) => ({
-      ...journal,
-      append: async (...args) => {
-        if (full) throw new RuntimeError('log_full', 'no space', { retryable: true })
-        return journal.append(...args)
-      },
-    }),
-  })
+  await world.host([counting(puppets)], { journal: store.wrap })
   const waitedMs = world.clock.now() - began
   await world.clock.advance(300_000)
-  full = false
+  store.full = false
   await world.clock.advance(31_000)
 
   expect(waitedMs).toBeLessThan(1000)
@@ -312,14 +319,9 @@ test('a store that is full delays waking what was cut off, not the start of its 
 })
 
 test('a store that is away for a while delays waking, and is asked ever less often', async () => {
-  const world = await aWorld()
-  const puppets = new Puppets()
-  const first = await world.host([counting(puppets)])
-  await outcome(world, first.send(address, { type: 'work' }))
-  first.abandon()
+  const { world, puppets } = await cutOff()
   let away = true
   let asked = 0
-  const { RuntimeError } = await import('../../../src/contracts/errors.ts')
   const host = await world.host([counting(puppets)], {
     journal: (journal) => ({
       ...journal,
@@ -376,7 +378,6 @@ test('what another node was in the middle of is taken up soon after it let go, h
   const first = await world.host([counting(puppets)])
   await outcome(world, first.send(address, { type: 'work' }))
   let elsewhere = true
-  const { RuntimeError } = await import('../../../src/contracts/errors.ts')
   const admit = async () => {
     if (elsewhere) throw new RuntimeError('fenced', 'on another node', { retryable: true, data: { node: 'other' } })
   }
@@ -392,27 +393,14 @@ test('what another node was in the middle of is taken up soon after it let go, h
 })
 
 test('a store that takes something again is there for all whom it kept asleep', async () => {
-  const world = await aWorld()
-  const puppets = new Puppets()
-  const first = await world.host([counting(puppets)])
-  await outcome(world, first.send(address, { type: 'work' }))
-  first.abandon()
-  const { RuntimeError } = await import('../../../src/contracts/errors.ts')
-  let full = true
-  const host = await world.host([counting(puppets)], {
-    journal: (journal) => ({
-      ...journal,
-      append: async (...args) => {
-        if (full) throw new RuntimeError('log_full', 'no space', { retryable: true })
-        return journal.append(...args)
-      },
-    }),
-  })
+  const { world, puppets } = await cutOff()
+  const store = fullStore()
+  const host = await world.host([counting(puppets)], { journal: store.wrap })
   // So that its present pause has just begun.
   await world.clock.advance(65_000)
   expect(puppets.starts).toHaveLength(1)
 
-  full = false
+  store.full = false
   await outcome(world, host.send({ kind: 'counter', id: 'another' }, { type: 'add' }))
   await world.clock.advance(4_000)
 

@@ -22,16 +22,16 @@ const aCluster = async () => {
   const environment = { ...anEnvironment({ clock }), clock }
   const { registry } = await openMemory({ environment })
   const watcher = await new Membership(registry, environment).open()
-  /** Each change of a seat, as it was written. */
-  const seats: { partition: number; holder: string | null; previous: string | null; living: string[] }[] = []
-  registry.watch('seats/', ({ key, value }) => {
+  /** Each change of a lease, as it was written. */
+  const leases: { partition: number; holder: string | null; previous: string | null; living: string[] }[] = []
+  registry.watch('leases/', ({ key, value }) => {
     const living = watcher.members.nodes.map(({ id }) => id)
-    seats.push({ partition: Number(key.slice('seats/'.length)), ...JSON.parse(value ?? '{}'), living })
+    leases.push({ partition: Number(key.slice('leases/'.length)), ...JSON.parse(value ?? '{}'), living })
   })
-  /** To which no word of a seat comes. */
+  /** To which no word of a lease comes. */
   const deaf = () =>
     new Membership(
-      { ...registry, watch: (prefix, ...rest) => (prefix === 'seats/' ? () => undefined : registry.watch(prefix, ...rest)) },
+      { ...registry, watch: (prefix, ...rest) => (prefix === 'leases/' ? () => undefined : registry.watch(prefix, ...rest)) },
       environment,
     ).open()
   /** One that is there and holds what it is given, whatever anybody would give it. @returns what ends it */
@@ -66,17 +66,17 @@ const aCluster = async () => {
     running.push(started)
     return { membership, consumed, ...started }
   }
-  const holders = () => partitions.map((partition) => watcher.seat(partition).holder)
-  return { clock, watcher, seats, node, holders, deaf, squatter }
+  const holders = () => partitions.map((partition) => watcher.lease(partition).holder)
+  return { clock, watcher, leases, node, holders, deaf, squatter }
 }
 const shares = (ids: string[]) => partitions.map((partition) => rendezvous(partition, ids))
 
-test('[INV-5] a seat whose holder lives is taken by nobody: it is given, and says who had it, until that one has nothing of it left', async () => {
-  const { clock, watcher, seats, node, holders } = await aCluster()
+test('[INV-5] a lease whose holder lives is taken by nobody: it is given, and says who had it, until that one has nothing of it left', async () => {
+  const { clock, watcher, leases, node, holders } = await aCluster()
   const work = Promise.withResolvers<void>()
   await node('a', work.promise)
   await clock.until(() => holders().every((holder) => holder === 'a'))
-  seats.length = 0
+  leases.length = 0
 
   await node('b')
   await clock.until(() => holders().join() === shares(['a', 'b']).join())
@@ -84,60 +84,60 @@ test('[INV-5] a seat whose holder lives is taken by nobody: it is given, and say
   const moved = partitions.filter((partition) => shares(['a', 'b'])[partition] === 'b')
   expect(moved.length).toBeGreaterThan(0)
   // Each was written once, by its holder, who still has actors of it.
-  expect(seats.map(({ partition, holder, previous }) => ({ partition, holder, previous }))).toEqual(
+  expect(leases.map(({ partition, holder, previous }) => ({ partition, holder, previous }))).toEqual(
     expect.arrayContaining(moved.map((partition) => ({ partition, holder: 'b', previous: 'a' }))),
   )
-  expect(seats).toHaveLength(moved.length)
+  expect(leases).toHaveLength(moved.length)
   await clock.advance(10_000)
-  for (const partition of moved) expect(watcher.seat(partition)).toEqual({ holder: 'b', previous: 'a' })
+  for (const partition of moved) expect(watcher.lease(partition)).toEqual({ holder: 'b', previous: 'a' })
 
   work.resolve()
-  await clock.until(() => moved.every((partition) => watcher.seat(partition).previous === null))
+  await clock.until(() => moved.every((partition) => watcher.lease(partition).previous === null))
 })
 
-test('[INV-5] no seat changes hands while its holder lives and keeps it, however long nothing else happens', async () => {
-  const { clock, watcher, seats, node, holders } = await aCluster()
+test('[INV-5] no lease changes hands while its holder lives and keeps it, however long nothing else happens', async () => {
+  const { clock, watcher, leases, node, holders } = await aCluster()
   await node('a')
   await node('b')
   await clock.until(() => holders().join() === shares(['a', 'b']).join())
-  await clock.until(() => partitions.every((partition) => watcher.seat(partition).previous === null))
-  seats.length = 0
+  await clock.until(() => partitions.every((partition) => watcher.lease(partition).previous === null))
+  leases.length = 0
 
   for (let minute = 0; minute < 5; minute++) {
     await clock.advance(60_000)
     expect(watcher.members.nodes.map(({ id }) => id).toSorted()).toEqual(['a', 'b'])
   }
 
-  expect(seats).toEqual([])
+  expect(leases).toEqual([])
 })
 
-test('[INV-5] a claim by a node that has not heard of it finds the seat with its living holder, and leaves it; of a dead one it takes it', async () => {
-  const { clock, watcher, seats, node, holders, deaf, squatter } = await aCluster()
+test('[INV-5] a claim by a node that has not heard of it finds the lease with its living holder, and leaves it; of a dead one it takes it', async () => {
+  const { clock, watcher, leases, node, holders, deaf, squatter } = await aCluster()
   const unknowing = await deaf()
   const { membership, die } = await squatter('z')
   for (const partition of partitions) await membership.write(partition, () => ({ holder: 'z', previous: null }))
   await clock.settle()
-  expect(unknowing.seat(0).holder).toBe(null)
-  seats.length = 0
+  expect(unknowing.lease(0).holder).toBe(null)
+  leases.length = 0
 
   await node('a', Promise.resolve(), unknowing)
   await clock.advance(20_000)
-  expect(seats).toEqual([])
+  expect(leases).toEqual([])
   expect(holders()).toEqual(partitions.map(() => 'z'))
 
   die()
-  await clock.until(() => partitions.every((partition) => watcher.seat(partition).holder === 'a'), 60_000)
-  expect(seats.every(({ living }) => !living.includes('z'))).toBe(true)
+  await clock.until(() => partitions.every((partition) => watcher.lease(partition).holder === 'a'), 60_000)
+  expect(leases.every(({ living }) => !living.includes('z'))).toBe(true)
 })
 
-test('[INV-5] who claims a seat that a dead node held keeps the name of a living one that still has actors of it', async () => {
+test('[INV-5] who claims a lease that a dead node held keeps the name of a living one that still has actors of it', async () => {
   const { clock, watcher, node, holders, squatter } = await aCluster()
   const { membership, die } = await squatter('z')
   for (const partition of partitions) await membership.write(partition, () => ({ holder: 'dead', previous: 'z' }))
 
   await node('a')
   await clock.until(() => holders().every((holder) => holder === 'a'))
-  expect(partitions.map((partition) => watcher.seat(partition).previous)).toEqual(partitions.map(() => 'z'))
+  expect(partitions.map((partition) => watcher.lease(partition).previous)).toEqual(partitions.map(() => 'z'))
 
   die()
   await clock.until(() => !watcher.isAlive('z'))
@@ -159,13 +159,13 @@ test('[INV-5] a node renews its own word, and is sure of its place as long as it
 })
 
 test('a node that drains says so at once, gets nothing more, gives away what it has, and leaves when it has nothing left', async () => {
-  const { clock, watcher, seats, node, holders } = await aCluster()
+  const { clock, watcher, leases, node, holders } = await aCluster()
   const work = Promise.withResolvers<void>()
   const leaving = await node('a', work.promise)
   await node('b')
   await clock.until(() => holders().join() === shares(['a', 'b']).join())
   await clock.settle()
-  seats.length = 0
+  leases.length = 0
 
   const drained = leaving.drain(60_000)
   await clock.settle()
@@ -174,7 +174,7 @@ test('a node that drains says so at once, gets nothing more, gives away what it 
   await clock.until(() => holders().every((holder) => holder === 'b'))
   await node('c')
   await clock.until(() => holders().includes('c'))
-  expect(seats.filter(({ holder }) => holder === 'a')).toEqual([])
+  expect(leases.filter(({ holder }) => holder === 'a')).toEqual([])
   expect(watcher.isAlive('a')).toBe(true)
 
   work.resolve()

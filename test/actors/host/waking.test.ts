@@ -67,6 +67,17 @@ const setElsewhere = async (world: World) => {
 }
 const leaveMemory = { limits: { idleMs: 60_000 } }
 
+/** An alarm is set and asleep on a host whose clock somebody may set. */
+const asleepByItsClock = async () => {
+  const world = await aWorld()
+  const puppets = new Puppets()
+  const { own, set } = adjustable(world.clock)
+  const host = await world.host([alarm(puppets)], { clock: own, ...leaveMemory })
+  await setAlarm(world, host)
+  await world.clock.advance(120_000)
+  return { world, puppets, host, own, set }
+}
+
 describe('how often the journal is asked', () => {
   test('a host with nothing to wait for asks nothing, for as long as that may be', async () => {
     const world = await aWorld()
@@ -154,12 +165,7 @@ describe('nothing is missed', () => {
   })
 
   test('when the clock is set forward by hours: it rings within half a minute', async () => {
-    const world = await aWorld()
-    const puppets = new Puppets()
-    const { own, set } = adjustable(world.clock)
-    const host = await world.host([alarm(puppets)], { clock: own, ...leaveMemory })
-    await setAlarm(world, host)
-    await world.clock.advance(120_000)
+    const { world, puppets, host, set } = await asleepByItsClock()
     const asleep = host.liveCount
 
     set(8 * hourMs)
@@ -170,12 +176,7 @@ describe('nothing is missed', () => {
   })
 
   test('when the clock is set back: it rings when the clock says so, and what comes meanwhile is not put off', async () => {
-    const world = await aWorld()
-    const puppets = new Puppets()
-    const { own, set } = adjustable(world.clock)
-    const host = await world.host([alarm(puppets)], { clock: own, ...leaveMemory })
-    await setAlarm(world, host)
-    await world.clock.advance(120_000)
+    const { world, puppets, host, own, set } = await asleepByItsClock()
 
     set(-2 * hourMs)
     const other = { kind: 'alarm', id: 'two' }

@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
-import { Pump } from '../../../src/actors/root/commit-loop.ts'
+import { CommitLoop } from '../../../src/actors/root/commit-loop.ts'
 
 /** A pump whose cycles count how many of them are inside at once. */
 const counting = () => {
   const seen = { wanted: 0, inside: 0, most: 0, cycles: 0 }
-  const pump = new Pump({
+  const pump = new CommitLoop({
     wanted: () => seen.wanted > 0,
     cycle: async () => {
       seen.wanted--

@@ -14,7 +14,7 @@ beforeAll(async () => {
   server = await startNats()
   runtime = await createRuntime({
     transport: server.url,
-    agents: [agent({ name: 'main', model: 'test/model', limits: { outputCharsMax: 2_000_000 } })],
+    agents: [agent({ name: 'main', model: 'test/model', limits: { modelCall: { outputCharsMax: 2_000_000 } } })],
     models: { 'test/model': ({ messages }) => ({ text: JSON.stringify(messages.at(-1)).includes('long') ? 'x'.repeat(1_200_000) : 'hello' }) },
   })
   nc = await connect({ servers: server.url })

@@ -458,6 +458,28 @@ describe('when it is over', () => {
     expect([turn.clock.pending(), turn.listeners.size]).toEqual([0, 0])
   })
 
+  test('of a turn that its host lets go of nothing is left either, and nobody hears of it', async () => {
+    const turn = stage({ delivery: { ...short, pacing: 'natural' } })
+    turn.channel.hang(1)
+    await turn.start().say('This is A.\n\nThis is B.\n\n').pass(3000)
+    const live = [...turn.live]
+
+    await turn.stop().pass()
+
+    expect([turn.clock.pending(), turn.listeners.size]).toEqual([0, 0])
+    expect(turn.channel.sends.map(({ outcome }) => outcome)).toEqual(['aborted'])
+    expect([turn.live, turn.logged]).toEqual([live, []])
+  })
+
+  test('an answer that no messages can be made of ends all the same, as one that was given up', async () => {
+    const turn = stage().start().end()
+
+    const output = await turn.finish([null as never]).over()
+
+    expect(output).toMatchObject({ counts: { final: 0 }, aborted: true })
+    expect(turn.logged).toEqual(['an answer could not be delivered to its end'])
+  })
+
   test('whoever listens to the session hears what was delivered, and where', async () => {
     const turn = stage({ delivery: { typing: { mode: 'never' } } })
 

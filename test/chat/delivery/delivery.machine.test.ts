@@ -3,8 +3,8 @@ import { fromCallback } from 'xstate'
 import type { DeliverOrder } from '../../../src/chat/delivery/delivery.context.ts'
 import { deliveryMachine } from '../../../src/chat/delivery/delivery.machine.ts'
 import { defaultProfile } from '../../../src/contracts/profile.ts'
+import { anAnswer } from '../../machines/loop/answers.ts'
 import { walker } from '../../machines/walk.ts'
-import { anAnswer } from './answers.ts'
 
 /** What the effect was told since the last look; an order `break` makes it fail. */
 let told: DeliverOrder[] = []

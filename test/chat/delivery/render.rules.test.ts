@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { published } from '../../../src/chat/delivery/render.rules.ts'
 import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
 import type { LoopOutput, TurnFacts } from '../../../src/contracts/turn.ts'
-import { anAnswer } from './answers.ts'
+import { anAnswer } from '../../machines/loop/answers.ts'
 
 const became = (answer: Partial<LoopOutput>, profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}) =>
   published(

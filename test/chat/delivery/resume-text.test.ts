@@ -1,10 +1,11 @@
 /** What was sent before a crash, or by an attempt that broke off, is left out of what is said again. */
 import { expect, test } from 'vitest'
-import { type Said, Unsaid } from '../../../src/chat/delivery/resume-text.ts'
+import type { SentBlock } from '../../../src/chat/delivery/dispatcher.context.ts'
+import { ResumeText } from '../../../src/chat/delivery/resume-text.ts'
 
 const again = (blocks: string[], pieces: string[]) => {
   const found: string[] = []
-  const unsaid = new Unsaid(({ text }: Said) => void found.push(text))
+  const unsaid = new ResumeText(({ text }: SentBlock) => void found.push(text))
   unsaid.expect(blocks.map((text) => ({ key: text, text })))
   const fresh = [...pieces.map((piece) => unsaid.push(piece)), unsaid.end()].join('')
   return { found, fresh }

@@ -105,6 +105,11 @@ export const stage = ({ delivery = {}, messageId, to = 'test', prefix, ...option
     finish(payloads: Payload[] = [], { leading = [], trailing = [] }: { leading?: Payload[]; trailing?: Payload[] } = {}) {
       return here.tell({ type: 'delivery.finish', leading, payloads, trailing })
     },
+    /** The host lets go of it. */
+    stop() {
+      turn.stop()
+      return here
+    },
     async pass(ms = 0) {
       await clock.advance(ms)
       return here

@@ -5,7 +5,8 @@ import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
 import type { ToolCall } from '../../../src/contracts/tool.ts'
 import type { ModelCallOutput } from '../../../src/contracts/turn.ts'
 import { launchable, resultsOf } from '../../../src/machines/loop/calls.rules.ts'
-import { begin, type LoopContext, mayRetry, retryDelayMs } from '../../../src/machines/loop/loop.context.ts'
+import { mayRetry, retryDelayMs } from '../../../src/machines/loop/failure.rules.ts'
+import { begin, type LoopContext, noCalls } from '../../../src/machines/loop/loop.context.ts'
 import { loopMachine } from '../../../src/machines/loop/loop.machine.ts'
 import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
 import { walker } from '../walk.ts'
@@ -77,7 +78,7 @@ test('tools side by side: results in the order of the calls, then the next step'
 
   expect(walk.state).toEqual({ calling: 'streaming' })
   expect(notes(walk)).toEqual([{ content: 'r:1' }, { content: 's/r:1:1' }, { content: 's/r:1:2' }])
-  expect(walk.context).toMatchObject({ toolCalls: 2, transcriptLength: 8, calls: [], results: [], launched: 0 })
+  expect(walk.context).toMatchObject({ totals: { toolCalls: 2 }, transcriptLength: 8, step: { calls: [], results: [], launched: 0 } })
   expect(walk.inputs('callModel').at(-1)).toMatchObject({ call: 2, upTo: 8 })
 })
 
@@ -394,32 +395,33 @@ test('every transition of the chart has been taken', () => {
 // ---- The pure functions
 
 const aContext = (context: Partial<LoopContext> = {}): LoopContext => ({
-  ...begin({ session: 's', runId: 'r', profile: aProfile(), ids: ['r'], transcriptLength: 0 }),
+  ...begin({ input: { session: 's', runId: 'r', profile: aProfile(), ids: ['r'], transcriptLength: 0 } }),
   ...context,
 })
+const inRound = (round: number): LoopContext => aContext({ asked: { ...aContext().asked, round } })
 
 test('pauses grow to a minute, and a provider is given the time that it asks for, within reason', () => {
-  expect([1, 2, 3, 8, 30].map((attempt) => retryDelayMs(aContext({ attempt })))).toEqual([500, 1000, 2000, 60_000, 60_000])
+  expect([1, 2, 3, 8, 30].map((round) => retryDelayMs(inRound(round)))).toEqual([500, 1000, 2000, 60_000, 60_000])
   const asks = (retryAfterMs: number) => ({ ...unavailable.toJSON(), data: { retryAfterMs } })
   expect(retryDelayMs(aContext({ error: asks(90_000) }))).toBe(90_000)
   expect([100_000, 200_000].map((ms) => mayRetry(aContext(), asks(ms)))).toEqual([true, false])
-  expect(mayRetry(aContext({ attempt: 4 }), unavailable.toJSON())).toBe(false)
+  expect(mayRetry(inRound(4), unavailable.toJSON())).toBe(false)
   expect(mayRetry(aContext(), overflow.toJSON())).toBe(false)
 })
 
 test('what can be launched: all at once, or one when nothing runs', () => {
-  const three = { calls: [aCall(1), aCall(2), aCall(3)], results: [null, null, null] }
-  const sequential = aProfile({ toolExecution: 'sequential' })
-  expect(launchable(aContext(three))).toEqual([0, 1, 2])
-  expect(launchable(aContext({ ...three, profile: sequential }))).toEqual([0])
-  expect(launchable(aContext({ ...three, profile: sequential, launched: 1 }))).toEqual([])
-  expect(launchable(aContext({ ...three, profile: sequential, launched: 1, results: [{ content: 'x' }, null, null] }))).toEqual([1])
+  const step = { ...noCalls, calls: [aCall(1), aCall(2), aCall(3)], results: [null, null, null] }
+  const input = { ...aContext().input, profile: aProfile({ toolExecution: 'sequential' }) }
+  expect(launchable(aContext({ step }))).toEqual([0, 1, 2])
+  expect(launchable(aContext({ step, input }))).toEqual([0])
+  expect(launchable(aContext({ step: { ...step, launched: 1 }, input }))).toEqual([])
+  expect(launchable(aContext({ step: { ...step, launched: 1, results: [{ content: 'x' }, null, null] }, input }))).toEqual([1])
 })
 
 test('a stand-in says what became of the call', () => {
-  const two = { calls: [aCall(1), aCall(2)], results: [null, null], launched: 1 }
+  const step = { ...noCalls, calls: [aCall(1), aCall(2)], results: [null, null], launched: 1 }
   const messages = (context: Partial<LoopContext>) =>
-    resultsOf(aContext({ ...two, ...context })).map((item) => (item as { output: { error: { message: string } } }).output.error.message)
+    resultsOf(aContext({ step, ...context })).map((item) => (item as { output: { error: { message: string } } }).output.error.message)
 
   expect(messages({})).toEqual(['stopped in its work: a newer message came first', 'not run: a newer message came first'])
   expect(messages({ cancelled: true })[1]).toBe('not run: somebody stopped the turn')

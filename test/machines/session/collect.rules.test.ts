@@ -1,8 +1,5 @@
 import { expect, test } from 'vitest'
-import type { Route } from '../../../src/contracts/reply.ts'
-import { collectText, overflowText, sameRoute, summaryLine } from '../../../src/machines/session/collect.rules.ts'
-
-const aRoute = (changes: Partial<Route> = {}): Route => ({ channel: 'web', to: 'ann', ...changes })
+import { collectText, overflowText, summaryLine } from '../../../src/machines/session/collect.rules.ts'
 
 test('a dropped message leaves one line of at most 160 characters [OC-16]', () => {
   expect(summaryLine('  first\n\n\tsecond   third ')).toBe('first second third')
@@ -43,13 +40,4 @@ test('without dropped messages nothing is said about them, and without others on
   expect(collectText({ items: ['a'], dropped: { count: 0, lines: [] } })).toBe(collectText({ items: ['a'] }))
   expect(collectText({ items: [], dropped: { count: 1, lines: [] } })).toBe(overflowText(1, []))
   expect(collectText({ items: [] })).toBe('')
-})
-
-test('a route is told apart by channel, account, target and thread [OC-15]', () => {
-  const others = [{ channel: 'mail' }, { account: 'work' }, { to: 'bob' }, { thread: 't1' }].map(aRoute)
-
-  expect(sameRoute(aRoute({ thread: 't1' }), aRoute({ thread: 't1' }))).toBe(true)
-  expect(others.map((other) => sameRoute(aRoute(), other))).toEqual([false, false, false, false])
-  expect(sameRoute(aRoute(), { ...aRoute(), messageId: 'm1' } as Route)).toBe(true)
-  expect([sameRoute(undefined, undefined), sameRoute(aRoute(), undefined), sameRoute(undefined, aRoute())]).toEqual([true, false, false])
 })

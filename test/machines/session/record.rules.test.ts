@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { noUsage } from '../../../src/contracts/message.ts'
 import type { SessionRecord } from '../../../src/contracts/session.ts'
 import type { TurnOutput } from '../../../src/contracts/turn.ts'
-import { accounted, begunAnew, emptyRecord } from '../../../src/machines/session/record.rules.ts'
+import { accounted, emptyRecord, startedOver } from '../../../src/machines/session/record.rules.ts'
 
 const dayMs = 24 * 3_600_000
 const start = Date.UTC(2026, 0, 30, 23, 59)
@@ -44,7 +44,7 @@ test('days on which nothing was asked are none of the 31; what had no price is c
 
   expect(Object.keys(record.spent.days)).toHaveLength(31)
   expect(record.spent.days[dayOf(start)]).toEqual({ costUsd: 0, priced: 0, unpriced: 1 })
-  const anew = begunAnew(record, 'main', start + 300 * dayMs)
+  const anew = startedOver(record, 'main', start + 300 * dayMs)
   expect(anew.spent).toMatchObject({ turns: 0, costUsd: 0, days: record.spent.days })
   expect(Object.keys(after(anew, start + 300 * dayMs, 1).spent.days)).toHaveLength(31)
 })

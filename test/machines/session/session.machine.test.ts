@@ -495,6 +495,8 @@ test('[OC-37] a thread begins with what its parent said; if that cannot be read,
 
   expect((await start().send(threaded('a')).reject('fork', new Error('no'))).context).toMatchObject({ run: { runId: 'a' }, transcriptLength: 0 })
   expect((await start().send(threaded('a')).resolve('fork', [])).context.transcriptLength).toBe(0)
+  // A desk may have looked at it first.
+  expect(start().send({ ...threaded('a'), type: 'admit' }).state).toBe('forking')
   // Only its beginning.
   expect(
     start()

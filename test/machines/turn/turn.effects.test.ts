@@ -6,7 +6,7 @@ import { noUsage } from '../../../src/contracts/message.ts'
 import { defaultProfile } from '../../../src/contracts/profile.ts'
 import type { ModelCallOutput, TurnInput } from '../../../src/contracts/turn.ts'
 import { turnActor } from '../../../src/machines/turn/turn.effects.ts'
-import type { TurnPlace, TurnWorks } from '../../../src/machines/turn/turn.services.ts'
+import type { LocalServices, TurnEffects } from '../../../src/machines/turn/turn.services.ts'
 import { virtualClock } from '../../../src/testing/virtual-clock.ts'
 
 const input: TurnInput = {
@@ -43,10 +43,10 @@ const call = {
   attemptMax: 1,
 } as const
 
-const alone = (works: Partial<TurnWorks>) => {
+const alone = (works: Partial<TurnEffects>) => {
   const nothing = () => Promise.reject(new Error('nobody asked for this'))
   const clock = virtualClock()
-  const place = { clock, lanes: {}, history: nothing } as unknown as TurnPlace
+  const place = { clock, lanes: {}, history: nothing } as unknown as LocalServices
   const heard: { type: string }[] = []
   const actor = createActor(turnActor({ callModel: nothing, summarise: nothing, execute: nothing, ...works }, place), { input })
   actor.on('*', (event) => void heard.push(event))

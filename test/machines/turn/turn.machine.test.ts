@@ -1,10 +1,10 @@
 import { expect, test } from 'vitest'
 import { createMachine, sendParent } from 'xstate'
-import { noUsage } from '../../../src/contracts/message.ts'
 import { defaultProfile, type Profile } from '../../../src/contracts/profile.ts'
 import type { LoopOutput, TurnFacts } from '../../../src/contracts/turn.ts'
 import { turnMachine } from '../../../src/machines/turn/turn.machine.ts'
 import { publishing } from '../../../src/machines/turn/turn.setup.ts'
+import { anAnswer } from '../loop/answers.ts'
 import { pipe } from '../pipe.ts'
 import { walker } from '../walk.ts'
 
@@ -22,7 +22,7 @@ const stub = createMachine({
     },
     off: {
       type: 'final',
-      output: ({ event }) => (event.type === 'expire' ? { output: ended({ status: 'failed', error: (event as any).error }) } : event),
+      output: ({ event }) => (event.type === 'expire' ? { output: anAnswer({ status: 'failed', error: (event as any).error }) } : event),
     },
   },
 })
@@ -36,35 +36,6 @@ const published = turnMachine.provide({
 const turn = walker(published, [], () => ({ loop: stub, publisher: pipe }))
 const plain = walker(turnMachine, [], () => ({ loop: stub }))
 
-const ended = (output: Partial<LoopOutput> = {}): LoopOutput => ({
-  status: 'completed',
-  ids: ['r'],
-  text: 'hello',
-  texts: ['hello'],
-  reasoning: '',
-  toolError: null,
-  annotations: [],
-  flat: false,
-  partial: false,
-  finish: null,
-  answerId: 'r:1',
-  usage: { ...noUsage, inputTokens: 1200, outputTokens: 34 },
-  shares: {},
-  costUsd: 0.0123,
-  durationMs: 250,
-  endedAt: 1_770_000_000_250,
-  credential: null,
-  steps: 1,
-  toolCalls: 0,
-  model: 'test/model',
-  attempts: [],
-  compactions: 0,
-  tokens: 1234,
-  window: 200_000,
-  error: null,
-  transcriptLength: 6,
-  ...output,
-})
 const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}, of = turn) =>
   of.start({
     session: 's',
@@ -74,7 +45,7 @@ const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, p
     facts: { compactions: 0, at: 1_770_000_000_000, ...facts },
     transcriptLength: 4,
   })
-const end = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) => walk.tell('loop', { type: 'end', output: ended(output) })
+const end = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) => walk.tell('loop', { type: 'end', output: anAnswer(output) })
 const say = (walk: ReturnType<typeof start>, event: { type: string; [key: string]: unknown }) => walk.tell('loop', { type: 'say', event })
 /** Nobody stands behind it. */
 const startPlain = () => start({}, { origin: { channel: 'test', to: 'ann' }, delivery: {} }, {}, plain)
@@ -153,9 +124,9 @@ test('people may take as long as they want, work may not', () => {
   say(waiting, { type: 'tool.decided', callId: 'c' })
   expect(waiting.state).toEqual({ running: 'answering' })
 
-  expect(waiting.pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time' } })
+  expect(waiting.pass(1000).output).toMatchObject({ status: 'failed', error: { code: 'budget_time', hint: expect.stringContaining('limits: { ') } })
   expect(start({ runTimeoutMs: 1000 }).pass(999).state).toEqual({ running: 'answering' })
-  expect(start().pass(600_000).output).toMatchObject({ error: { code: 'budget_time' } })
+  expect(start().pass(600_000).output).toMatchObject({ error: { code: 'budget_time', hint: expect.stringContaining('limits: { ') } })
 })
 
 test('all of it has an end, waiting included', () => {
@@ -176,7 +147,7 @@ test('its session learns when the history is shortened, since nothing joins mean
 const full = { memoryFlush: {} }
 const flushing = (profile: Partial<Profile> = {}) => start({ ...full, ...profile }, { tokens: 176_000, window: 200_000, compactions: 2 })
 const endFlush = (walk: ReturnType<typeof start>, output: Partial<LoopOutput> = {}) =>
-  walk.tell('flush', { type: 'end', output: ended({ transcriptLength: 7, texts: ['NO_REPLY'], ...output }) })
+  walk.tell('flush', { type: 'end', output: anAnswer({ transcriptLength: 7, texts: ['NO_REPLY'], ...output }) })
 
 test('[OC-40] notes are taken when the context is nearly full, once between two compactions', () => {
   expect(flushing().state).toBe('flushing')
@@ -302,14 +273,25 @@ test('[OC-04] a channel that never answers does not hold the turn for ever, and 
   expect(stopped.tell('publisher', { type: 'flushed' }).state).toBe('completed')
 })
 
-test('a publisher that fails, or that has ended before there was an answer, keeps no turn from ending', () => {
-  const failed = end(onChannel()).send({ type: 'xstate.error.actor.publisher', error: new Error('gone') })
-  expect(failed.output).toMatchObject({ status: 'completed', outcome: 'replied', text: 'hello' })
+test.each([
+  ['completed', {}],
+  ['failed', { status: 'failed', error: { code: 'provider_auth', message: 'no', retryable: false } }],
+  ['cancelled', { status: 'cancelled' }],
+] as const)('where the publisher fails, a turn that has %s ends so all the same', (status, output) => {
+  const walk = end(onChannel(), output).send({ type: 'xstate.error.actor.publisher', error: new Error('gone') })
 
-  const early = onChannel().tell('publisher', { type: 'flushed' })
-  say(early, { type: 'model.ended', text: 'hello' })
-  expect(early.state).toEqual({ running: 'answering' })
-  expect(end(early).state).toBe('completed')
+  expect(walk.output).toMatchObject({ status, text: 'hello' })
+})
+
+test('a publisher that has ended or failed before there was an answer is not waited for', () => {
+  for (const gone of [
+    onChannel().tell('publisher', { type: 'flushed' }),
+    onChannel().send({ type: 'xstate.error.actor.publisher', error: new Error('gone') }),
+  ]) {
+    say(gone, { type: 'model.ended', text: 'hello' })
+    expect(gone.state).toEqual({ running: 'answering' })
+    expect(end(gone).state).toBe('completed')
+  }
 })
 
 test('every transition of the chart has been taken', () => {

@@ -8,7 +8,7 @@ import { type TestRuntime, virtualClock } from '../../../src/testing/index.ts'
 import { ownNats } from '../../support/nats.ts'
 import { natsStore } from '../../support/nats-store.ts'
 import type { Telling } from '../../support/telling.ts'
-import { because, retell } from './retold.ts'
+import { retell } from './retold.ts'
 
 /** ms of virtual time after which a story is told by a lone process: a node says every second that it is there, and each time is a trip to the server. */
 const longMs = 2 * 60_000
@@ -42,17 +42,6 @@ const remember = async (record: Memory, name: string, kit: TestRuntime): Promise
   if (told) record.set(name, [...(record.get(name) ?? []), told])
 }
 
-const exceptions = because('on a server, each look at the clock is a trip there: days of it take too long', [
-  '[OC-50] after 402',
-  '[OC-50] a day without',
-  '[OC-106] requests within',
-  '[OC-107, OC-31] ',
-  '[OC-107] the same alert',
-  '[OC-107] an alert that did not arrive',
-  '[OC-107] an alert goes nowhere',
-  '[OC-107] where ',
-  '[OC-107] a channel that cannot',
-])
 /** What happens on such an afternoon is drawn by lot from what has happened so far. */
 const apart = /random/
 
@@ -65,11 +54,10 @@ export const retellOnNats = (given: readonly string[], wanted: (test: string) =>
   const onNats: Memory = new Map()
   let count = 0
 
-  retell({ name: 'embedded', files, exceptions, wanted, how: (name) => ({ end: (kit) => remember(embedded, name, kit) }) })
+  retell({ name: 'embedded', files, wanted, how: (name) => ({ end: (kit) => remember(embedded, name, kit) }) })
   retell({
     name: 'on NATS',
     files,
-    exceptions,
     wanted,
     how: (name): Telling => {
       const alone = (embedded.get(name) ?? []).some(({ ms }) => ms > longMs)

@@ -3,7 +3,9 @@
  * link is down, and lets a request that waits for its answer when the link breaks run into its timeout. Here the first waits for the link, and the second fails
  * at once.
  */
+
 import { createInbox, errors, type Msg, type MsgHdrs, type NatsConnection, type Payload } from '@nats-io/transport-node'
+import { definedOf } from '../../../contracts/defined.ts'
 
 /** ms for a request that names no timeout, and for a link that is down. */
 export const requestMs = 5_000
@@ -91,7 +93,7 @@ export const requesterOn = (nc: NatsConnection): Requester => {
         },
       })
       try {
-        nc.publish(subject, data, { reply, ...(headers === undefined ? {} : { headers }) })
+        nc.publish(subject, data, { reply, ...definedOf({ headers }) })
       } catch (error) {
         end(reply)?.fail(error)
       }
