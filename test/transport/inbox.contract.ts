@@ -312,9 +312,11 @@ export const inboxContract = ({ claim, open, reopen }: Suite): void => {
     await Promise.all(Array.from({ length: 3_000 }, (_, index) => inbox.put(`statecast.in.k.${index % 1_500}`, `${index}`, bytesOf('x'))))
 
     await vi.waitFor(() => expect(attempts.size).toBe(3_000))
-    // A server that hears nothing of a message for four seconds, as on a machine that is kept from its work, may give it again, and says so.
-    const first = [...attempts.values()].map((given) => (performance.now() - begun < 4_000 ? given : given.filter((attempt) => attempt === 1)))
-    expect(first.every((given) => given.length === 1 && given[0] === 1)).toBe(true)
+    // A server that hears nothing of a message for four seconds, as on a machine that is kept from its work, gives it again, and counts that.
+    const wasKept = performance.now() - begun >= 4_000
+    for (const given of attempts.values())
+      if (wasKept) expect(new Set(given).size).toBe(given.length)
+      else expect(given).toEqual([1])
   })
 
   claim('what is no subject, or no id, is refused', async () => {

@@ -2,6 +2,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { detached } from '../../contracts/plain.ts'
+import { stepByTable } from './step.ts'
 import type { ExecutedAction } from './xstate-hooks.ts'
 
 type AnySystem = AnyActorRef['system']
@@ -120,5 +121,6 @@ export const gateMachine = (machine: AnyStateMachine, gates = new Map<AnyStateMa
   ) as typeof gated.implementations.actors
   gated.config = withContextOfItsOwn(gated.config)
   gated.options = { ...gated.options, maxIterations: Math.min(gated.options?.maxIterations ?? microstepMax, microstepMax) }
+  stepByTable(gated)
   return gated
 }

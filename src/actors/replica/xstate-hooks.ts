@@ -1,5 +1,5 @@
 /**
- * The one file that touches names of XState which begin with an underscore. It puts itself between a running actor system and the world:
+ * Beside the step by table, the one file that touches names of XState which begin with an underscore. It puts itself between a running actor system and the world:
  * every delivery passes `system._relay`, every timer passes `system.scheduler`. `test/actors/replica/xstate-hooks.test.ts` notices when XState changes.
  */
 import type { ActorRefLike, AnyActorRef, InspectionEvent } from 'xstate'

@@ -1,0 +1,189 @@
+/**
+ * XState's own step, by table: what follows from the chart alone is looked up (`step-table.ts`), where XState computes it again for every microstep, and the
+ * state value for every `assign` too. Guards and actions are XState's own functions, called in its order
+ * (docs/decisions/0010-a-step-by-table.md; `test/actors/replica/step.test.ts` compares the two).
+ */
+import {
+  type AnyActorRef,
+  type AnyActorScope,
+  type AnyMachineSnapshot,
+  type AnyStateMachine,
+  type AnyStateNode,
+  type AnyTransitionDefinition,
+  and,
+  assign,
+  stopChild,
+} from 'xstate'
+import type { AnyEvent } from '../../contracts/journal.ts'
+import { Draft, type Parts, snapshotOf } from './step-draft.ts'
+import { type Action, type Guarded, initialOf, isKnown, type Move, StepTable } from './step-table.ts'
+
+type Snapshot = AnyMachineSnapshot
+type Transition = AnyTransitionDefinition
+type Output = ((args: { context: unknown; event: AnyEvent; self: AnyActorRef }) => unknown) | undefined
+
+/** XState evaluates a guard only within another one. */
+const { check } = and([]) as unknown as { check(snapshot: Snapshot, args: { context: unknown; event: AnyEvent }, self: Guarded): boolean }
+/** A state looks for the first of its transitions that an event may take. */
+type Selecting = { next(snapshot: Snapshot, event: AnyEvent): Transition[] | undefined }
+
+/** One event, until the machine has come to rest. */
+class Step {
+  readonly #machine: AnyStateMachine
+  readonly #scope: AnyActorScope
+  readonly #draft: Draft
+
+  constructor(machine: AnyStateMachine, scope: AnyActorScope, draft: Draft) {
+    this.#machine = machine
+    this.#scope = scope
+    this.#draft = draft
+  }
+
+  transition(event: AnyEvent): Snapshot {
+    if (event.type === 'xstate.stop') return this.#end(event, { status: 'stopped' })
+    if (event.type === 'xstate.init') return this.#settle(event)
+    const chosen = this.#select(event)
+    if (!chosen && event.type.startsWith('xstate.error.actor')) return this.#end(event, { status: 'error', error: event.error })
+    this.#microstep(chosen, event)
+    return this.#settle(event)
+  }
+
+  /** @param context the action that makes the first context, where that is not written in the machine */
+  begin(event: AnyEvent, blank: Snapshot, context: Action | undefined): Snapshot {
+    const draft = this.#draft
+    const { at } = draft
+    let { context: first, children } = draft
+    try {
+      if (context !== undefined) draft.execute([context], event)
+      first = draft.context
+      children = draft.children
+      this.#go(at.move(undefined), event)
+      return this.#settle(event)
+    } catch (error) {
+      return snapshotOf({ ...blank, status: 'error', error } as Parts, at, first, children)
+    }
+  }
+
+  #select(event: AnyEvent): Transition | undefined {
+    for (const node of this.#draft.at.leafFirst) {
+      const [transition] = (node as unknown as Selecting).next(this.#draft.snapshot, event) ?? []
+      if (transition) return transition
+    }
+    return undefined
+  }
+
+  #selectAlways(event: AnyEvent): Transition | undefined {
+    for (const { transition, guarded } of this.#draft.at.always)
+      if (!guarded || check(this.#draft.snapshot, { context: this.#draft.context, event }, guarded)) return transition
+    return undefined
+  }
+
+  #settle(first: AnyEvent): Snapshot {
+    const { maxIterations = Number.POSITIVE_INFINITY } = this.#machine.options ?? {}
+    let event = first
+    let looksForAlways = true
+    for (let count = 1; this.#draft.status === 'active'; count++) {
+      if (count > maxIterations) throw new Error(`Infinite loop detected: after ${maxIterations} microsteps the machine has not come to rest`)
+      const always: Transition | undefined = looksForAlways ? this.#selectAlways(event) : undefined
+      const before = this.#draft.snapshot
+      let chosen = always
+      if (!always) {
+        if (this.#draft.queue.length === 0) break
+        event = this.#draft.queue.shift() as AnyEvent
+        chosen = this.#select(event)
+      }
+      this.#microstep(chosen, event)
+      // An `always` that has changed nothing would be taken for ever.
+      looksForAlways = always === undefined || this.#draft.snapshot !== before
+    }
+    const settled = this.#draft.snapshot
+    if (settled.status !== 'active') this.#stopChildren(event)
+    return settled
+  }
+
+  #microstep(transition: Transition | undefined, event: AnyEvent): void {
+    if (transition) this.#go(this.#draft.at.move(transition), event)
+    this.#tell(event, transition ? [transition] : [])
+  }
+
+  #go({ leaving, entries, to }: Move, event: AnyEvent): void {
+    this.#draft.execute(leaving, event)
+    for (const { node, actions, invoked } of entries) {
+      this.#draft.execute(actions, event, invoked)
+      if (node.type === 'final') this.#finish(node, event)
+    }
+    const isDone = this.#draft.status === 'done'
+    if (isDone)
+      this.#draft.execute(
+        to.leafFirst.flatMap((node): Action[] => node.exit as Action[]),
+        event,
+      )
+    if (to !== this.#draft.at) this.#draft.moveTo(isDone ? to.reversed() : to)
+  }
+
+  #finish({ id, parent, output }: AnyStateNode, event: AnyEvent): void {
+    const { root } = this.#machine
+    const saidBy = (said: unknown, of: AnyEvent): unknown =>
+      typeof said === 'function' ? (said as NonNullable<Output>)({ context: this.#draft.context, event: of, self: this.#scope.self }) : said
+    this.#draft.queue.push({ type: `xstate.done.state.${parent?.id}`, output: saidBy(output, event) })
+    if (parent?.parent) return
+    const whole = root.output === undefined ? undefined : saidBy(root.output, { type: `xstate.done.state.${id}`, output: saidBy(output, event) })
+    this.#draft.remake({ status: 'done', output: whole })
+  }
+
+  #stopChildren(event: AnyEvent): void {
+    this.#draft.execute(
+      Object.values(this.#draft.children).map((child) => stopChild(child as AnyActorRef) as unknown as Action),
+      event,
+    )
+  }
+
+  #end(event: AnyEvent, end: Partial<Parts>): Snapshot {
+    this.#stopChildren(event)
+    this.#draft.remake(end)
+    this.#tell(event, [])
+    return this.#draft.snapshot
+  }
+
+  /** What XState tells inspectors of each microstep. */
+  #tell(event: AnyEvent, transitions: Transition[]): void {
+    const { self, system } = this.#scope
+    const { _sendInspectionEvent: tell } = system as unknown as { _sendInspectionEvent: (told: object) => void }
+    tell({ type: '@xstate.microstep', actorRef: self, event, snapshot: this.#draft.snapshot, _transitions: transitions })
+  }
+}
+
+/** For whoever suspects the table: journals are the same with either step. */
+const isOff = globalThis.process?.env?.STATECAST_STEP === 'xstate'
+
+/** Lets a machine that nobody else holds step by table, where it can. */
+export const stepByTable = (machine: AnyStateMachine): void => {
+  if (isOff || machine.root.type !== 'compound' || !isKnown(machine.root)) return
+  const table = new StepTable(machine)
+  const { context } = machine.config
+  const isMade = typeof context === 'function'
+  const makeContext = assign(({ spawn, event, self }: { spawn: unknown; event: AnyEvent; self: unknown }) =>
+    (context as (args: object) => object)({ spawn, input: event.input, self }),
+  ) as unknown as Action
+  const { matches, hasTag, can, getMeta, toJSON } = machine.resolveState({ value: initialOf(machine.root).key, context: {} })
+  const methods = { matches, hasTag, can, getMeta, toJSON }
+  machine.transition = (snapshot, event, scope) => new Step(machine, scope, new Draft(table, snapshot, scope)).transition(event)
+  machine.getInitialSnapshot = (scope, input) => {
+    const { nodes } = table.beginning
+    const parts = {
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      machine,
+      context: isMade ? {} : (context ?? {}),
+      _nodes: nodes,
+      children: {},
+    }
+    const blank = { ...parts, historyValue: {}, ...methods } as unknown as Snapshot
+    return new Step(machine, scope, new Draft(table, blank, scope, true)).begin(
+      { type: 'xstate.init', input },
+      blank,
+      isMade ? makeContext : undefined,
+    )
+  }
+}
