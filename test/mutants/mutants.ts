@@ -7,7 +7,7 @@ export type Mutant = {
   /** Has to be there exactly once. */
   find: string
   replace: string
-  /** Who notices, where it is none of those that run.ts asks about every bug. */
+  /** Who notices, where it is not the simulation. */
   tests?: string[]
 }
 
@@ -36,6 +36,7 @@ export const mutants: Mutant[] = [
     file: 'actors/journal/append.ts',
     find: '    const last = await lastOf(journal, address)\n    if (last',
     replace: '    if (failed) throw failed\n    const last = await lastOf(journal, address)\n    if (last',
+    tests: ['test/actors/journal/recovery.test.ts'],
   },
   {
     name: 'drop the de-duplication',
@@ -54,6 +55,7 @@ export const mutants: Mutant[] = [
     file: 'actors/replica/replica.ts',
     find: 'for (const timer of snapshot.timers) {',
     replace: 'for (const timer of snapshot.timers.slice(0, 0)) {',
+    tests: ['test/actors/journal/recovery.test.ts'],
   },
   {
     name: 'forget to be woken for a timer',
@@ -66,6 +68,7 @@ export const mutants: Mutant[] = [
     file: 'actors/replica/timers.ts',
     find: 'if (restored) restored.dueAt = timer.dueAt',
     replace: 'if (restored) restored.dueAt = 0',
+    tests: ['test/actors/journal/recovery.test.ts'],
   },
   { name: 're-use an incarnation', file: 'actors/replica/paths.ts', find: '(before ?? uses.floor) + 1', replace: '1' },
   {
@@ -73,6 +76,7 @@ export const mutants: Mutant[] = [
     file: 'actors/replica/replica.ts',
     find: "return alive(input.to) && (!('from' in input) || alive(input.from))",
     replace: 'return alive(input.to)',
+    tests: ['test/actors/host/host.test.ts'],
   },
   { name: 'skip the claim', file: 'actors/root/root.ts', find: '    await this.#committer.note(quarantine ? { quarantine } : extra)\n', replace: '' },
   {
@@ -80,6 +84,7 @@ export const mutants: Mutant[] = [
     file: 'actors/root/state.ts',
     find: 'const epoch = this.ledger.epoch + (this.claimed ? 0 : 1)',
     replace: 'const epoch = Math.max(1, this.ledger.epoch)',
+    tests: ['test/runtime/tools.test.ts'],
   },
   {
     name: 'commit half a batch',
@@ -112,12 +117,14 @@ export const mutants: Mutant[] = [
     file: 'actors/root/effect-runner.ts',
     find: 'this.#launch(effect, epoch, effect.sent.slice())',
     replace: 'this.#launch(effect, epoch, [])',
+    tests: ['test/actors/journal/recovery.test.ts'],
   },
   {
     name: 'give up on the result of an effect when the store is full',
     file: 'actors/root/committer.ts',
     find: 'patienceMs: patient ? host.limits.patienceMs : 0',
     replace: 'patienceMs: 0',
+    tests: ['test/actors/journal/append.test.ts'],
   },
   {
     name: 'run again what may run once',
@@ -125,18 +132,20 @@ export const mutants: Mutant[] = [
     find: "if (info.restarted && onCrash === 'once')",
     replace: 'if (info.attempt < 0)',
   },
-  { name: 'act as a zombie', file: 'tools/run.ts', find: '      await confirm()\n', replace: '' },
+  { name: 'act as a zombie', file: 'tools/run.ts', find: '      await confirm()\n', replace: '', tests: ['test/tools/run.test.ts'] },
   {
     name: 'show what is not durable',
     file: 'actors/root/root.ts',
     find: 'while (this.#uncommitted.pending && !this.#gone) {',
     replace: 'while (this.#uncommitted.pending && !this.#gone && this.#phase === undefined) {',
+    tests: ['test/actors/root/root.test.ts'],
   },
   {
     name: 'lose a message while a summary is made',
     file: 'machines/session/session.machine.ts',
     find: "        admit: acceptForLater,\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
     replace: "        admit: {},\n        cancel: [\n          { guard: 'namesNoRun', target: 'admission'",
+    tests: ['test/runtime/compaction.test.ts'],
   },
   {
     name: 'drop queued messages without an outcome',
@@ -149,6 +158,7 @@ export const mutants: Mutant[] = [
     file: 'machines/tool-call/tool.machine.ts',
     find: '    ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code ===',
     replace: '    ranPerhaps: (_, { error }: { error: unknown }) => !errorBody(error).code && errorBody(error).code ===',
+    tests: ['test/runtime/crash-policy.test.ts'],
   },
   {
     name: 'leave a skipped call without a result',

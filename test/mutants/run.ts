@@ -1,10 +1,10 @@
 /**
- * Plants each bug into a copy of the source and says who notices: the simulation, else the tests of the runtime; or those that the bug names.
+ * Plants each bug into a copy of the source and says who notices: the simulation, or the tests that the bug names.
  * `node test/mutants/run.ts [--only NAME] [--seeds 400]`; the exit code says whether one survived.
  */
-import { spawnSync } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -39,29 +39,26 @@ const plant = ({ file, find, replace }: Mutant): string => {
 
 type Noticed = { by: 'simulation' | 'tests'; words: string }
 
-const run = (folder: string, command: string, ...args: string[]) =>
-  spawnSync(process.execPath, [join(folder, command), ...args], {
-    cwd: folder,
-    encoding: 'utf8',
-    env: { ...process.env, NO_COLOR: '1' },
-    timeout: patienceMs,
-    killSignal: 'SIGKILL',
-  })
+type Ended = { status: number | null; stdout: string; stderr: string }
 
-/** Tests that a bug names are all that is asked about it. */
-const look = (folder: string, tests?: string[]): Noticed | undefined => {
-  if (tests) return tested(folder, ...tests)
-  const simulated = run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
-  if (simulated.status !== 0)
-    return { by: 'simulation', words: firstWords(simulated.stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? simulated.stderr.slice(0, 120) }
-  // Not those that need a server: the planted bugs are none of its business.
-  const served = ['**/*nats*', '**/cluster.test.ts', '**/command-service.test.ts', '**/events-read.test.ts'].flatMap((files) => ['--exclude', files])
-  return tested(folder, '--project=together', ...storeys.map((storey) => `test/${storey}`), ...served)
+const run = (folder: string, command: string, ...args: string[]): Promise<Ended> => {
+  const { promise, resolve, reject } = Promise.withResolvers<Ended>()
+  const env = { ...process.env, NO_COLOR: '1' }
+  const child = spawn(process.execPath, [join(folder, command), ...args], { cwd: folder, env, timeout: patienceMs, killSignal: 'SIGKILL' })
+  const said = { stdout: '', stderr: '' }
+  for (const stream of ['stdout', 'stderr'] as const) child[stream].setEncoding('utf8').on('data', (text: string) => (said[stream] += text))
+  child.on('error', reject).on('close', (status) => resolve({ status, ...said }))
+  return promise
 }
-const storeys = ['actors', 'machines', 'tools', 'cluster', 'runtime', 'api', 'chat']
 
-const tested = (folder: string, ...tests: string[]): Noticed | undefined => {
-  const { status, stdout, stderr } = run(folder, 'node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests)
+const simulated = async (folder: string): Promise<Noticed | undefined> => {
+  const { status, stdout, stderr } = await run(folder, 'test/simulation/long.ts', '--seeds', values.seeds, '--first')
+  if (status === 0) return undefined
+  return { by: 'simulation', words: firstWords(stdout, /^seed \d+ finds:\n\s*(.*)/m) ?? stderr.slice(0, 120) }
+}
+
+const tested = async (folder: string, tests: string[]): Promise<Noticed | undefined> => {
+  const { status, stdout, stderr } = await run(folder, 'node_modules/vitest/vitest.mjs', 'run', '--bail=1', ...tests)
   return status === 0 ? undefined : { by: 'tests', words: firstWords(stdout + stderr, /FAIL.*?test\/(.*)/) ?? 'the suite' }
 }
 
@@ -75,7 +72,8 @@ if (chosen.length === 0) {
 
 const control = copy()
 const named = [...new Set(chosen.flatMap(({ tests = [] }) => tests))]
-const sound = (chosen.some(({ tests }) => !tests) ? look(control) : undefined) ?? (named.length > 0 ? look(control, named) : undefined)
+const sound =
+  (chosen.some(({ tests }) => !tests) ? await simulated(control) : undefined) ?? (named.length > 0 ? await tested(control, named) : undefined)
 rmSync(control, { recursive: true, force: true })
 if (sound) {
   console.error(`without any planted bug ${sound.by} says: ${sound.words}; a machine with other work may be too slow for some tests`)
@@ -83,14 +81,21 @@ if (sound) {
 }
 
 let caught = 0
-for (const mutant of chosen) {
+const ask = async (mutant: Mutant): Promise<void> => {
   const folder = plant(mutant)
   const began = performance.now()
-  const noticed = look(folder, mutant.tests)
+  const noticed = await (mutant.tests ? tested(folder, mutant.tests) : simulated(folder))
   const seconds = ((performance.now() - began) / 1000).toFixed(0)
   if (noticed) caught++
   console.log(`${noticed ? `caught by the ${noticed.by}` : 'SURVIVED'} after ${seconds} s: ${mutant.name}${noticed ? ` (${noticed.words})` : ''}`)
   rmSync(folder, { recursive: true, force: true })
 }
+// The simulation uses one core.
+const waiting = chosen.values()
+await Promise.all(
+  Array.from({ length: availableParallelism() }, async () => {
+    for (const mutant of waiting) await ask(mutant)
+  }),
+)
 console.log(`${caught} of ${chosen.length} planted bugs caught`)
 process.exit(caught === chosen.length ? 0 : 1)
