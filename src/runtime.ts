@@ -140,7 +140,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       others: directory,
       events: {
         ...events,
-        ...(environment.failPoints === noFailPoints ? {} : { moment: (_, moment, commit) => hitAll(environment, moment, commit) }),
+        ...(environment.failPoints === noFailPoints ? {} : { reached: (_, phase, commit) => hitAll(environment, phase, commit) }),
       },
     })
     begun.host = host

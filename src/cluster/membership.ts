@@ -8,7 +8,7 @@ const nodesPrefix = 'nodes/'
 const leasesPrefix = 'leases/'
 /** ms that a node is missed before it counts as gone. */
 export const nodeTtlMs = 3_000
-/** ms after which the word of another node, given every second, is late enough to ask whether it has hung up; see `peers.ts`. */
+/** ms after which the word of another node, given every second, is late enough to ask whether it has hung up; see `peer.effects.ts`. */
 const lateMs = 1_100
 /** ms from our last word within which nobody can count us as gone: others wait for {@link lateMs}, and longer than half a second for us to come back. */
 const sureMs = 1_600
@@ -193,7 +193,7 @@ export class Membership {
     try {
       const changed = key.startsWith(nodesPrefix)
         ? this.#takeNode(key.slice(nodesPrefix.length), value, revision)
-        : this.#takeSeat(partitionIn(key), value, revision)
+        : this.#takeLease(partitionIn(key), value, revision)
       if (changed) this.#changed()
     } catch (error) {
       this.#log.error({ key, error: errorBody(error) }, 'a record of the cluster cannot be read')
@@ -234,7 +234,7 @@ export class Membership {
   }
 
   /** Of a lease whose record was taken away nobody is the holder. */
-  #takeSeat(partition: number, value: string | undefined, revision: number | undefined): boolean {
+  #takeLease(partition: number, value: string | undefined, revision: number | undefined): boolean {
     if (!Number.isInteger(partition) || partition < 0 || partition >= partitionCount) return false
     const before = this.#leases[partition]
     if (revision !== undefined && revision <= (before?.revision ?? 0)) return false

@@ -50,8 +50,8 @@ const die = (name: FailPoint, hit: number): void => {
   process.kill(process.pid, 'SIGKILL')
 }
 
-/** Stops, delays or kills at whatever fail points a moment of a commit is. */
-export const hitAll = (environment: Environment, moment: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
-  const held = failPointsAt(moment, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
+/** Stops, delays or kills at whatever fail points are in a phase of a commit. */
+export const hitAll = (environment: Environment, phase: Parameters<typeof failPointsAt>[0], commit: Commit): void | Promise<void> => {
+  const held = failPointsAt(phase, commit).flatMap((name) => environment.failPoints.hit(name) ?? [])
   return held.length > 0 ? Promise.all(held).then(() => undefined) : undefined
 }

@@ -4,7 +4,7 @@ import { chunker, chunkText, fenceOpenedBy } from '../../src/chat/delivery/chunk
 import { errorText, safeText } from '../../src/chat/delivery/error-text.rules.ts'
 import { parseModelDirectives as modelDirectives } from '../../src/chat/delivery/model-directives.rules.ts'
 import { channelTexts, shaped } from '../../src/chat/delivery/payload.rules.ts'
-import { normalised } from '../../src/chat/delivery/sent-texts.rules.ts'
+import { normalised } from '../../src/chat/delivery/sent-by-tools.rules.ts'
 import { heartbeatAlert, isSilent, partialText, withoutTokens } from '../../src/chat/delivery/silent-tokens.rules.ts'
 import { cleanText, visibleText } from '../../src/chat/delivery/visible-text.rules.ts'
 import { abortWord, parseDirectives } from '../../src/chat/directives/directives.rules.ts'

@@ -6,7 +6,7 @@ import { openNats } from '../../src/transport/nats/open.ts'
 import { wipe } from './nats.ts'
 
 /** ms of real time after which what is still on its way is held by the test itself. */
-const patienceMs = 1_000
+const patienceMs = 5_000
 /** Turns of the event loop without anything new, twice, after which nothing will come of what was said. */
 const quietTurns = 12
 

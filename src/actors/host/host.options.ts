@@ -13,7 +13,7 @@ import type { HostLimits } from './limits.ts'
 export type HostEvents = {
   committed?(root: RootHandle, commit: Commit, emitted: Emitted[], redo: boolean): void
   live?(root: RootHandle, path: ActorPath, event: AnyEvent): void
-  moment?(root: RootHandle, moment: CommitPhase, commit: Commit): void | Promise<void>
+  reached?(root: RootHandle, phase: CommitPhase, commit: Commit): void | Promise<void>
   released?(root: RootHandle): void
   /** It is gone from the journal; nobody has begun it anew yet. */
   forgotten?(address: Address): void

@@ -65,7 +65,7 @@ export class Host {
       },
       sure: () => options.placement?.sure(),
       live: events.live?.bind(events),
-      moment: (...args) => events.moment?.(...args),
+      reached: (...args) => events.reached?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
         if (reason.code === 'fenced') this.#restFenced(root.name, reason)

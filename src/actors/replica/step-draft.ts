@@ -13,7 +13,7 @@ import {
   stopChild,
 } from 'xstate'
 import type { AnyEvent } from '../../contracts/journal.ts'
-import type { Action, ActionArgs, BuiltIn, Configuration, Custom, StepTable } from './step-table.ts'
+import type { Action, ActionArgs, BuiltIn, Configuration, Custom } from './step-table.ts'
 
 type Snapshot = AnyMachineSnapshot
 /** What was sent to an actor that is invoked by the same state: it is looked up when all actions of the state are through. */
@@ -66,11 +66,11 @@ export class Draft {
   #isBehind: boolean
 
   /** @param isBlank whether nobody has seen this snapshot, nor ever will */
-  constructor(table: StepTable, snapshot: Snapshot, scope: AnyActorScope, isBlank = false) {
-    this.#machine = table.machine
+  constructor(machine: AnyStateMachine, snapshot: Snapshot, at: Configuration, scope: AnyActorScope, isBlank = false) {
+    this.#machine = machine
     this.#scope = scope
     this.#snapshot = snapshot
-    this.#at = table.configuration((snapshot as unknown as { _nodes: AnyStateNode[] })._nodes)
+    this.#at = at
     this.#context = snapshot.context
     this.#children = snapshot.children
     this.#isBehind = isBlank
@@ -117,7 +117,7 @@ export class Draft {
       const implementation =
         typeof action === 'function' ? action : this.#machine.implementations.actions[typeof action === 'string' ? action : action.type]
       const args: ActionArgs = { context: this.#context, event, self, system }
-      const params = typeof action === 'object' && 'params' in action ? paramsOf(action.params, this.#context, event) : undefined
+      const params = typeof action !== 'function' && typeof action !== 'string' && 'params' in action ? paramsOf(action, args) : undefined
       if (implementation && 'resolve' in implementation) this.#resolve(implementation as unknown as BuiltIn, args, params, invoked, retries)
       else this.#scope.actionExecutor({ type: nameOf(action), info: args, params, exec: implementation } as never)
     }
@@ -126,7 +126,7 @@ export class Draft {
   #resolve(action: BuiltIn, args: ActionArgs, params: unknown, invoked: string[] | undefined, retries: Retry[] | undefined): void {
     let found: unknown
     let more: Action[] | undefined
-    if (action.resolve === assigns) this.#assign(action as Assign, args, params)
+    if (action.resolve === assigns && this.#context) this.#assign(action as Assign, args, params)
     else if (action.resolve === stops) found = this.#stop(action as Stop, args, params)
     else [found, more] = this.#asXState(action, args, params, invoked)
     if (action.retryResolve) retries?.push({ action, params: found })
@@ -146,18 +146,29 @@ export class Draft {
 
   #assign(action: Assign, args: ActionArgs, params: unknown): void {
     const { assignment } = action
-    let children = this.#children
+    let spawner: Spawn | undefined
+    let spawned: Children | undefined
     const spawn: Spawn = (...given) => {
-      const ref = this.#spawner(action, args)(...given)
-      children = { ...children, [ref.id]: ref }
+      spawner ??= this.#spawner(action, args)
+      const ref = spawner(...given)
+      spawned ??= {}
+      spawned[ref.id] = ref
       return ref
     }
     const { context, event, self, system } = args
     const own = { context, event, spawn, self, system }
-    const update: Record<string, unknown> = {}
-    if (typeof assignment === 'function') Object.assign(update, assignment(own, params))
-    else for (const [key, part] of Object.entries(assignment)) update[key] = typeof part === 'function' ? part(own, params) : part
-    this.#change({ ...this.#context, ...update }, children)
+    let update: object
+    if (typeof assignment === 'function') update = assignment(own, params)
+    else {
+      const parts: Record<string, unknown> = {}
+      for (const key of Object.keys(assignment)) {
+        const part = assignment[key]
+        parts[key] = typeof part === 'function' ? part(own, params) : part
+      }
+      update = parts
+    }
+    // As XState does it: what a spread leaves out, such as a `__proto__` of its own, counts here.
+    this.#change(Object.assign({}, this.#context, update), spawned ? { ...this.#children, ...spawned } : this.#children)
   }
 
   /** As XState hands it to an `assign`. */
@@ -177,9 +188,8 @@ export class Draft {
   #stop({ actorRef }: Stop, args: ActionArgs, params: unknown): AnyActorRef | undefined {
     const named = typeof actorRef === 'function' ? (actorRef(args, params) as AnyActorRef | string) : actorRef
     const ref = typeof named === 'string' ? this.#children[named] : named
-    const children = { ...this.#children }
-    if (ref) delete children[ref.id]
-    this.#change(this.#context, children)
+    const { [ref?.id ?? '']: _, ...others } = this.#children
+    this.#change(this.#context, ref ? others : this.#children)
     return ref
   }
 
@@ -204,5 +214,5 @@ export class Draft {
 const nameOf = (action: Action): string =>
   typeof action === 'string' ? action : typeof action === 'object' ? action.type : action.name || '(anonymous)'
 
-const paramsOf = (params: unknown, context: unknown, event: AnyEvent): unknown =>
-  typeof params === 'function' ? (params as (args: object) => unknown)({ context, event }) : params
+const paramsOf = (action: { params?: unknown }, { context, event }: ActionArgs): unknown =>
+  typeof action.params === 'function' ? action.params({ context, event }) : action.params

@@ -80,6 +80,8 @@ export class Configuration {
   readonly value: unknown
   readonly tags: Set<string>
   readonly leafFirst: AnyStateNode[]
+  /** States with patterns for events: they have to be asked about each. */
+  readonly #withPatterns: Set<AnyStateNode>
   readonly always: { transition: Transition; guarded: Guarded | undefined }[]
   readonly #table: StepTable
   readonly #moves = new Map<Transition | undefined, Move>()
@@ -87,12 +89,18 @@ export class Configuration {
   constructor(table: StepTable, nodes: AnyStateNode[]) {
     this.#table = table
     this.nodes = nodes
-    this.tags = new Set(nodes.flatMap(({ tags }) => tags))
+    this.tags = fixedSet(nodes.flatMap(({ tags }) => tags))
     this.leafFirst = byOrder(nodes).reverse()
+    this.#withPatterns = new Set(nodes.filter(({ transitions }) => [...transitions.keys()].some((type) => type.endsWith('*'))))
     this.value = stateValueOf(this.leafFirst[0] as AnyStateNode)
     this.always = this.leafFirst
       .flatMap((node): Transition[] => node.always ?? [])
       .map((transition) => ({ transition, guarded: transition.guard === undefined ? undefined : { guards: [transition.guard] } }))
+  }
+
+  /** Whether a state has any transition for an event, whatever its guards say. */
+  names(node: AnyStateNode, type: string): boolean {
+    return node.transitions.has(type) || this.#withPatterns.has(node)
   }
 
   /** @param transition undefined for the one that begins a machine */
@@ -155,6 +163,14 @@ const stateValueOf = (leaf: AnyStateNode): unknown => {
   return value
 }
 
+/** All snapshots of a configuration have it: whoever changed it would change what other actors are. */
+const fixedSet = (values: string[]): Set<string> => {
+  const refuse = () => {
+    throw new TypeError('the tags of a snapshot cannot be changed')
+  }
+  return Object.defineProperties(new Set(values), { add: { value: refuse }, delete: { value: refuse }, clear: { value: refuse } })
+}
+
 /** All configurations that one machine was in. */
 export class StepTable {
   readonly machine: AnyStateMachine
@@ -167,6 +183,16 @@ export class StepTable {
   constructor(machine: AnyStateMachine) {
     this.machine = machine
     this.beginning = this.configuration([machine.root])
+  }
+
+  /** @returns undefined for states that are no chain from the root to one leaf, as a snapshot may have them that another machine made */
+  of(nodes: AnyStateNode[]): Configuration | undefined {
+    const known = this.#known.get(nodes)
+    if (known) return known
+    const chain = byOrder(nodes)
+    const { root } = this.machine
+    const isChain = chain.every((node, index) => (index === 0 ? node === root : node.parent === chain[index - 1]))
+    return isChain && chain.at(-1)?.type !== 'compound' ? this.configuration(nodes) : undefined
   }
 
   configuration(nodes: AnyStateNode[]): Configuration {
@@ -183,8 +209,20 @@ export class StepTable {
   }
 }
 
-/** Machines with parallel states, a history or a transition to several targets are not for a table. */
-export const isKnown = (node: AnyStateNode): boolean =>
-  (node.type === 'atomic' || node.type === 'compound' || node.type === 'final') &&
-  [...node.transitions.values(), node.always ?? []].flat().every(({ target }) => (target?.length ?? 0) <= 1) &&
-  Object.values(node.states).every(isKnown)
+/**
+ * Machines with parallel states, a history or a transition to several targets are not for a table, nor are those that XState takes although they make no
+ * sense: two states of one id, states within a state that is none of several.
+ */
+export const isKnown = (machine: AnyStateMachine): boolean => {
+  const nodes = [...nodesIn(machine.root)]
+  return machine.root.type === 'compound' && nodes.length === machine.idMap.size && nodes.every(hasOneLeaf)
+}
+
+function* nodesIn(node: AnyStateNode): Generator<AnyStateNode> {
+  yield node
+  for (const child of Object.values(node.states)) yield* nodesIn(child)
+}
+
+const hasOneLeaf = ({ type, states, transitions, always = [] }: AnyStateNode): boolean =>
+  (type === 'compound' || ((type === 'atomic' || type === 'final') && Object.keys(states).length === 0)) &&
+  [...transitions.values(), always].flat().every(({ target }) => (target?.length ?? 0) <= 1)

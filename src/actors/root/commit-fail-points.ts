@@ -34,5 +34,5 @@ const table: [FailPoint, CommitPhase, (commit: Commit) => boolean][] = [
   ['K18', 'done', (commit) => some(commit, /\/tool-\d+#\d+$/, ['awaiting-input'])],
 ]
 
-export const failPointsAt = (moment: CommitPhase, commit: Commit): FailPoint[] =>
-  table.filter(([, at, applies]) => at === moment && applies(commit)).map(([name]) => name)
+export const failPointsAt = (phase: CommitPhase, commit: Commit): FailPoint[] =>
+  table.filter(([, at, applies]) => at === phase && applies(commit)).map(([name]) => name)

@@ -72,7 +72,7 @@ export class Committer {
     const commit = state.draft(host.writer, inputs, outputs, extra)
     const bytes = encode(commit)
     const { log } = host.environment
-    const before = host.moment(root, 'received', commit)
+    const before = host.reached(root, 'received', commit)
     if (before) await before
     alive()
     const head = state.head(outputs, extra)
@@ -100,7 +100,7 @@ export class Committer {
     advance(state.ledger, commit, checksum(bytes))
     state.claimed = true
     state.wakeAt = head.wakeAt
-    const between = host.moment(root, 'appended', commit)
+    const between = host.reached(root, 'appended', commit)
     if (between) await between
     alive()
     if (!this.#isSure(began)) await this.confirm(began)

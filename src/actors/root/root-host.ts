@@ -51,7 +51,7 @@ export type RootHost = {
   /** Live output of an effect, at most once and stored nowhere: a delta comes straight from the actor that says it. */
   live: ((root: RootHandle, path: ActorPath, event: AnyEvent) => void) | undefined
   /** A chance for a test to strike. Returns a promise only when something waits. */
-  moment(root: RootHandle, moment: CommitPhase, commit: Commit): void | Promise<void>
+  reached(root: RootHandle, phase: CommitPhase, commit: Commit): void | Promise<void>
   /** Whether our lease stands, so that nobody can have taken over; false where somebody may have at any moment, undefined where there are no leases. */
   sure(): boolean | undefined
   /** The root is no longer in memory: fenced, broken or closed. */

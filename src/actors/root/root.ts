@@ -221,7 +221,7 @@ export class Root {
     // After a rebuild all effects begin again, after a pause, and get everything that they were sent.
     this.#effects.run(rebuilt ? all.filter(mustBeRepeated) : all, replica, commit.epoch)
     if (!rebuilt) this.#effects.arm(replica, commit.at)
-    const after = this.#host.moment(this, 'done', commit)
+    const after = this.#host.reached(this, 'done', commit)
     // A snapshot says that everything before it has been done.
     const save = () => (this.#effects.hasPending ? undefined : this.#state.saveEvery(limits.snapshotEvery, environment.log))
     return after ? after.then(save) : save()

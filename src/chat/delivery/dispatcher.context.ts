@@ -181,7 +181,7 @@ export const nextTaken = (context: Context): Change => {
 const tokensFor = ({ messageBegun, delivery: { tokens } }: Context, { kind, message, payload }: Waiting): FullDelivery['tokens'] =>
   kind !== 'block' || message !== messageBegun || isNothingBut(payload.text ?? '', tokens.silent) ? tokens : { ...tokens, silent: '' }
 
-/** What the model says twice is said twice, and each time has a name of its own. */
+/** What the model says twice is said twice, and each time has a name of its own; whole answers alone leave out a paragraph that follows itself (`cleanText`). */
 const blockKey = ({ said }: Pick<Context, 'said'>, payload: Payload, nth = 1): string => {
   const key = payloadKey(payload, nth)
   return said.some((block) => block.key === key) ? blockKey({ said }, payload, nth + 1) : key

@@ -1,4 +1,7 @@
-/** What of a model's text a user sees: neither its reasoning nor the tags around its final answer, but code as it stands (OC-67, 78, 79). */
+/**
+ * What of a model's text a user sees: neither its reasoning nor the tags around its final answer, but code as it stands; and of a whole text
+ * no paragraph that follows itself (OC-67, 78, 79).
+ */
 import { closesFence, type Fence, fenceOpenedBy } from './chunker.rules.ts'
 
 /** Characters within which code inside a line, or the info line of a fence, must end: more is not waited for. */

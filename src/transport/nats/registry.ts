@@ -1,4 +1,4 @@
-/** Compare-and-set keys in a key-value bucket that any NATS tool can read. The server compares, and lets leases expire. */
+/** Compare-and-set keys in a key-value bucket that any NATS tool can read. The server compares, and lets go of what was written with a time to live. */
 
 import type { JsMsg } from '@nats-io/jetstream'
 import { type KV, Kvm } from '@nats-io/kv'

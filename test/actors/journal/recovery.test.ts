@@ -119,7 +119,7 @@ describe.each(cases)('$name', (one) => {
         const first: Host = await world.host([registration], {
           limits: { snapshotEvery: 1 + (kill % 4) },
           events: {
-            moment: (_root, at, commit) => {
+            reached: (_root, at, commit) => {
               if (at !== moment || commit.seq !== kill || dead) return
               dead = true
               first.abandon()
@@ -271,7 +271,7 @@ test('a host that dies between its claim and the repetition leaves it to the nex
   const world = await aWorld()
   const puppets = new Puppets()
   const registration = registerMachine('case', conversation.machine(puppets))
-  const first = await world.host([registration], { events: { moment: (_root, at) => void (at === 'appended' && first.abandon()) } })
+  const first = await world.host([registration], { events: { reached: (_root, at) => void (at === 'appended' && first.abandon()) } })
   await world.clock.until(first.send(address, { type: 'note' }).catch(() => undefined))
   const second = await world.host([registration], {
     journal: (journal) => ({

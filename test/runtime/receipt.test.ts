@@ -1,6 +1,6 @@
 /** What it means that a message was accepted. */
 import { expect, test } from 'vitest'
-import { expectNothingAlive, story } from '../../runtime/harness.ts'
+import { expectNothingAlive, story } from './harness.ts'
 
 test('a message is answered, in exactly two commits, and nothing of the turn is alive afterwards [INV-15]', async () => {
   await using told = await story([{ text: 'good morning to you', usage: { inputTokens: 10, outputTokens: 4 } }])

@@ -2,12 +2,12 @@
  * Who has which partition, by the nodes' charts and the real registry alone: no journal is there whose fence would hide that two had it at once.
  */
 import { afterEach, expect, test } from 'vitest'
-import { Membership, nodeTtlMs } from '../../../src/cluster/membership.ts'
-import { type RunningNode, runNode } from '../../../src/cluster/node.effects.ts'
-import { type NodeRecord, partitionCount, rendezvous, roles } from '../../../src/contracts/placement.ts'
-import { virtualClock } from '../../../src/testing/virtual-clock.ts'
-import { openMemory } from '../../../src/transport/memory/open.ts'
-import { anEnvironment } from '../../transport/harness.ts'
+import { Membership, nodeTtlMs } from '../../src/cluster/membership.ts'
+import { type RunningNode, runNode } from '../../src/cluster/node.effects.ts'
+import { type NodeRecord, partitionCount, rendezvous, roles } from '../../src/contracts/placement.ts'
+import { virtualClock } from '../../src/testing/virtual-clock.ts'
+import { openMemory } from '../../src/transport/memory/open.ts'
+import { anEnvironment } from '../transport/harness.ts'
 
 const partitions = Array.from({ length: partitionCount }, (_, partition) => partition)
 const record = (id: string): NodeRecord => ({ id, roles: [...roles], host: 'h', pid: 1, version: '1', since: 0, draining: false })

@@ -1,6 +1,6 @@
 /** What a tool has sent is not said again (OC-77). */
 import { expect, test } from 'vitest'
-import { normalised, rememberSent, type SentTexts, wasSent, withoutSent, wroteTo } from '../../../src/chat/delivery/sent-texts.rules.ts'
+import { normalised, rememberSent, type SentTexts, wasSent, withoutSent, wroteTo } from '../../../src/chat/delivery/sent-by-tools.rules.ts'
 
 const sent = (...texts: string[]) => texts.reduce<SentTexts>(rememberSent, [])
 
