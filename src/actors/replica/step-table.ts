@@ -215,7 +215,9 @@ export class StepTable {
  */
 export const isKnown = (machine: AnyStateMachine): boolean => {
   const nodes = [...nodesIn(machine.root)]
-  return machine.root.type === 'compound' && nodes.length === machine.idMap.size && nodes.every(hasOneLeaf)
+  return (
+    machine.root.type === 'compound' && nodes.length === (machine as unknown as { idMap: Map<string, unknown> }).idMap.size && nodes.every(hasOneLeaf)
+  )
 }
 
 function* nodesIn(node: AnyStateNode): Generator<AnyStateNode> {

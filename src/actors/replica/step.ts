@@ -195,7 +195,15 @@ export const stepByTable = (machine: AnyStateMachine): void => {
   }
   machine.getInitialSnapshot = (scope, input) => {
     const at = table.beginning
-    const parts = { status: 'active', output: undefined, error: undefined, machine, context: isMade ? {} : context || {}, _nodes: at.nodes, children: {} }
+    const parts = {
+      status: 'active',
+      output: undefined,
+      error: undefined,
+      machine,
+      context: isMade ? {} : context || {},
+      _nodes: at.nodes,
+      children: {},
+    }
     const blank = { ...parts, historyValue: {}, ...methods } as unknown as Snapshot
     const draft = new Draft(machine, blank, at, scope, true)
     return new Step(machine, scope, draft).begin({ type: 'xstate.init', input }, blank, isMade ? makeContext : undefined)
