@@ -4,14 +4,14 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { appendFileSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { agent, builtInTools, defineApp, tool } from '../src/index.ts'
+import { agent, builtInTools, defineApp, type Model, type ModelRequest, scriptedModel, tool } from '../src/index.ts'
 import { systemClock } from '../src/runtime/system-environment.ts'
 
 // ---- the app
@@ -30,11 +30,9 @@ const brew = tool({
 })
 
 /** A script in place of a language model: it depends on the conversation alone, so it goes on after a crash where it was. */
-type Scripted = Extract<NonNullable<Parameters<typeof defineApp>[0]['models']>[string], (...request: never[]) => unknown>
-const assistant: Scripted = ({ messages }) => {
+const scripted = scriptedModel(({ messages }) => {
   const last = messages.at(-1)
-  const said = messages.slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
-  const asked = said.flatMap((message) => (message.role === 'user' ? [message.text] : [])).join(' ')
+  const asked = askedIn(messages)
   const usage = { inputTokens: messages.length * 10, outputTokens: 10 }
   if (last?.role === 'tool' && asked === '') {
     const output = last.output as { value?: number; brewed?: number }
@@ -44,12 +42,34 @@ const assistant: Scripted = ({ messages }) => {
   }
   if (asked.includes('coffee')) return { calls: [{ name: 'brew_coffee', input: { cups: Number(/\d+/.exec(asked)?.[0] ?? 1) } }], usage }
   if (asked.includes('17*23')) return { calls: [{ name: 'calculate', input: { expression: '17*23' } }], usage }
-  if (asked.includes('short')) return { text: 'In short: what has been written down cannot get lost.', deltaDelayMs: 40, usage }
-  return {
-    text: 'Once upon a time there was a statechart. It had many states, and each of them was written down before anything happened.',
-    deltaDelayMs: 60,
-    usage,
+  return { text: 'In short: what has been written down cannot get lost.', deltaDelayMs: 40, usage }
+})
+
+/** What was said since the last answer. */
+const askedIn = (messages: ModelRequest['messages']): string =>
+  messages
+    .slice(messages.findLastIndex(({ role }) => role === 'assistant') + 1)
+    .flatMap((message) => (message.role === 'user' ? [message.text] : []))
+    .join(' ')
+
+const story = 'Once upon a time there was a statechart. It had many states, and each of them was written down before anything happened.'
+/** The word after which the listener interrupts. */
+const interruptedAt = 4
+
+/** Streams the story, and waits in the middle of it until the other wish has arrived: on a busy machine the process that brings it starts late. */
+const tell: Model['call'] = async (_, { signal, onDelta }) => {
+  for (const [index, word] of story.split(/(?<= )/).entries()) {
+    await pause(60, undefined, { signal })
+    onDelta({ kind: 'text', text: word })
+    while (index === interruptedAt && process.env.DEMO_WISH && !existsSync(process.env.DEMO_WISH)) await pause(20, undefined, { signal })
   }
+  const usage = { inputTokens: 10, outputTokens: 24, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
+  return { text: story, reasoning: '', calls: [], usage, finish: 'stop', model: 'demo/assistant', partial: false }
+}
+
+const assistant: Model = {
+  ref: 'demo/assistant',
+  call: (request, how) => (askedIn(request.messages).endsWith('story') ? tell(request, how) : scripted.call(request, how)),
 }
 
 export default defineApp({
@@ -68,12 +88,14 @@ type TraceLine = { event: string; detail?: { id?: string } }
 class Demo {
   readonly folder = mkdtempSync(join(tmpdir(), 'statecast-demo-'))
   readonly log = join(this.folder, 'brewed.jsonl')
+  /** A file that is there when the wish to hear no more has been accepted. */
+  readonly wish = join(this.folder, 'wish')
   readonly children = new Set<ChildProcess>()
   /** Shown when something goes wrong. */
   nodeLog = ''
 
   start(...args: string[]): ChildProcess {
-    const env = { ...process.env, DEMO_LOG: this.log, STATECAST_URL: `embedded:${this.folder}/data` }
+    const env = { ...process.env, DEMO_LOG: this.log, DEMO_WISH: this.wish, STATECAST_URL: `embedded:${this.folder}/data` }
     const child = spawn(process.execPath, [bin, '--app', app, ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })
     this.children.add(child)
     child.once('exit', () => this.children.delete(child))
@@ -173,10 +195,14 @@ const narrate = async (demo: Demo): Promise<void> => {
   let steer: Promise<{ code: number | null; output: string }> | undefined
   const story = await demo.say('tell me a long story', {
     onEvent: ({ type, index }) => {
-      if (type !== 'delta' || index !== 4 || steer) return
+      if (type !== 'delta' || index !== interruptedAt || steer) return
       process.stdout.write(' …\n   you:   make it short!  (from another process)\n')
       streaming = false
-      steer = demo.run(['send', 'demo', 'make it short!'])
+      steer = demo
+        .run(['send', 'demo', 'make it short!', '--json'], (line) => {
+          if ((JSON.parse(line) as Event).type === 'accepted') writeFileSync(demo.wish, '')
+        })
+        .finally(() => writeFileSync(demo.wish, ''))
     },
   })
   const steered = await steer
@@ -247,7 +273,7 @@ const brewings = ({ log }: Demo): { callId: string; pid: number }[] =>
     : []
 
 const until = async (holds: () => boolean, what: string): Promise<void> => {
-  for (let waited = 0; waited < 10_000; waited += 20) {
+  for (let waited = 0; waited < 30_000; waited += 20) {
     if (holds()) return
     await pause(20)
   }

@@ -22,12 +22,20 @@ const entered = async (): Promise<EnteredCounts> => {
   const counted = { delta: await ofDelta(counter) } as EnteredCounts
   for (const message of messages) {
     await turn(runtime, `${message} before`, message)
-    counter.take()
-    await turn(runtime, message, message)
-    counted[message] = counter.take()
+    counted[message] = await leastOf(async (attempt) => {
+      counter.take()
+      await turn(runtime, `${message}${attempt}`, message)
+      return counter.take()
+    })
   }
   await runtime.close()
   return counted
+}
+
+/** A timer that has nothing to do with a turn may fall into one of them, and hardly into all. */
+const leastOf = async <Figures extends Record<string, number>>(measure: (attempt: number) => Promise<Figures>): Promise<Figures> => {
+  const all = [await measure(1), await measure(2), await measure(3)]
+  return Object.fromEntries(Object.keys(all[0] as Figures).map((name) => [name, Math.min(...all.map((one) => one[name] as number))])) as Figures
 }
 
 /** From the model that says it to the reader who has it, in the middle of an answer. */
@@ -78,7 +86,9 @@ const allocated = async (turns: number): Promise<AllocatedCounts> => {
   const counts = {} as AllocatedCounts
   for (const message of messages) {
     const figures = [await bytes(message), await bytes(message), await bytes(message)]
-    const promises = await promisesOf(() => turn(runtime, `${message} promises`, message))
+    const { promises } = await leastOf(async (attempt) => ({
+      promises: await promisesOf(() => turn(runtime, `${message} promises ${attempt}`, message)),
+    }))
     counts[message] = { bytes: median(figures), promises, without: await withoutRuntime(message) }
   }
   await runtime.close()

@@ -1,10 +1,11 @@
 /** What may come in from outside. Checked before a machine sees it, so that a bad event costs its sender an error and the machine nothing. */
 
-import type { AnyStateMachine, AnyStateNode } from 'xstate'
+import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { type Measured, wholeCopy } from './journal/journal-value.ts'
+import { nodesIn } from './state-nodes.ts'
 
 const reserved = /^(?:xstate|statecast)\./
 /** The one event of XState's own that is for anybody to send: it asks a machine to go to a state that has a `route`. */
@@ -74,8 +75,8 @@ const parseEvent = (registration: Accepts, event: AnyEvent): AnyEvent => {
 
 /** All events that some state names, also those that it names in order to ignore them, which XState's own list leaves out. */
 export const descriptorsOf = (machine: AnyStateMachine): string[] => {
-  const named = (node: AnyStateNode): string[] => [...node.transitions.keys(), ...Object.values(node.states).flatMap(named)]
-  return [...new Set(named(machine.root))].filter((descriptor) => descriptor !== '' && !isReserved(descriptor)).sort()
+  const named = [...nodesIn(machine.root)].flatMap(({ transitions }) => [...transitions.keys()])
+  return [...new Set(named)].filter((descriptor) => descriptor !== '' && !isReserved(descriptor)).sort()
 }
 
 const matches = (descriptor: string, type: string): boolean =>

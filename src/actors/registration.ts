@@ -7,6 +7,7 @@ import { checkKind } from '../contracts/subjects.ts'
 import { machineSignature, plainDataHint, unsignedParts } from './charts/signature.ts'
 import { descriptorsOf } from './event-validation.ts'
 import { gateMachine } from './replica/gate.ts'
+import { isMachine, nodesIn } from './state-nodes.ts'
 
 export type MachineOptions = {
   /** The schema of events from outside: what does not fit is refused. Without one, any event is taken. */
@@ -51,7 +52,7 @@ export type Registration = Readonly<
 /** @throws RuntimeError not_durable with every place that has to change; bad_request for a bad kind */
 export const registerMachine = (kind: string, machine: AnyStateMachine, options: MachineOptions = {}): Registration => {
   checkKind(kind)
-  if (typeof machine?.provide !== 'function')
+  if (!isMachine(machine))
     throw new RuntimeError('bad_request', `what was registered as '${kind}' is not a state machine`, {
       field: 'machines',
       hint: 'pass the result of createMachine()',
@@ -70,13 +71,11 @@ const nameItHint = "name it: put actions under setup({ actions }) and actors und
 
 type ActionLike = string | { type: string } | (((...args: never[]) => unknown) & { resolve?: unknown; src?: unknown; type?: string })
 
-const isMachine = (logic: unknown): logic is AnyStateMachine => typeof (logic as AnyStateMachine | undefined)?.provide === 'function'
-
 /** Every function that XState would run inside a transition, where nothing can hold it back, and every actor that could not be found again. */
 function* inlineParts(machine: AnyStateMachine, name: string, seen = new Set<AnyStateMachine>()): Generator<string> {
   if (seen.has(machine)) return
   seen.add(machine)
-  yield* inNode(machine.root, name)
+  for (const node of nodesIn(machine.root)) yield* inNode(node, name)
   for (const [action, implementation] of Object.entries(machine.implementations.actions as Record<string, ActionLike>))
     yield* spawnsOf(implementation, machine, `${name} action '${action}'`)
   for (const [actor, logic] of Object.entries(machine.implementations.actors as Record<string, AnyActorLogic>))
@@ -99,7 +98,6 @@ function* inNode(node: AnyStateNode, name: string): Generator<string> {
     if (typeof src !== 'string' || src.startsWith('xstate.invoke.')) yield `${place} invokes an actor without a name`
     else if (!(src in machine.implementations.actors)) yield `${place} invokes '${src}', which setup({ actors }) does not have`
   }
-  for (const child of Object.values(node.states)) yield* inNode(child, name)
 }
 
 function* spawnsOf(action: ActionLike, machine: AnyStateMachine, where: string): Generator<string> {

@@ -69,13 +69,14 @@ test.each([
 test('a chat that is opened while a turn goes on shows first what the turn had said before, each part once', async () => {
   const folder = aFolder()
   const steps = ['chapter one', 'chapter two', 'chapter three']
+  const { promise: opened, resolve: open } = Promise.withResolvers<void>()
   const story =
     (hangs: boolean) =>
     ({ messages }: { messages: { role: string }[] }) => {
       const done = messages.filter(({ role }) => role === 'tool').length
       const text = steps[done]
       if (text !== undefined) return { text, calls: [{ name: 'look' }] }
-      return hangs ? { text: 'chapter four', hang: true } : { text: 'chapter four, and that was the story', deltaDelayMs: 30 }
+      return hangs ? { text: 'chapter four', hang: true } : opened.then(() => ({ text: 'chapter four, and that was the story' }))
     }
   const before = await aRuntime({ 'test/talk': story(true) as never }, `embedded:${folder}`)
   const run = await before.session('main').send('tell')
@@ -83,6 +84,8 @@ test('a chat that is opened while a turn goes on shows first what the turn had s
   await before.close()
 
   const { sees, text } = aTerminal(await aRuntime({ 'test/talk': story(false) as never }, `embedded:${folder}`))
+  await sees('chapter three')
+  open()
   await sees('that was the story')
   await sees(/story\s+›/)
 

@@ -5,7 +5,7 @@ import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { chatInTerminal } from '../../src/cli/chat/terminal.ts'
 import { inProcessClient } from '../../src/client/index.ts'
-import { agent, createRuntime, type Runtime, tool } from '../../src/index.ts'
+import { agent, createRuntime, type Model, type Runtime, scriptedModel, tool } from '../../src/index.ts'
 
 const runtimes: Runtime[] = []
 afterEach(() => Promise.all(runtimes.splice(0).map((runtime) => runtime.close())))
@@ -15,20 +15,33 @@ const aChat = async () => {
   const pressed: number[] = []
   const button = tool({ name: 'button', description: 'a red one', input: z.object({}), approval: true, execute: () => pressed.push(1) })
   const look = tool({ name: 'look', description: 'looks', input: z.object({}), execute: () => 'seen' })
+  const talk = scriptedModel(({ messages }) => {
+    const last = messages.at(-1)
+    const text = last?.role === 'user' ? last.text : 'tool'
+    if (text === 'steps') return { text: 'first part', calls: [{ name: 'look' }] }
+    if (last?.role === 'tool' && last.name === 'look') return { text: 'second part' }
+    if (text === 'danger') return { calls: [{ name: 'button' }] }
+    return text === 'hang' ? { text: 'so far', hang: true } : { text: `echo ${text}` }
+  })
+  const { promise: listened, resolve: goOn } = Promise.withResolvers<void>()
+  /** A story stops in the middle until its listener wants it to {@link goOn}. */
+  const model: Model = {
+    ...talk,
+    async call(request, how) {
+      const last = request.messages.at(-1)
+      const isStory = last?.role === 'user' && last.text === 'story'
+      const answer = await talk.call(request, isStory ? { ...how, onDelta: () => undefined } : how)
+      if (!isStory) return answer
+      how.onDelta({ kind: 'text', text: 'one two three' })
+      await listened
+      how.onDelta({ kind: 'text', text: ' four five six seven eight' })
+      return { ...answer, text: 'one two three four five six seven eight' }
+    },
+  }
   const runtime = await createRuntime({
     transport: 'memory:',
     agents: [agent({ name: 'main', model: 'test/talk', tools: [button, look] })],
-    models: {
-      'test/talk': ({ messages }) => {
-        const last = messages.at(-1)
-        const text = last?.role === 'user' ? last.text : 'tool'
-        if (text === 'steps') return { text: 'first part', calls: [{ name: 'look' }] }
-        if (last?.role === 'tool' && last.name === 'look') return { text: 'second part' }
-        if (text === 'danger') return { calls: [{ name: 'button' }] }
-        if (text === 'hang') return { text: 'so far', hang: true }
-        return text === 'story' ? { text: 'one two three four five six seven eight', deltaDelayMs: 30 } : { text: `echo ${text}` }
-      },
-    },
+    models: { 'test/talk': model },
   })
   runtimes.push(runtime)
   const input = new PassThrough()
@@ -41,16 +54,17 @@ const aChat = async () => {
   const text = () => stripVTControlCharacters(shown)
   const sees = (part: string | RegExp) => expect.poll(text, { interval: 10 }).toMatch(part)
   await sees('/help')
-  return { input, ended, sees, text, pressed }
+  return { input, ended, sees, text, pressed, goOn, runtime }
 }
 
 test('an answer streams in, and what is typed while it comes joins the turn', async () => {
-  const { input, ended, sees, text } = await aChat()
+  const { input, ended, sees, text, goOn } = await aChat()
 
   input.write('story\r')
   await sees('two three')
   input.write('short, please\r')
   await sees('joins the turn that is running')
+  goOn()
   await sees('echo short, please')
   input.write('/quit\r')
 
@@ -59,13 +73,15 @@ test('an answer streams in, and what is typed while it comes joins the turn', as
 })
 
 test('what is being typed is not torn apart by the answer, which follows when the line is sent', async () => {
-  const { input, sees, text } = await aChat()
+  const { input, sees, text, goOn, runtime } = await aChat()
   input.write('story\r')
   await sees('two three')
 
   input.write('half a th')
   await sees('half a th')
   const before = text().length
+  goOn()
+  await expect.poll(async () => (await runtime.session('main').view())?.run ?? null).toBeNull()
   input.write('ought\r')
   await sees('echo half a thought')
 

@@ -4,6 +4,7 @@ import { hexOf } from '../../contracts/bytes.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { depthMax } from '../../contracts/plain.ts'
 import { sha256 } from '../native.ts'
+import { isMachine } from '../state-nodes.ts'
 
 /**
  * A stable hash of everything that decides where an event leads: states, transitions in the order XState tries them, and the names of
@@ -149,7 +150,6 @@ const named = (value: unknown, key: string, around: readonly object[]): unknown 
   return Object.fromEntries(Object.entries(value).map(([name, part]) => [name, named(part, `${key}.${name}`, inside)]))
 }
 
-const isMachine = (value: unknown): value is AnyStateMachine => typeof value === 'object' && value !== null && 'root' in value && 'provide' in value
 const ids = (nodes: readonly AnyStateNode[]): string[] => nodes.map((node) => node.id)
 const list = (value: unknown): unknown[] => (value === undefined ? [] : Array.isArray(value) ? value : [value])
 

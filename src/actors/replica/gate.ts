@@ -2,6 +2,7 @@
 import type { AnyActorLogic, AnyActorRef, AnyActorScope, AnyStateMachine, Snapshot } from 'xstate'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { detached } from '../../contracts/plain.ts'
+import { isMachine } from '../state-nodes.ts'
 import { stepByTable } from './step.ts'
 import type { ExecutedAction } from './xstate-hooks.ts'
 
@@ -28,7 +29,6 @@ const keeperOf = (system: AnySystem): Gatekeeper => {
 }
 
 type EffectLogic = AnyActorLogic & { start: NonNullable<AnyActorLogic['start']> }
-const isMachine = (logic: AnyActorLogic): logic is AnyStateMachine => typeof (logic as AnyStateMachine).provide === 'function'
 
 /**
  * Promise, callback and observable logic, and any other that has a `start`: it runs only after the commit, stops only after the commit, and what

@@ -13,6 +13,7 @@ import {
   stopChild,
 } from 'xstate'
 import type { AnyEvent } from '../../contracts/journal.ts'
+import { nodesIn } from '../state-nodes.ts'
 
 type Transition = AnyTransitionDefinition
 
@@ -218,11 +219,6 @@ export const isKnown = (machine: AnyStateMachine): boolean => {
   return (
     machine.root.type === 'compound' && nodes.length === (machine as unknown as { idMap: Map<string, unknown> }).idMap.size && nodes.every(hasOneLeaf)
   )
-}
-
-function* nodesIn(node: AnyStateNode): Generator<AnyStateNode> {
-  yield node
-  for (const child of Object.values(node.states)) yield* nodesIn(child)
 }
 
 const hasOneLeaf = ({ type, states, transitions, always = [] }: AnyStateNode): boolean =>

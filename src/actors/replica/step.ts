@@ -16,6 +16,7 @@ import {
   createMachine,
   stopChild,
 } from 'xstate'
+import { RuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { Draft, type Parts, snapshotOf } from './step-draft.ts'
 import { type Action, type Guarded, initialOf, isKnown, type Move, StepTable } from './step-table.ts'
@@ -162,8 +163,16 @@ class Step {
 const endless = (max: number): string =>
   `Infinite loop detected: the machine has processed more than ${max} microsteps without reaching a stable state. This usually happens when there's a cycle of transitions (e.g., eventless transitions or raised events causing state A -> B -> C -> A).`
 
-/** For whoever suspects the table: journals are the same with either step. */
-const isOff = globalThis.process?.env?.STATECAST_STEP === 'xstate'
+/** For whoever suspects the table: journals are the same with either step. @throws RuntimeError bad_request */
+const isOff = (): boolean => {
+  const wanted = globalThis.process?.env?.STATECAST_STEP || 'table'
+  if (wanted !== 'table' && wanted !== 'xstate')
+    throw new RuntimeError('bad_request', `STATECAST_STEP is '${wanted.slice(0, 40)}', and there is no such step`, {
+      field: 'STATECAST_STEP',
+      hint: "write 'xstate' for the step of XState itself, or leave it out for the faster one, 'table'",
+    })
+  return wanted === 'xstate'
+}
 
 /** Whether it is an XState that ends a machine as these do: until 5.32, one that failed at its beginning had a snapshot of another shape. */
 const isKnownXState = (): boolean => {
@@ -179,7 +188,7 @@ let knowsXState: boolean | undefined
 /** Lets a machine that nobody else holds step by table, where it can. */
 export const stepByTable = (machine: AnyStateMachine): void => {
   knowsXState ??= isKnownXState()
-  if (isOff || !knowsXState || !isKnown(machine)) return
+  if (isOff() || !knowsXState || !isKnown(machine)) return
   const table = new StepTable(machine)
   const { transition } = machine
   const { context } = machine.config

@@ -297,6 +297,29 @@ test('a host that dies between its claim and the repetition leaves it to the nex
   expect(puppets.log).toEqual(['act on note'])
 })
 
+test('that a root is new shows in two answers that are waited for together, and nothing more is asked for its first message', async () => {
+  const world = await aWorld()
+  const registration = registerMachine('case', conversation.machine(new Puppets()))
+  const asked = { snapshot: Promise.withResolvers<void>(), head: Promise.withResolvers<void>() }
+  const host = await world.host([registration], {
+    journal: (journal) => ({
+      ...journal,
+      // Each of them answers when the other one is asked.
+      snapshot: (of) => {
+        asked.snapshot.resolve()
+        return asked.head.promise.then(() => journal.snapshot(of))
+      },
+      head: (of) => {
+        asked.head.resolve()
+        return asked.snapshot.promise.then(() => journal.head(of))
+      },
+      read: () => Promise.reject(new Error('there is nothing to read')),
+    }),
+  })
+
+  expect(await world.clock.until(host.send(address, { type: 'note' }))).toMatchObject({ seq: 1 })
+})
+
 test('timers are armed with the time that is left, overdue ones fire once, as inputs of their own', async () => {
   const world = await aWorld()
   const puppets = new Puppets()

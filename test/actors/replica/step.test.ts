@@ -1,6 +1,7 @@
 /** The step by table is XState's own: what anybody can see of a machine is the same with either. */
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, vi } from 'vitest'
 import { type AnyStateMachine, assign, createActor, createMachine, setup } from 'xstate'
+import { registerMachine } from '../../../src/actors/registration.ts'
 import { stepByTable } from '../../../src/actors/replica/step.ts'
 import { expectSameLives } from './two-lives.ts'
 
@@ -131,6 +132,25 @@ describe('a step by table', () => {
 
     expect(machine.transition).toBe(transition)
     expect(machine.getInitialSnapshot).toBe(getInitialSnapshot)
+  })
+
+  it('is not taken where somebody wants the step of XState, and a wish that nobody knows is refused', () => {
+    const machine = createMachine({ initial: 'a', states: { a: {} } })
+    const { transition } = machine
+    try {
+      vi.stubEnv('STATECAST_STEP', 'xstate')
+      stepByTable(machine)
+      expect(machine.transition).toBe(transition)
+
+      vi.stubEnv('STATECAST_STEP', 'tabel')
+      expect(() => registerMachine('order', machine)).toThrow(
+        expect.objectContaining({ code: 'bad_request', field: 'STATECAST_STEP', hint: expect.stringContaining("'xstate'") }),
+      )
+    } finally {
+      vi.unstubAllEnvs()
+    }
+    stepByTable(machine)
+    expect(machine.transition).not.toBe(transition)
   })
 
   it('gives each snapshot a value that nobody can change for the next one', () => {
