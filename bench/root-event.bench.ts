@@ -11,6 +11,7 @@ const nowhere = {
   append: () => Promise.resolve({ outcome: 'ok' }),
   read: () => Promise.resolve([]),
   snapshot: () => Promise.resolve(undefined),
+  head: () => Promise.resolve(undefined),
   saveSnapshot: () => Promise.resolve(),
   due: () => Promise.resolve([]),
 } as unknown as Journal
