@@ -2,7 +2,7 @@
 import { decodeCommit } from '../actors/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
-import { isDamage } from '../contracts/shorter.ts'
+import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
 import type { Parts } from '../runtime/index.ts'

@@ -1,4 +1,4 @@
-/** What actors say to the world, handed to listeners in this process and to the bus. */
+/** What actors say to the world, here or on other nodes, handed to listeners in this process. What goes to the bus: host-events.ts. */
 
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'

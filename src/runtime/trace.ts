@@ -2,7 +2,7 @@
 import { decodeCommit, halfImportedError, type TraceEntry, traceEntries } from '../actors/index.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
 import type { Commit } from '../contracts/journal.ts'
-import { isDamage } from '../contracts/shorter.ts'
+import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Frame, type Head } from '../contracts/transport.ts'
 import { whereToLook } from './kinds.ts'

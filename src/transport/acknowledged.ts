@@ -1,6 +1,6 @@
 /** How long each journal has been, for a store that one process has to itself: a journal that is found shorter has lost its end. */
 import type { RuntimeError } from '../contracts/errors.ts'
-import { shorterError } from '../contracts/shorter.ts'
+import { lostEndError } from '../contracts/lost-end.ts'
 import type { Address } from '../contracts/subjects.ts'
 import { addressKey } from './address.ts'
 import { Known } from './known.ts'
@@ -18,7 +18,7 @@ export class Acknowledged {
   /** @param found sequence of the last frame, 0 for none @returns why it cannot be all */
   loss(address: Address, found: number): RuntimeError | undefined {
     const known = this.#seqs.get(addressKey(address))
-    return known !== undefined && found < known ? shorterError(address, found, known) : undefined
+    return known !== undefined && found < known ? lostEndError(address, found, known) : undefined
   }
 
   /** @throws RuntimeError corrupt_at */

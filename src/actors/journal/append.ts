@@ -2,7 +2,7 @@
 import { sameBytes } from '../../contracts/bytes.ts'
 import { type Clock, pause } from '../../contracts/environment.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
-import { isDamage, shorterError } from '../../contracts/shorter.ts'
+import { isDamage, lostEndError } from '../../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Frame, Journal } from '../../contracts/transport.ts'
 import { checksum } from './codec.ts'
@@ -75,7 +75,7 @@ export const overtaken = async (
 ): Promise<RuntimeError> => {
   if (found > 0 && found < seq) {
     const [first] = await journal.read(address, 1, { limit: 1 })
-    if (first === undefined || first.seq > 1 || checksum(first.bytes) === birth) return shorterError(address, found, seq)
+    if (first === undefined || first.seq > 1 || checksum(first.bytes) === birth) return lostEndError(address, found, seq)
   }
   // Of one that is empty the store knows whether it was removed.
   return fencedError(address, seq + 1)

@@ -1,5 +1,5 @@
 /** The state of a root after one of its commits, as bytes that say which root and which commit: what says something else is nobody's. */
-import { shorterError } from '../../contracts/shorter.ts'
+import { lostEndError } from '../../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Frame, Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
@@ -77,5 +77,5 @@ export const standsIn = async (journal: Journal, address: Address, { ledger }: C
   const [first] = await journal.read(address, 1, { limit: 1 })
   if (first?.seq === 1 && checksum(first.bytes) !== ledger.birth) return false
   const head = first && (await journal.head(address))
-  throw shorterError(address, Math.min(head?.seq ?? 0, ledger.seq - 1), ledger.seq)
+  throw lostEndError(address, Math.min(head?.seq ?? 0, ledger.seq - 1), ledger.seq)
 }

@@ -1,6 +1,6 @@
 /** When a conversation is so old that the next message begins a new one. */
 import type { Origin } from '../../contracts/reply.ts'
-import { wallTime } from '../../machines/session/wall-time.rules.ts'
+import { localTime } from '../../machines/session/local-time.rules.ts'
 
 type ChatType = NonNullable<Origin['chatType']>
 
@@ -48,6 +48,6 @@ export const isStale = (of: { updatedAt: number; now: number; policy?: Freshness
 
 /** A number for the day that an instant belongs to, where days begin at an hour: no instant needs to be computed, so no hour can be missing. */
 const dayBegunAt = (atHour: number, at: number, timeZone?: string): number => {
-  const { year, month, day, hour } = wallTime(at, timeZone)
+  const { year, month, day, hour } = localTime(at, timeZone)
   return Date.UTC(year, month - 1, day) / dayMs - (hour < atHour ? 1 : 0)
 }

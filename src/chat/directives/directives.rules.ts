@@ -20,7 +20,7 @@ import {
   thinkingLevel,
   usageMode,
   verboseLevel,
-} from './thinking.rules.ts'
+} from './switches.rules.ts'
 
 /** Without `value` it asks how things stand; `invalid` is what was given and fits nothing. */
 type Setting<Name extends string, Value> = { name: Name; value?: Value; invalid?: string }

@@ -13,6 +13,7 @@ type QueueSettings = {
   drop: DropPolicy
 }
 
+/** Who writes `/queue` wants not to be left waiting: so `queue` itself stands for steering, as in OpenClaw (OC-07). */
 const modeNames = new Map<string, QueueMode>([
   ...QueueMode.options.map((mode) => [mode, mode] as const),
   ['queue', 'steer'],

@@ -12,7 +12,7 @@ import { directivesOf, settingsIn, withOverrides } from '../desk/admission.rules
 import { type Annotations, annotationsOf } from '../desk/annotations.rules.ts'
 import type { Directive } from './directives.rules.ts'
 import { moneyText, tokensText } from './numbers.rules.ts'
-import { nextUsageMode } from './thinking.rules.ts'
+import { nextUsageMode } from './switches.rules.ts'
 
 /** `note` is for the model. */
 type Applied = { changes: ToggleChanges; text: string; note?: string }

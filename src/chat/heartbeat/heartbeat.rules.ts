@@ -1,6 +1,6 @@
 /** Turns that nobody asked for: whether one is due to run, and whether what it found is worth telling. */
 import type { HeartbeatVisibility } from '../../contracts/channel.ts'
-import { wallTime } from '../../machines/session/wall-time.rules.ts'
+import { localTime } from '../../machines/session/local-time.rules.ts'
 
 /** Hours of the day as `hh:mm`, the end excluded and `24:00` allowed; they may go over midnight. */
 type ActiveHours = { start: string; end: string /** Default: UTC. */; timeZone?: string }
@@ -15,7 +15,7 @@ export const insideActiveHours = (now: number, hours?: ActiveHours): boolean => 
   const start = minuteOf(hours?.start)
   const end = minuteOf(hours?.end)
   if (start === undefined || end === undefined || start === end) return true
-  const { hour, minute } = wallTime(now, hours?.timeZone)
+  const { hour, minute } = localTime(now, hours?.timeZone)
   const at = hour * 60 + minute
   return start < end ? start <= at && at < end : start <= at || at < end
 }

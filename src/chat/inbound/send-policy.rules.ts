@@ -1,7 +1,7 @@
 /** Whether an answer may go out. */
 import type { SendRule } from '../../contracts/channel.ts'
 import type { Origin } from '../../contracts/reply.ts'
-import type { SendPolicy } from '../directives/thinking.rules.ts'
+import type { SendPolicy } from '../directives/switches.rules.ts'
 
 type SendQuestion = {
   /** What the session itself says. */

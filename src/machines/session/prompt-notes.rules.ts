@@ -1,6 +1,6 @@
 /** What a prompt says besides the words of its sender. */
 import { defaultTokens, type Tokens } from '../../contracts/reply.ts'
-import { wallTime } from './wall-time.rules.ts'
+import { localTime } from './local-time.rules.ts'
 
 /** Something that happened outside the conversation: a model was switched, a job has finished. `at` in ms since the epoch. */
 type SystemEvent = { at: number; text: string; source?: 'heartbeat' }
@@ -30,7 +30,7 @@ export const eventLines = (events: readonly SystemEvent[], timeZone = 'UTC', tok
   events.filter((event) => !isNoise(event, tokens)).map(({ at, text }) => `System [${timeStamp(at, timeZone)}]: ${text.replace(/\s+/g, ' ').trim()}`)
 
 const timeStamp = (at: number, timeZone: string): string => {
-  const { year, month, day, hour, minute, second } = wallTime(at, timeZone)
+  const { year, month, day, hour, minute, second } = localTime(at, timeZone)
   const two = (part: number) => String(part).padStart(2, '0')
   return `${year}-${two(month)}-${two(day)} ${two(hour)}:${two(minute)}:${two(second)} ${timeZone}`
 }

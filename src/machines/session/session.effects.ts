@@ -3,7 +3,7 @@
 import { fromTask, placeable, type Registration, registerMachine } from '../../actors/index.ts'
 import { SessionEvent, sessionEventSchema } from '../../contracts/session.ts'
 import type { Publisher } from '../turn/publisher.setup.ts'
-import { turnActor } from '../turn/turn.effects.ts'
+import { turnActor } from '../turn/turn.actor.ts'
 import type { LocalServices, TurnEffects } from '../turn/turn.services.ts'
 import type { Desk } from './desk.setup.ts'
 import { sessionMachine, withDesk } from './session.machine.ts'

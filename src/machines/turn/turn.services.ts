@@ -9,7 +9,7 @@ import type { Tools } from '../../contracts/tool.ts'
 import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { Cooldowns } from '../provider/choose-credential.ts'
 import type { Transcripts } from '../transcript/transcript.ts'
-import type { Lanes } from './concurrency.effects.ts'
+import type { Lanes } from './lane.effects.ts'
 
 /** What a turn has done, by the names of its effects. Each may be done by any node, and says so that it can be repeated. */
 export type TurnEffects = {

@@ -1,7 +1,7 @@
 /** Queries on the main thread, each one consistent view. Nothing leaves here without its checksum having been checked. */
 import type { DatabaseSync } from 'node:sqlite'
 import type { RuntimeError } from '../../contracts/errors.ts'
-import { isDamage } from '../../contracts/shorter.ts'
+import { isDamage } from '../../contracts/lost-end.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Frame, Head } from '../../contracts/transport.ts'
 import { chainStart, corruptAt, fits } from '../checksum.ts'

@@ -1,7 +1,7 @@
 /** The journal of the embedded store: the writer commits, on this thread or on its own, reads are answered here. */
 import type { Environment } from '../../contracts/environment.ts'
 import { type ErrorCode, isRuntimeError } from '../../contracts/errors.ts'
-import { isDamage } from '../../contracts/shorter.ts'
+import { isDamage } from '../../contracts/lost-end.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'

@@ -4,7 +4,7 @@
  */
 import type { Environment } from '../../contracts/environment.ts'
 import { isRuntimeError, type RuntimeError } from '../../contracts/errors.ts'
-import { isDamage } from '../../contracts/shorter.ts'
+import { isDamage } from '../../contracts/lost-end.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Head } from '../../contracts/transport.ts'
 import { addressKey, compareAddresses } from '../address.ts'

@@ -1,7 +1,7 @@
 /** Journals on JetStream: one stream, one subject a root, one message a frame. The server compares and appends. */
 import { type Environment, type Instant, instantOf, isWithin } from '../../contracts/environment.ts'
 import type { RuntimeError } from '../../contracts/errors.ts'
-import { isDamage } from '../../contracts/shorter.ts'
+import { isDamage } from '../../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Appended, Blobs, Frame, Head, Journal } from '../../contracts/transport.ts'
 import { addressKey, compareAddresses } from '../address.ts'

@@ -4,7 +4,7 @@
  */
 import { type Clock, type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { shorterError } from '../../contracts/shorter.ts'
+import { lostEndError } from '../../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import { addressKey } from '../address.ts'
 import { Known } from '../known.ts'
@@ -39,7 +39,7 @@ export const stepMs = 100
 
 const lossOf = (address: Address, known: Place, found: Place | undefined): RuntimeError =>
   found === undefined || found.seq < known.seq
-    ? shorterError(address, found?.seq ?? 0, known.seq)
+    ? lostEndError(address, found?.seq ?? 0, known.seq)
     : new RuntimeError('corrupt_at', `the journal of ${formatAddress(address)} was written anew: commit ${found.seq} is not the one that was there`, {
         hint: 'if its stream was restored on purpose, restart this node; else restore a backup that is whole',
         data: { seq: known.seq, kind: address.kind, id: address.id },

@@ -5,7 +5,7 @@ import { RuntimeError } from '../../../src/contracts/errors.ts'
 import { noUsage } from '../../../src/contracts/message.ts'
 import { defaultProfile } from '../../../src/contracts/profile.ts'
 import type { ModelCallOutput, TurnInput } from '../../../src/contracts/turn.ts'
-import { turnActor } from '../../../src/machines/turn/turn.effects.ts'
+import { turnActor } from '../../../src/machines/turn/turn.actor.ts'
 import type { LocalServices, TurnEffects } from '../../../src/machines/turn/turn.services.ts'
 import { virtualClock } from '../../../src/testing/virtual-clock.ts'
 

@@ -1,6 +1,6 @@
 /** Local time, read from the tables of time zones that Node has. */
 
-type WallTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
+type LocalTime = { year: number; month: number; day: number; hour: number; minute: number; second: number }
 
 /** By time zone, since each takes as long to make as a hundred questions; undefined for a name that nobody knows. */
 const clocks = new Map<string, Intl.DateTimeFormat | undefined>()
@@ -36,19 +36,19 @@ const newClock = (timeZone: string): Intl.DateTimeFormat | undefined => {
 const latestMs = 8.64e15
 
 /** What a clock on the wall shows. A guard of a statechart may ask, so nothing makes it throw: an unknown time zone is UTC. */
-export const wallTime = (at: number, timeZone = 'UTC'): WallTime => {
+export const localTime = (at: number, timeZone = 'UTC'): LocalTime => {
   const moment = Math.min(latestMs, Math.max(-latestMs, at))
   const clock = timeZone === 'UTC' ? undefined : clockOf(timeZone)
   return clock === undefined ? utcTime(new Date(moment)) : timeOn(clock, moment)
 }
 
-const timeOn = (clock: Intl.DateTimeFormat, moment: number): WallTime => {
+const timeOn = (clock: Intl.DateTimeFormat, moment: number): LocalTime => {
   const parts = new Map(clock.formatToParts(moment).map(({ type, value }) => [type, Number(value)]))
   const part = (name: Intl.DateTimeFormatPartTypes) => parts.get(name) ?? 0
   return { year: part('year'), month: part('month'), day: part('day'), hour: part('hour'), minute: part('minute'), second: part('second') }
 }
 
-const utcTime = (moment: Date): WallTime => ({
+const utcTime = (moment: Date): LocalTime => ({
   year: moment.getUTCFullYear(),
   month: moment.getUTCMonth() + 1,
   day: moment.getUTCDate(),

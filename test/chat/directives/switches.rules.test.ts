@@ -7,7 +7,7 @@ import {
   thinkingLevel,
   usageMode,
   verboseLevel,
-} from '../../../src/chat/directives/thinking.rules.ts'
+} from '../../../src/chat/directives/switches.rules.ts'
 
 test.each([
   ['off', ['off', 'none', 'no', 'disabled', '0']],

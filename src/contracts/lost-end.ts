@@ -6,7 +6,7 @@ import { type Address, formatAddress } from './subjects.ts'
  * @param found sequence of its last frame, 0 where it is empty
  * @param known the sequence that it was seen to have, or that was acknowledged
  */
-export const shorterError = (address: Address, found: number, known: number): RuntimeError =>
+export const lostEndError = (address: Address, found: number, known: number): RuntimeError =>
   new RuntimeError(
     'corrupt_at',
     `the journal of ${formatAddress(address)} has lost its end: it ${found === 0 ? 'is empty' : `ends at commit ${found}`}, and was at ${known} before`,
