@@ -68,8 +68,10 @@ export const examples: Record<CommandName, Example> = {
         { role: 'tool', callId: 'call-983d80c1-0-1', name: 'refund', output: 'refunded 7', isError: false },
         { role: 'assistant', id: 'k1:2', text: 'refund: refunded 7', calls: [] },
       ],
+      waiting: [],
     },
-    about: 'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`.',
+    about:
+      'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet.',
     errors: ['not_found', 'corrupt_at'],
   },
   'chat.abort': {

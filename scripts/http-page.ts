@@ -20,6 +20,9 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 
 | route | takes | answers |
 | --- | --- | --- |
+| \`GET /\` | | the web chat; no token needed, since nothing of a conversation is in it |
+| \`GET /assets/*\` | | its files |
+| \`GET /ws\`, an upgrade | frames | commands and events over one [WebSocket](socket.md) |
 | \`GET /healthz\` | | 200 \`{"status":"ok"}\` while the process lives; no token needed |
 | \`GET /readyz\` | | 200 or 503 with the fields of \`health\`: whether it takes work; no token needed |
 | \`POST /rpc/:command\` | a JSON object, at most 1 MiB; an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
@@ -28,7 +31,7 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 
 ## Access
 
-Everything but the two probes wants the token as \`Authorization: Bearer …\`, never in an address. It is made at the first start and stands in the file
+Everything but the two probes and the page of the chat wants the token as \`Authorization: Bearer …\`, never in an address. It is made at the first start and stands in the file
 \`token\` of the data folder, readable by its owner only; \`STATECAST_TOKEN\` of the node is taken beside it, and is needed before \`up --host\` listens beyond this
 machine. A token that could be guessed, with fewer than 16 characters, fewer than 8 different ones, or repeating or counting, is refused at the start (\`openssl rand -hex 32\` makes a good one).
 A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
@@ -84,7 +87,7 @@ data: {"type":"accepted","id":"k1","status":"started","runId":"k1","path":"/","s
 id: 1.0.1k9x2ab
 
 event: delta
-data: {"type":"delta","runId":"k1","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/loop#1/model#2"}
+data: {"type":"delta","runId":"k1","answerId":"k1:2","attempt":1,"index":0,"kind":"text","text":"refund: ","path":"/turn#1/loop#1/model#2"}
 \`\`\`
 
 - Durable events, those that stand in the journal, have an \`id\`, their place there as \`seq.part.birth\`. \`birth\` names the life of the conversation: one that is deleted and begun anew counts from 1 again, under another name. Live events, such as \`delta\` and a tool's

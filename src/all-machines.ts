@@ -1,6 +1,8 @@
 /** The list that the docs and the command line draw. */
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
+import { paceMachine } from './api/chat/pace.machine.ts'
+import { connectionMachine } from './api/ws/connection.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
@@ -30,6 +32,8 @@ export const machines: Record<string, AnyStateMachine> = {
   partition: partitionMachine,
   peer: peerMachine,
   prompt: promptMachine,
+  connection: connectionMachine,
+  pace: paceMachine,
   follow: followMachine,
   provider: providerMachine,
 }

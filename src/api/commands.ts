@@ -66,8 +66,8 @@ const handlers: Handlers = {
     return { seq }
   },
   'chat.history': async (parts, { sessionKey, limit }) => {
-    const messages = await (await existing(parts, sessionKey)).history()
-    return { messages: limit === undefined ? messages : messages.slice(-limit) }
+    const session = await existing(parts, sessionKey)
+    return { messages: await session.history(definedOf({ limit })), waiting: await session.waiting() }
   },
   'sessions.list': async (parts, { limit }) => ({ sessions: await listSessions(parts, limit) }),
   'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),

@@ -192,8 +192,8 @@ export type SessionOutput =
   | { type: 'skipped'; id: string; reason: SkipReason }
   /** How many messages waited, how many had been dropped for them, and how many runs wait for room. */
   | { type: 'cleared'; followups: number; dropped: number; lane: number }
-  /** `count` where several came together: `index` is that of the first. */
-  | { type: 'delta'; runId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string; count?: number }
+  /** Of the message of the transcript that will be called `answerId`. `count` where several came together: `index` is that of the first. */
+  | { type: 'delta'; runId: string; answerId: string; attempt: number; index: number; kind: 'text' | 'reasoning'; text: string; count?: number }
   | {
       type: 'tool'
       runId: string

@@ -4,7 +4,7 @@ import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
-import type { Message } from '../contracts/message.ts'
+import type { Message, UserMessage } from '../contracts/message.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { detached } from '../contracts/plain.ts'
 import type { Origin } from '../contracts/reply.ts'
@@ -260,8 +260,14 @@ export class Session {
   }
 
   /** The conversation as the model reads it: since the last reset, with a summary in place of what was compacted. */
-  async history(): Promise<Message[]> {
-    return detached(await this.#parts.transcripts.read(this.address))
+  async history({ limit }: { limit?: number } = {}): Promise<Message[]> {
+    const messages = await this.#parts.transcripts.read(this.address)
+    return detached(limit === undefined ? messages : messages.slice(-limit))
+  }
+
+  /** Messages that were accepted and are not part of the conversation yet: they join the turn that runs before its next step, or wait for its end. */
+  async waiting(): Promise<UserMessage[]> {
+    return detached(await this.#parts.transcripts.waiting(this.address))
   }
 
   /** Live and durable output of the session from now on; end the loop to unsubscribe. */

@@ -118,7 +118,7 @@ test('a terminal that changes its size leaves the words of an answer that is str
   screen.close()
 })
 
-const delta = (index: number, text: string): RunEvent => ({ type: 'delta', runId: 'r', attempt: 1, index, kind: 'text', text })
+const delta = (index: number, text: string): RunEvent => ({ type: 'delta', runId: 'r', answerId: 'r:1', attempt: 1, index, kind: 'text', text })
 
 test.each([true, false])('send shows nothing of what was thought aloud in tags (terminal: %s)', (isTTY) => {
   let written = ''

@@ -5,12 +5,13 @@ import { afterEach, expect, test } from 'vitest'
 import { z } from 'zod'
 import { chatInTerminal } from '../../src/cli/chat/terminal.ts'
 import { inProcessClient } from '../../src/client/index.ts'
+import { noUsage } from '../../src/contracts/message.ts'
 import { agent, createRuntime, type Model, type Runtime, scriptedModel, tool } from '../../src/index.ts'
 
 const runtimes: Runtime[] = []
 afterEach(() => Promise.all(runtimes.splice(0).map((runtime) => runtime.close())))
 
-/** A chat with a model that talks slowly about `story`, hangs on `hang` and wants to press the button on `danger`. */
+/** A chat with a model that stops in the middle of a `story` until it may `goOn`, hangs on `hang` and wants to press the button on `danger`. */
 const aChat = async () => {
   const pressed: number[] = []
   const button = tool({ name: 'button', description: 'a red one', input: z.object({}), approval: true, execute: () => pressed.push(1) })
@@ -24,18 +25,16 @@ const aChat = async () => {
     return text === 'hang' ? { text: 'so far', hang: true } : { text: `echo ${text}` }
   })
   const { promise: listened, resolve: goOn } = Promise.withResolvers<void>()
-  /** A story stops in the middle until its listener wants it to {@link goOn}. */
   const model: Model = {
     ...talk,
     async call(request, how) {
       const last = request.messages.at(-1)
-      const isStory = last?.role === 'user' && last.text === 'story'
-      const answer = await talk.call(request, isStory ? { ...how, onDelta: () => undefined } : how)
-      if (!isStory) return answer
-      how.onDelta({ kind: 'text', text: 'one two three' })
+      if (last?.role !== 'user' || last.text !== 'story') return talk.call(request, how)
+      const [begin, end] = ['one two three', ' four five six seven eight']
+      how.onDelta({ kind: 'text', text: begin })
       await listened
-      how.onDelta({ kind: 'text', text: ' four five six seven eight' })
-      return { ...answer, text: 'one two three four five six seven eight' }
+      how.onDelta({ kind: 'text', text: end })
+      return { text: begin + end, reasoning: '', calls: [], usage: noUsage, finish: 'stop', model: 'test/talk', partial: false }
     },
   }
   const runtime = await createRuntime({

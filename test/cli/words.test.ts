@@ -6,7 +6,7 @@ const aScreen = (isTTY = true) => {
   let shown = ''
   const words = new Words({ isTTY, write: (text: string) => void (shown += text) })
   const delta = (attempt: number, index: number, text: string, count?: number) =>
-    words.hear({ type: 'delta', runId: 'r', attempt, index, kind: 'text', text, ...(count ? { count } : {}) })
+    words.hear({ type: 'delta', runId: 'r', answerId: `r:${attempt}`, attempt, index, kind: 'text', text, ...(count ? { count } : {}) })
   const tool = () => words.hear({ type: 'tool', runId: 'r', callId: 'c', name: 'now', phase: 'requested' })
   return { words, delta, tool, shown: () => shown }
 }

@@ -11,9 +11,10 @@ import type { Runtime } from '../../runtime/index.ts'
 import { systemClock } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
 import { eventStream } from './events.ts'
-import { type Caller, callerOf, checkHost } from './guard.ts'
+import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
-import { Counts, Throttle } from './throttle.ts'
+import { pageRoutes } from './page.ts'
+import { Counts, type Throttle } from './throttle.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -29,6 +30,8 @@ export type GatewayOptions = {
   closing: AbortSignal
   limits?: Partial<GatewayLimits>
   clock?: Clock
+  /** Slows down those who try wrong tokens, here and on sockets. */
+  throttle: Throttle
   /** Told of the connection on which the right token was shown. */
   trust?: (socket: Socket) => void
 }
@@ -42,17 +45,23 @@ const bodyBytesMax = 1024 * 1024
 const discardBytesMax = 16 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
-const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
+export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
+  'chat.send',
+  'actors.send',
+  'actors.revive',
+  'sessions.reset',
+  'sessions.compact',
+  'sessions.delete',
+])
 
 /** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
-const shuttingDown = (cause?: unknown): RuntimeError =>
+export const shuttingDown = (cause?: unknown): RuntimeError =>
   new RuntimeError('closed', 'this node is shutting down', { cause, retryable: true, hint: 'send it again when the node is back' })
 
-export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...more }: GatewayOptions): Hono<Env> => {
+export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, throttle, ...more }: GatewayOptions): Hono<Env> => {
   const app = new Hono<Env>()
   const limits = { ...gatewayLimits, ...more.limits }
   const { clock = systemClock } = more
-  const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
   const streams = new Counts()
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
@@ -72,11 +81,15 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, /healthz, /readyz',
+      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /healthz, /readyz',
     })
   })
 
-  app.use(checkHost(host))
+  app.use(async (context, next) => {
+    requireOurs({ host: context.req.header('host'), origin: context.req.header('origin') }, host)
+    await next()
+  })
+  app.route('/', pageRoutes())
   app.get('/healthz', () => json(200, { status: 'ok' }))
   app.get('/readyz', async () => {
     const health = await runtime().health()
@@ -86,7 +99,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
 
   app.use(async (context, next) => {
     const socket = context.env.incoming?.socket
-    context.set('caller', callerOf(context.req.header('authorization'), clientOf(socket?.remoteAddress), tokens, throttle))
+    context.set('caller', callerOf(bearerIn(context.req.header('authorization')), clientOf(socket?.remoteAddress), tokens, throttle))
     if (socket) more.trust?.(socket)
     await next()
   })

@@ -2,7 +2,6 @@
 
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
-import type { MiddlewareHandler } from 'hono'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Throttle } from './throttle.ts'
 import { sameToken } from './token.ts'
@@ -25,22 +24,17 @@ const nameIn = (host: string): string | undefined => {
 const isOurs = (name: string, bound: string): boolean =>
   isLoopback(name) || name === bound.toLowerCase() || (isWildcard(bound) && (isIP(name) !== 0 || name === hostname().toLowerCase()))
 
-/** @param bound what the server listens on */
-export const checkHost =
-  (bound: string): MiddlewareHandler =>
-  async (context, next) => {
-    const host = context.req.header('host') ?? ''
-    const name = nameIn(host)
-    if (name === undefined || !isOurs(name, bound))
-      throw new RuntimeError('forbidden', 'this host name is not served here', { field: 'Host', hint: `use http://${bound}` })
-    const origin = context.req.header('origin')
-    if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== host)
-      throw new RuntimeError('forbidden', 'requests of other sites are refused', {
-        field: 'Origin',
-        hint: 'call from the same host, or without a browser',
-      })
-    await next()
-  }
+/** @param bound what the server listens on @throws RuntimeError forbidden for a name that is not ours, and for pages of other sites */
+export const requireOurs = ({ host = '', origin }: { host?: string | undefined; origin?: string | undefined }, bound: string): void => {
+  const name = nameIn(host)
+  if (name === undefined || !isOurs(name, bound))
+    throw new RuntimeError('forbidden', 'this host name is not served here', { field: 'Host', hint: `use http://${bound}` })
+  if (origin !== undefined && origin.replace(/^https?:\/\//, '') !== host)
+    throw new RuntimeError('forbidden', 'requests of other sites are refused', {
+      field: 'Origin',
+      hint: 'call from the same host, or without a browser',
+    })
+}
 
 export type Caller = {
   /** By what the caller is counted. */
@@ -49,14 +43,16 @@ export type Caller = {
   token: number
 }
 
+/** The token in an `Authorization` header. */
+export const bearerIn = (header: string | undefined): string | undefined => /^Bearer (\S{1,500})$/i.exec(header ?? '')?.[1]
+
 /**
- * The token comes as a header only: an address ends up in histories and logs. The right one is looked for first, so that a caller that has it gets in also
+ * The token comes as a header, or in the first frame of a socket, only: an address ends up in histories and logs. The right one is looked for first, so that a caller that has it gets in also
  * from an address from which others try wrong ones: those, and only those, are answered 429 after some. It leaves a guesser every try that the
  * connection can carry, which does not help against tokens that cannot be guessed; weak ones are refused at the start.
  * @returns who calls @throws RuntimeError unauthorised, rate_limited
  */
-export const callerOf = (header: string | undefined, client: string, tokens: readonly string[], throttle: Throttle): Caller => {
-  const given = /^Bearer (\S{1,500})$/i.exec(header ?? '')?.[1]
+export const callerOf = (given: string | undefined, client: string, tokens: readonly string[], throttle: Throttle): Caller => {
   // All are compared, whichever fits.
   const fits = tokens.map((token) => given !== undefined && sameToken(given, token))
   if (fits.includes(true)) return { client, token: fits.indexOf(true) }

@@ -3,16 +3,21 @@ import type { Server } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
 import { serve } from '@hono/node-server'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { type GatewayOptions, gatewayApp } from './app.ts'
+import { systemClock } from '../../runtime/index.ts'
+import { serveSockets } from '../ws/index.ts'
+import { beginsWork, type GatewayOptions, gatewayApp, shuttingDown } from './app.ts'
 import { Connections } from './connections.ts'
-import { isLoopback } from './guard.ts'
-import { gatewayLimits } from './limits.ts'
+import { callerOf, isLoopback, requireOurs } from './guard.ts'
+import { clientOf, gatewayLimits } from './limits.ts'
+import { Throttle } from './throttle.ts'
 import { checkStrength, newToken } from './token.ts'
 
 export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & { port: number }
 
 export type Gateway = {
   url: string
+  /** Clients on the WebSocket. */
+  sockets(): number
   /** Takes no new work. Who waits for an answer, or asks whether this node is ready, is still answered. */
   drain(): void
   /** Ends all connections. */
@@ -21,13 +26,14 @@ export type Gateway = {
 
 /** @throws RuntimeError conflict when the port is in use, bad_request for a host that is not here */
 export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<Gateway> => {
-  const { host } = options
+  const { host, runtime, log, tokens, clock = systemClock } = options
   const limits = { ...gatewayLimits, ...options.limits }
   const draining = new AbortController()
   const closing = new AbortController()
   let connections: Connections | undefined
   const trust = (socket: Socket) => connections?.trust(socket)
-  const app = gatewayApp({ ...options, draining: draining.signal, closing: closing.signal, trust })
+  const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
+  const app = gatewayApp({ ...options, throttle, draining: draining.signal, closing: closing.signal, trust })
   // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
   const serverOptions = {
     headersTimeout: limits.headersMs,
@@ -36,6 +42,22 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   }
   const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }) as Server
   connections = new Connections(server, limits)
+  const sockets = serveSockets(server, {
+    runtime,
+    log,
+    clock,
+    check: ({ headers }) => {
+      requireOurs(headers, host)
+      if (draining.signal.aborted) throw shuttingDown()
+    },
+    authorise: (token, { socket }) => {
+      callerOf(token, clientOf(socket.remoteAddress), tokens, throttle)
+      trust(socket)
+    },
+    admit: (command) => {
+      if (draining.signal.aborted && beginsWork.has(command)) throw shuttingDown()
+    },
+  })
   await new Promise<void>((resolve, reject) => {
     server.once('listening', resolve)
     server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
@@ -45,10 +67,12 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   const stopped = new Promise<void>((resolve) => server.once('close', resolve))
   return {
     url: `http://${shown}:${bound.port}`,
+    sockets: () => sockets.open,
     drain: () => draining.abort(),
     close: async () => {
       draining.abort()
       closing.abort()
+      sockets.close()
       if (server.listening) server.close()
       // What streams still have to say has been written; a client that does not read shall not hold us.
       const patience = setTimeout(() => server.closeAllConnections(), 500)

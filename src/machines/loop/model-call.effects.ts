@@ -83,6 +83,7 @@ export const callModel =
     })
     // Rises with every call and every takeover, so that no two streams of one run share a number.
     const attempt = call + epoch - 1
+    const answerId = `${runId}:${call}`
     let index = 0
     let over = false
     let model: Model | undefined
@@ -120,7 +121,7 @@ export const callModel =
             const text = whole[kind](piece)
             if (text === '') return
             seen[kind] += text
-            emit({ type: 'delta', runId, attempt, index: index++, kind, text })
+            emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
           },
         },
       )
@@ -141,7 +142,7 @@ export const callModel =
       const costUsd = costOf(usage, model?.info?.price)
       return {
         kind: 'model',
-        id: `${runId}:${call}`,
+        id: answerId,
         text,
         reasoning,
         calls: planned,

@@ -6,7 +6,7 @@
 import { decodeCommit } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit } from '../../contracts/journal.ts'
-import type { Message } from '../../contracts/message.ts'
+import type { Message, UserMessage } from '../../contracts/message.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { TurnOutcome } from '../../contracts/turn.ts'
@@ -92,6 +92,13 @@ export class Transcripts {
         data: { seq: view.seq },
       })
     return view.messages.slice(0, upTo)
+  }
+
+  /** What users have said that is not part of it yet, in the order in which it came. @throws RuntimeError corrupt_at, log_unavailable */
+  async waiting(address: Address): Promise<UserMessage[]> {
+    await this.read(address)
+    const { pending } = this.#views.get(formatAddress(address)) ?? nothingFolded()
+    return [...pending.values()].filter((message) => message.role === 'user')
   }
 
   async #catchUp(address: Address, view: View): Promise<void> {

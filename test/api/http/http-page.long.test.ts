@@ -6,10 +6,12 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { beforeEach, expect, test } from 'vitest'
 import { statusOf } from '../../../src/api/error-status.ts'
 import { gatewayApp } from '../../../src/api/http/app.ts'
+import { gatewayLimits } from '../../../src/api/http/limits.ts'
+import { Throttle } from '../../../src/api/http/throttle.ts'
 import { commands } from '../../../src/contracts/commands.ts'
 import type { ErrorBody } from '../../../src/contracts/errors.ts'
 import { createRuntime } from '../../../src/index.ts'
-import { partsOf } from '../../../src/runtime/index.ts'
+import { partsOf, systemClock } from '../../../src/runtime/index.ts'
 import { aFolder, aNode, type Node } from '../../cli/run.ts'
 import { repository } from '../../tidy/sources.ts'
 
@@ -108,6 +110,7 @@ test('the page names every route and every command, and none that is not there',
     host: '127.0.0.1',
     draining: new AbortController().signal,
     closing: new AbortController().signal,
+    throttle: new Throttle(gatewayLimits, systemClock, () => undefined),
   })
   const routes = new Set(app.routes.filter(({ method }) => method !== 'ALL').map(({ method, path }) => `${method} ${path}`))
 

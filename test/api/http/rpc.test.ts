@@ -2,8 +2,10 @@
 
 import { expect, test } from 'vitest'
 import { gatewayApp } from '../../../src/api/http/app.ts'
+import { gatewayLimits } from '../../../src/api/http/limits.ts'
+import { Throttle } from '../../../src/api/http/throttle.ts'
 import { commands } from '../../../src/contracts/commands.ts'
-import { partsOf } from '../../../src/runtime/index.ts'
+import { partsOf, systemClock } from '../../../src/runtime/index.ts'
 import { aGateway, eventsOf, token } from './harness.ts'
 
 test.each([
@@ -230,7 +232,8 @@ test('who still asks a node that has shut down is told to come back, and not to 
   await runtime.close()
   const drained = AbortSignal.abort()
   const { log } = partsOf(runtime).environment
-  const app = gatewayApp({ runtime: () => runtime, log, tokens: [token], host: '127.0.0.1', draining: drained, closing: drained })
+  const throttle = new Throttle(gatewayLimits, systemClock, () => undefined)
+  const app = gatewayApp({ runtime: () => runtime, log, tokens: [token], host: '127.0.0.1', draining: drained, closing: drained, throttle })
 
   const headers = { host: '127.0.0.1', authorization: `Bearer ${token}` }
   const answer = await app.request('/rpc/sessions.get', { method: 'POST', headers, body: '{"sessionKey":"main"}' }, {})

@@ -1,0 +1,188 @@
+/** One run as those who watch it are shown it: what its session says, folded to the blocks of its answer and to its tool calls. */
+import { definedOf } from '../../contracts/defined.ts'
+import type { ErrorBody } from '../../contracts/errors.ts'
+import type { ChatBlock, ChatErrorKind, ChatEvent, ToolEvent } from '../../contracts/gateway.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
+import type { TurnOutput } from '../../contracts/turn.ts'
+
+type Said<Type extends SessionOutput['type']> = Extract<SessionOutput, { type: Type }>
+type Spoken = Extract<ChatBlock, { type: 'text' | 'thinking' }>
+
+const isOf = (block: ChatBlock, answerId: string): block is Spoken => block.id === answerId && (block.type === 'text' || block.type === 'thinking')
+
+const errorKinds: Partial<Record<ErrorBody['code'], ChatErrorKind>> = {
+  provider_timeout: 'timeout',
+  budget_time: 'timeout',
+  timeout: 'timeout',
+  provider_rate_limit: 'rate_limit',
+  provider_overflow: 'context_length',
+  provider_rejected: 'refusal',
+}
+
+const toolStates: Record<Said<'tool'>['phase'], ToolEvent['state']> = {
+  requested: 'running',
+  progress: 'running',
+  completed: 'done',
+  failed: 'error',
+  denied: 'error',
+  in_doubt: 'error',
+  skipped: 'skipped',
+  cancelled: 'skipped',
+}
+
+/**
+ * Blocks are never changed, only replaced by others: who has been shown some compares them to see what is new. A text of which a piece was missed goes no further
+ * until the whole of it is known; {@link lacking} names it.
+ */
+export class RunView {
+  readonly runId: string
+  readonly sessionKey: string
+  readonly ids: readonly string[]
+  readonly startedAt: number
+  readonly tools = new Map<string, ToolEvent>()
+  #blocks: ChatBlock[] = []
+  /** The answer that is being written, its attempt, and which piece of it comes next. */
+  #open: { answerId: string; attempt: number; next: number } | undefined
+  readonly #lacking = new Set<string>()
+  #seq = 0
+
+  constructor(sessionKey: string, { runId, ids }: Pick<Said<'started'>, 'runId' | 'ids'>, at: number) {
+    this.sessionKey = sessionKey
+    this.runId = runId
+    this.ids = ids
+    this.startedAt = at
+  }
+
+  get blocks(): readonly ChatBlock[] {
+    return this.#blocks
+  }
+
+  /** Answers of which a piece was missed. */
+  get lacking(): readonly string[] {
+    return [...this.#lacking]
+  }
+
+  /** @returns whether there is something new to show */
+  delta({ answerId, attempt, index, count = 1, kind, text }: Said<'delta'>): boolean {
+    if (this.#open?.answerId !== answerId || this.#open.attempt !== attempt) this.#begin(answerId, attempt)
+    const open = this.#open as { next: number }
+    if (index !== open.next) {
+      this.#lacking.add(answerId)
+      return false
+    }
+    if (this.#lacking.has(answerId)) return false
+    open.next += count
+    const last = this.#blocks.at(-1)
+    const type = kind === 'text' ? 'text' : 'thinking'
+    const goesOn = last !== undefined && isOf(last, answerId) && last.type === type
+    const before = goesOn ? textOf(last) : ''
+    const block = spoken(type, answerId, before + text)
+    this.#blocks = goesOn ? [...this.#blocks.slice(0, -1), block] : [...this.#blocks, block]
+    return true
+  }
+
+  /** What the last call said counts no more: it failed, and another one says it anew. */
+  retried(): boolean {
+    const { answerId } = this.#open ?? {}
+    this.#open = undefined
+    return answerId !== undefined && this.#drop(answerId)
+  }
+
+  /** The whole of an answer, as the transcript has it. @returns whether that is new */
+  complete(answerId: string, { text, reasoning = '' }: { text: string; reasoning?: string | undefined }): boolean {
+    this.#lacking.delete(answerId)
+    const shown = this.#blocks.filter((block) => isOf(block, answerId)) as Spoken[]
+    const said = (type: Spoken['type']) =>
+      shown
+        .filter((block) => block.type === type)
+        .map(textOf)
+        .join('')
+    if (said('text') === text && said('thinking') === reasoning) return false
+    const whole = [...(reasoning === '' ? [] : [spoken('thinking', answerId, reasoning)]), ...(text === '' ? [] : [spoken('text', answerId, text)])]
+    const first = this.#blocks.findIndex(({ id }) => id === answerId)
+    const place = first === -1 ? this.#blocks.length : first
+    const rest = this.#blocks.filter((block) => !isOf(block, answerId))
+    this.#blocks = [...rest.slice(0, place), ...whole, ...rest.slice(place)]
+    return true
+  }
+
+  /** Somebody's message was taken in while it runs. */
+  joined(id: string, text: string): boolean {
+    const at = this.#blocks.findIndex((block) => block.type === 'joined' && block.id === id)
+    const block: ChatBlock = { type: 'joined', id, text }
+    if (at === -1) this.#blocks = [...this.#blocks, block]
+    else if ((this.#blocks[at] as { text: string }).text === text) return false
+    else this.#blocks = this.#blocks.with(at, block)
+    return true
+  }
+
+  tool({ callId, name, phase, input, output, message }: Said<'tool'>, at: number): ToolEvent {
+    if (!this.tools.has(callId)) {
+      const answerId = callId.slice(callId.lastIndexOf('/') + 1, callId.lastIndexOf(':'))
+      this.#blocks = [...this.#blocks, { type: 'tool', id: answerId, callId, name }]
+    }
+    const before = this.tools.get(callId)
+    const event: ToolEvent = {
+      runId: this.runId,
+      sessionKey: this.sessionKey,
+      callId,
+      toolName: name,
+      state: toolStates[phase],
+      ...definedOf({
+        input: input ?? before?.input,
+        message,
+        ...(phase === 'progress' ? { progress: output } : { output }),
+      }),
+      timestamp: at,
+    }
+    this.tools.set(callId, event)
+    return event
+  }
+
+  /** All of it so far. */
+  soFar(at: number): ChatEvent {
+    return { runId: this.runId, sessionKey: this.sessionKey, seq: ++this.#seq, state: 'delta', ids: [...this.ids], ...this.#message(at) }
+  }
+
+  end(output: TurnOutput, at: number): ChatEvent {
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error } = output
+    return {
+      runId: this.runId,
+      sessionKey: this.sessionKey,
+      seq: ++this.#seq,
+      state: status === 'completed' ? 'final' : status === 'cancelled' ? 'aborted' : 'error',
+      ids,
+      ...(outcome === 'silent' ? {} : this.#message(at)),
+      model,
+      usage,
+      steps,
+      stopReason: status === 'cancelled' ? 'rpc' : (finish ?? 'stop'),
+      ...definedOf({ costUsd, durationMs, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
+    }
+  }
+
+  #begin(answerId: string, attempt: number): void {
+    this.#open = { answerId, attempt, next: 0 }
+    this.#lacking.delete(answerId)
+    // The same call once more, after a restart: what it had said is said again.
+    this.#drop(answerId)
+  }
+
+  #drop(answerId: string): boolean {
+    const rest = this.#blocks.filter((block) => !isOf(block, answerId))
+    if (rest.length === this.#blocks.length) return false
+    this.#blocks = rest
+    return true
+  }
+
+  #message(timestamp: number): Pick<ChatEvent, 'message'> {
+    const content = this.#blocks.filter((block) => !isEmpty(block))
+    return content.length === 0 ? {} : { message: { role: 'assistant', content, timestamp } }
+  }
+}
+
+const spoken = (type: Spoken['type'], id: string, text: string): Spoken =>
+  type === 'text' ? { type: 'text', id, text } : { type: 'thinking', id, thinking: text }
+
+export const textOf = (block: Spoken): string => (block.type === 'text' ? block.text : block.thinking)
+const isEmpty = (block: ChatBlock): boolean => (block.type === 'text' || block.type === 'thinking') && textOf(block) === ''

@@ -1,0 +1,292 @@
+/** What those who watch a session are told, once for all of them: its messages, the answer while it is written, tool calls, questions, ends. */
+
+import { type ActorRefFrom, createActor } from 'xstate'
+import { definedOf } from '../../contracts/defined.ts'
+import { actorClock, type Clock } from '../../contracts/environment.ts'
+import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
+import type { ChatEvent, GatewayEvents, ToolEvent } from '../../contracts/gateway.ts'
+import type { Message, UserMessage } from '../../contracts/message.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
+import type { TurnOutput } from '../../contracts/turn.ts'
+import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
+import { formatPlace } from '../place.ts'
+import { paceMachine } from './pace.machine.ts'
+import { RunView } from './run-view.rules.ts'
+
+/** Messages looked through for what belongs to a run: more than a turn has. */
+const messagesMax = 500
+
+/** Who watches. `tell` must not throw. */
+export type Watcher = {
+  tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void
+  /** There will be no more: the session was quarantined, or the runtime closes. */
+  ended(): void
+}
+
+export type RunSoFar = { run: ChatEvent | null; tools: ToolEvent[] }
+
+type Following = { view: RunView; pace: ActorRefFrom<typeof paceMachine> }
+type Ending = Extract<SessionOutput, { type: 'final' | 'error' | 'aborted' }>
+
+export class SessionFeed {
+  readonly #runtime: Runtime
+  readonly #session: Session
+  readonly #clock: Clock
+  readonly #watchers = new Set<Watcher>()
+  #feed: Feed
+  /** Of the last durable event that was heard. */
+  #place: string | undefined
+  readonly #idle: () => void
+  #following: Following | undefined
+  #over = false
+  /** Looking something up takes a moment; what is told afterwards waits for it. */
+  #work: Promise<void> = Promise.resolve()
+
+  /** @param idle called when nobody watches and no run goes on @throws RuntimeError bad_request for what is no key */
+  constructor(runtime: Runtime, key: string, clock: Clock, idle: () => void) {
+    this.#runtime = runtime
+    this.#session = runtime.session(key)
+    this.#clock = clock
+    this.#idle = idle
+    this.#feed = runtime.events(this.#session.address)
+    this.#do(() => this.#joinRun())
+    void this.#listen()
+  }
+
+  async #listen(): Promise<void> {
+    while (!this.#over)
+      try {
+        for await (const event of this.#feed.events) this.#hear(event)
+        this.#end()
+      } catch (error) {
+        this.#listenAnew(error)
+      }
+  }
+
+  /** More was said at once than is kept for a reader: what is durable of it comes again, and texts are read from the transcript. */
+  #listenAnew(error: unknown): void {
+    this.#runtime.log.warn(
+      { sessionKey: this.#session.key, error: errorBody(error) },
+      'those who watch a session missed something that is read again',
+    )
+    try {
+      this.#feed = this.#runtime.events(this.#session.address, this.#place)
+      this.#do(() => this.#joinRun())
+    } catch {
+      this.#end()
+    }
+  }
+
+  #end(): void {
+    this.#over = true
+    for (const watcher of this.#watchers) watcher.ended()
+    this.#watchers.clear()
+    this.#following?.pace.stop()
+    this.#following = undefined
+    this.#idle()
+  }
+
+  /** Nothing is heard of the session here any more; it may go on, and be watched anew. */
+  get isOver(): boolean {
+    return this.#over
+  }
+
+  get isIdle(): boolean {
+    return this.#watchers.size === 0 && this.#following === undefined
+  }
+
+  /** Whoever watches hears everything from the moment on that this resolves with. */
+  async watch(watcher: Watcher): Promise<RunSoFar> {
+    this.#watchers.add(watcher)
+    await this.#work
+    return this.#soFar()
+  }
+
+  leave(watcher: Watcher): void {
+    if (this.#watchers.delete(watcher) && this.isIdle) this.#idle()
+  }
+
+  stop(): void {
+    this.#feed.stop()
+  }
+
+  #soFar(): RunSoFar {
+    const { view } = this.#following ?? {}
+    return view === undefined ? { run: null, tools: [] } : { run: view.soFar(this.#now()), tools: [...view.tools.values()] }
+  }
+
+  #now(): number {
+    return this.#clock.now()
+  }
+
+  #do(task: () => Promise<void>): void {
+    this.#work = this.#work.then(task).catch((error: unknown) => {
+      // A session that does not exist yet can be watched.
+      if (isRuntimeError(error) && error.code === 'not_found') return
+      this.#runtime.log.warn({ sessionKey: this.#session.key, error: errorBody(error) }, 'what those who watch a session miss could not be read')
+    })
+  }
+
+  #tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void {
+    for (const watcher of this.#watchers) watcher.tell(event, payload)
+  }
+
+  #hear({ path: _, seq, part = 0, birth, ...said }: OutEvent): void {
+    if (seq !== undefined) this.#place = formatPlace({ seq, part, birth })
+    const event = said as unknown as SessionOutput
+    const at = this.#now()
+    const { key: sessionKey } = this.#session
+    switch (event.type) {
+      case 'accepted':
+        this.#do(() => this.#tellMessage(event, at))
+        return
+      case 'started':
+        this.#begin(new RunView(sessionKey, event, at))
+        this.#state('thinking', event.runId, at)
+        return
+      case 'delta':
+        this.#delta(event)
+        return
+      case 'retry':
+      case 'fallback':
+        this.#change(event.runId, ({ view }) => view.retried())
+        return
+      case 'tool':
+        this.#tool(event, at)
+        return
+      case 'approval': {
+        const { type: _, ...approval } = event
+        this.#flush()
+        this.#tell('approval.requested', { sessionKey, approval, timestamp: at })
+        this.#state('awaiting-input', event.runId, at)
+        return
+      }
+      case 'decided': {
+        const { type: _, ...decided } = event
+        this.#tell('approval.resolved', { sessionKey, ...decided, timestamp: at })
+        this.#state('tools', event.runId, at)
+        return
+      }
+      case 'compacting':
+        this.#state('compacting', event.runId, at)
+        return
+      case 'waiting':
+        this.#state('waiting', event.runId, at)
+        return
+      case 'notice':
+        this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })
+        return
+      case 'reset':
+        this.#tell('session.restart', { sessionKey, timestamp: at })
+        return
+      case 'final':
+      case 'error':
+      case 'aborted':
+        this.#do(() => this.#endRun(event, at))
+        return
+      default:
+    }
+  }
+
+  #state(name: string, runId: string, timestamp: number): void {
+    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp })
+  }
+
+  async #tellMessage({ id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>, timestamp: number): Promise<void> {
+    const text = await this.#textOf(id)
+    this.#tell('session.message', { sessionKey: this.#session.key, id, runId, status, timestamp, ...definedOf({ text }) })
+  }
+
+  async #textOf(id: string): Promise<string | undefined> {
+    const waiting = (await this.#session.waiting()).find((message) => message.id === id)
+    if (waiting) return waiting.text
+    const said = await this.#session.history({ limit: messagesMax })
+    return said.findLast((message): message is UserMessage => message.role === 'user' && message.id === id)?.text
+  }
+
+  #begin(view: RunView): Following {
+    this.#following?.pace.stop()
+    const pace = createActor(paceMachine, { clock: actorClock(this.#clock) })
+    pace.on('show', () => this.#tell('chat', view.soFar(this.#now())))
+    this.#following = { view, pace: pace.start() }
+    return this.#following
+  }
+
+  /** @param change says whether there is something new to show */
+  #change(runId: string, change: (following: Following) => boolean): void {
+    const following = this.#of(runId)
+    if (following && change(following)) following.pace.send({ type: 'changed' })
+  }
+
+  #delta(event: Extract<SessionOutput, { type: 'delta' }>): void {
+    const following = this.#of(event.runId)
+    if (!following) return
+    const { view } = following
+    // Before another call of the model, messages that were said meanwhile have joined the conversation.
+    const another = event.index === 0 && view.blocks.length > 0
+    if (view.delta(event)) following.pace.send({ type: 'changed' })
+    if (another) this.#do(() => this.#catchUp())
+    if (event.kind === 'text' && event.index === 0) this.#state('answering', event.runId, this.#now())
+  }
+
+  #of(runId: string): Following | undefined {
+    return this.#following?.view.runId === runId ? this.#following : undefined
+  }
+
+  #flush(): void {
+    this.#following?.pace.send({ type: 'flush' })
+  }
+
+  #tool(event: Extract<SessionOutput, { type: 'tool' }>, at: number): void {
+    const following = this.#of(event.runId)
+    if (!following) return
+    const { view, pace } = following
+    // What was said before the call is shown before it.
+    this.#flush()
+    const isNew = !view.tools.has(event.callId)
+    this.#tell('session.tool', view.tool(event, at))
+    if (isNew) {
+      pace.send({ type: 'changed' })
+      pace.send({ type: 'flush' })
+      this.#state('tools', event.runId, at)
+    } else if (event.phase !== 'requested' && event.phase !== 'progress') this.#state('thinking', event.runId, at)
+  }
+
+  /** A run that was going on before anybody watched: what it has said stands in the transcript, but for the call that is being made. */
+  async #joinRun(): Promise<void> {
+    const { run } = await this.#session.view()
+    if (run === null || this.#following) return
+    this.#begin(new RunView(this.#session.key, run, this.#now()))
+    await this.#catchUp()
+  }
+
+  /** Takes in what the transcript says about the run: messages that joined it, and answers of which a piece was missed. */
+  async #catchUp(): Promise<void> {
+    const following = this.#following
+    if (!following) return
+    const { view } = following
+    const messages = await this.#session.history({ limit: messagesMax })
+    const ofRun = messages.slice(messages.findLastIndex((message) => message.role === 'user' && message.id === view.ids[0]) + 1)
+    if (ofRun.map((message) => this.#take(view, message)).includes(true)) following.pace.send({ type: 'changed' })
+  }
+
+  #take(view: RunView, message: Message): boolean {
+    if (message.role === 'assistant') return view.complete(message.id, message)
+    return message.role === 'user' && !view.ids.includes(message.id) && view.joined(message.id, message.text)
+  }
+
+  async #endRun({ type: _, ...heard }: Ending, at: number): Promise<void> {
+    const { runId } = heard
+    // What came over a bus may be made up: the journal says how it ended.
+    const output: TurnOutput = this.#runtime.shared ? await this.#session.outcome(heard.ids[0] ?? runId) : heard
+    const following = this.#of(runId) ?? this.#begin(new RunView(this.#session.key, { runId, ids: output.ids }, at))
+    await this.#catchUp()
+    if (output.partial && output.answerId !== null) following.view.complete(output.answerId, { text: output.text })
+    this.#flush()
+    following.pace.stop()
+    if (this.#following === following) this.#following = undefined
+    this.#tell('chat', following.view.end(output, at))
+    this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: at })
+    if (this.isIdle) this.#idle()
+  }
+}

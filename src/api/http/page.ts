@@ -1,0 +1,43 @@
+/** The web chat: files that `npm run build:web` has made, the same for everybody. What they show comes over the socket, with the token of who looks. */
+
+import { existsSync } from 'node:fs'
+import { fileURLToPath } from 'node:url'
+import { serveStatic } from '@hono/node-server/serve-static'
+import { Hono } from 'hono'
+import { RuntimeError } from '../../contracts/errors.ts'
+
+/** In a clone and in the package alike. */
+const folder = fileURLToPath(new URL('../../../dist/web/chat', import.meta.url))
+
+/** Nothing from elsewhere, nothing written into the page, nobody around it. */
+const policy = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' blob: data:",
+  "font-src 'self'",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+].join('; ')
+
+export const pageRoutes = (): Hono => {
+  const routes = new Hono()
+  // Looked at once: a page that is built later is there after the next start.
+  const files = existsSync(folder)
+    ? serveStatic({
+        root: folder,
+        onFound: (path, context) => {
+          context.header('content-security-policy', policy)
+          context.header('x-content-type-options', 'nosniff')
+          context.header('referrer-policy', 'no-referrer')
+          // Their names change with what is in them; the page itself has one name.
+          context.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+        },
+      })
+    : () => {
+        throw new RuntimeError('not_found', 'the web chat has not been built', { hint: 'run npm run build:web, then start this node anew' })
+      }
+  return routes.get('/', files).get('/assets/*', files)
+}

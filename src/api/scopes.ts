@@ -1,0 +1,56 @@
+/** What a caller must be allowed to do for each command. */
+import type { CommandName } from '../contracts/commands.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import { type GatewayScope, gatewayScopes } from '../contracts/gateway.ts'
+
+const needed: Record<CommandName, GatewayScope> = {
+  'chat.send': 'write',
+  'chat.abort': 'write',
+  'chat.history': 'read',
+  'sessions.list': 'read',
+  'sessions.get': 'read',
+  'sessions.reset': 'write',
+  'sessions.compact': 'write',
+  'sessions.configure': 'write',
+  'sessions.clear': 'write',
+  'sessions.delete': 'write',
+  'agent.wait': 'read',
+  'approvals.list': 'approve',
+  'approvals.resolve': 'approve',
+  'events.read': 'read',
+  'trace.read': 'read',
+  'trace.frames': 'read',
+  'trace.import': 'admin',
+  'trace.replay': 'read',
+  'actors.send': 'admin',
+  'actors.get': 'read',
+  'actors.revive': 'admin',
+  'actors.list': 'read',
+  'models.list': 'read',
+  'tools.list': 'read',
+  'agents.list': 'read',
+  'nodes.list': 'read',
+  'nodes.drain': 'admin',
+  health: 'read',
+}
+
+const implied: Record<GatewayScope, readonly GatewayScope[]> = {
+  read: ['read'],
+  write: ['write', 'read'],
+  approve: ['approve', 'read'],
+  admin: gatewayScopes,
+}
+
+/** With what each of them implies, in a fixed order. */
+export const withImplied = (scopes: readonly GatewayScope[]): GatewayScope[] =>
+  gatewayScopes.filter((scope) => scopes.some((given) => implied[given].includes(scope)))
+
+export const scopeOf = (command: CommandName): GatewayScope => needed[command]
+
+/** @param scopes with those that they imply @throws RuntimeError forbidden */
+export const requireScope = (scopes: readonly GatewayScope[], scope: GatewayScope, what: string): void => {
+  if (!scopes.includes(scope))
+    throw new RuntimeError('forbidden', `${what} needs the scope '${scope}'`, {
+      hint: `connect with it: this connection has ${scopes.join(', ') || 'none'}`,
+    })
+}

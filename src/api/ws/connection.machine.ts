@@ -1,0 +1,67 @@
+import { assign, emit, setup } from 'xstate'
+import type { GatewayCap, GatewayScope } from '../../contracts/gateway.ts'
+
+/** ms in which the first frame has to be a `connect` that is accepted. */
+export const handshakeMs = 10_000
+
+/** What a peer is told with the end of its connection: the codes of RFC 6455. */
+export const closeCodes = { goingAway: 1001, policy: 1008, restart: 1012 } as const
+
+type Context = { scopes: readonly GatewayScope[]; caps: readonly GatewayCap[] }
+
+type ConnectionEvent =
+  /** The first frame was a `connect` with the right token. */
+  | { type: 'accepted'; scopes: readonly GatewayScope[]; caps: readonly GatewayCap[] }
+  /** It was not. */
+  | { type: 'refused'; reason: string }
+  /** More waits to be sent than may, and it is something that must not be left out. */
+  | { type: 'stalled' }
+  /** Too many of its frames cannot be understood, or it does not keep to its limits. */
+  | { type: 'misbehaved'; reason: string }
+  /** The node begins to shut down. */
+  | { type: 'leaving' }
+  /** The peer, or the line, is gone. */
+  | { type: 'gone' }
+
+/**
+ * One connection to the gateway, from its handshake to its end. Its frames pass beside the machine, which says whether they are heard: before the handshake
+ * nothing but `connect` is.
+ */
+export const connectionMachine = setup({
+  types: {
+    context: {} as Context,
+    events: {} as ConnectionEvent,
+    emitted: {} as { type: 'close'; code: number; reason: string },
+  },
+  actions: {
+    remember: assign((_, { scopes, caps }: Context) => ({ scopes, caps })),
+    close: emit((_, { code, reason }: { code: number; reason: string }) => ({ type: 'close' as const, code, reason })),
+  },
+  delays: { handshake: handshakeMs },
+}).createMachine({
+  id: 'connection',
+  context: { scopes: [], caps: [] },
+  initial: 'handshaking',
+  on: {
+    gone: '.ended',
+    leaving: { target: '.ended', actions: { type: 'close', params: { code: closeCodes.restart, reason: 'this node is shutting down' } } },
+    misbehaved: { target: '.ended', actions: { type: 'close', params: ({ event }) => ({ code: closeCodes.policy, reason: event.reason }) } },
+  },
+  states: {
+    handshaking: {
+      on: {
+        accepted: { target: 'open', actions: { type: 'remember', params: ({ event: { scopes, caps } }) => ({ scopes, caps }) } },
+        refused: { target: 'ended', actions: { type: 'close', params: ({ event }) => ({ code: closeCodes.policy, reason: event.reason }) } },
+      },
+      after: {
+        handshake: { target: 'ended', actions: { type: 'close', params: { code: closeCodes.policy, reason: 'no connect came within 10 s' } } },
+      },
+    },
+    open: {
+      on: {
+        stalled: { target: 'ended', actions: { type: 'close', params: { code: closeCodes.policy, reason: 'slow consumer: read the history' } } },
+      },
+    },
+    ended: { type: 'final' },
+  },
+})

@@ -1,0 +1,16 @@
+/** How much one connection may take up. */
+export const socketLimits = {
+  /** Bytes of a frame that comes in. */
+  frameBytesMax: 512 * 1024,
+  /** Bytes that wait to be sent; beyond them deltas and ticks are left out, and anything else ends the connection. */
+  bufferedBytesMax: 1.5 * 1024 * 1024,
+  tickMs: 30_000,
+  healthMs: 60_000,
+  /** Requests that have not been answered. */
+  requestsMax: 64,
+  /** Sessions that it watches. */
+  subscriptionsMax: 256,
+  /** Frames that cannot be understood, after which nothing more is heard. */
+  badFramesMax: 10,
+}
+export type SocketLimits = typeof socketLimits

@@ -1,0 +1,103 @@
+/** The WebSocket of a gateway: takes upgrades of its server, and tells everybody what is for everybody. */
+
+import type { IncomingMessage, Server } from 'node:http'
+import type { Duplex } from 'node:stream'
+import { WebSocketServer } from 'ws'
+import type { Clock } from '../../contracts/environment.ts'
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { GatewayEventName, GatewayEvents } from '../../contracts/gateway.ts'
+import { SessionFeeds } from '../chat/index.ts'
+import { statusOf } from '../error-status.ts'
+import { Connection, type ConnectionParts } from './connection.ts'
+import { type SocketLimits, socketLimits } from './limits.ts'
+
+export const socketPath = '/ws'
+
+export type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit'> & {
+  clock: Clock
+  /** @throws RuntimeError forbidden where the request comes from elsewhere, closed while the node ends */
+  check: (request: IncomingMessage) => void
+  /** Says whether a token is ours. @throws RuntimeError unauthorised, rate_limited */
+  authorise: (token: string, request: IncomingMessage) => void
+  limits?: Partial<SocketLimits>
+}
+
+export type Sockets = { readonly open: number; close(): void }
+
+export const serveSockets = (server: Server, { check, authorise, clock, ...options }: SocketOptions): Sockets => {
+  const limits = { ...socketLimits, ...options.limits }
+  // Without compression: a small frame cannot become a large one.
+  const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.frameBytesMax, perMessageDeflate: false, clientTracking: false })
+  const connections = new Set<Connection>()
+  const feeds = new SessionFeeds(options.runtime, clock)
+  let seq = 0
+
+  const tellAll = <Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name]): void => {
+    seq++
+    for (const connection of connections) connection.tell(event, payload, seq)
+  }
+  const every = (ms: number, task: () => void): (() => void) => {
+    let timer = clock.setTimeout(function again() {
+      timer = clock.setTimeout(again, ms)
+      task()
+    }, ms)
+    return () => clock.clearTimeout(timer)
+  }
+  const stops = [
+    every(limits.tickMs, () => tellAll('tick', { timestamp: clock.now() })),
+    every(limits.healthMs, () => {
+      if (connections.size === 0) return
+      options
+        .runtime()
+        .health()
+        .then((health) => tellAll('health', health))
+        .catch((error: unknown) => options.log.debug({ error: errorBody(error) }, 'the health of this node could not be told'))
+    }),
+  ]
+
+  const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    try {
+      if (new URL(request.url ?? '/', 'http://node').pathname !== socketPath)
+        throw new RuntimeError('not_found', 'there is no socket at this address', { hint: `open ${socketPath}` })
+      check(request)
+    } catch (error) {
+      refuse(socket, error)
+      return
+    }
+    sockets.handleUpgrade(request, socket, head, (client) => {
+      const parts = { ...options, clock, limits, feeds, authorise: (token: string) => authorise(token, request) }
+      const connection = new Connection(client, parts, () => connections.delete(connection))
+      connections.add(connection)
+    })
+  }
+  server.on('upgrade', upgrade)
+  return {
+    get open() {
+      return connections.size
+    },
+    close: () => {
+      server.off('upgrade', upgrade)
+      for (const stop of stops) stop()
+      tellAll('shutdown', { reason: 'this node is shutting down' })
+      for (const connection of connections) connection.leave()
+      feeds.close()
+      sockets.close()
+    },
+  }
+}
+
+/** There is no response object yet: the refusal is written by hand. */
+const refuse = (socket: Duplex, error: unknown): void => {
+  const body = errorBody(error)
+  const text = JSON.stringify({ error: body })
+  socket.end(
+    [
+      `HTTP/1.1 ${statusOf(body)} Refused`,
+      'content-type: application/json',
+      `content-length: ${Buffer.byteLength(text)}`,
+      'connection: close',
+      '',
+      text,
+    ].join('\r\n'),
+  )
+}

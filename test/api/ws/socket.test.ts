@@ -1,0 +1,250 @@
+/** The gateway's WebSocket as a client of any language would use it. */
+import { expect, test } from 'vitest'
+import { virtualClock } from '../../../src/testing/index.ts'
+import { aGateway, token } from '../http/harness.ts'
+import { aSocket, rawSocket } from './a-socket.ts'
+
+test('[CH-02] the server begins with a challenge, and answers connect with its protocol and its policy', async () => {
+  const { gateway } = await aGateway()
+  const { welcome, frames } = await aSocket(gateway.url, { scopes: ['read'], caps: ['chat.patch', 'unheard.of'] })
+
+  expect(frames[0]).toMatchObject({ type: 'event', event: 'connect.challenge', payload: { nonce: expect.any(String) } })
+  expect(welcome).toMatchObject({
+    ok: true,
+    payload: { protocol: 1, policy: { frameBytesMax: 524_288, bufferedBytesMax: 1_572_864, tickMs: 30_000 }, scopes: ['read'], caps: ['chat.patch'] },
+  })
+})
+
+test.each([
+  ['a wrong token', { auth: { token: 'another-token-of-thirty-two-chars' } }, 'unauthorised'],
+  ['no token', { auth: {} }, 'bad_request'],
+  ['a version that nobody speaks', { minProtocol: 7, maxProtocol: 9 }, 'unsupported'],
+  ['a scope that does not exist', { scopes: ['root'] }, 'bad_request'],
+  ['a field too many', { isAdmin: true }, 'bad_request'],
+])('[CH-02] %s is refused with a typed error, and the socket is closed', async (_, params, code) => {
+  const { gateway } = await aGateway()
+  const { welcome, closed } = await aSocket(gateway.url, params)
+
+  expect(welcome).toMatchObject({ ok: false, error: { code, hint: expect.any(String) } })
+  expect((await closed).code).toBe(1008)
+})
+
+test('[CH-02] nothing is heard before connect', async () => {
+  const { gateway } = await aGateway()
+  const { send, until, closed } = rawSocket(gateway.url)
+  await until(({ event }) => event === 'connect.challenge')
+
+  send({ type: 'req', id: '1', method: 'sessions.list' })
+
+  expect(await until(({ type }) => type === 'res')).toMatchObject({ id: '1', ok: false, error: { code: 'unauthorised' } })
+  expect((await closed).code).toBe(1008)
+})
+
+test('[CH-01] whoever says something is told all of the answer: deltas that hold the whole text so far, then its end', async () => {
+  const { gateway } = await aGateway()
+  const { request, event, events } = await aSocket(gateway.url)
+
+  const sent = await request('chat.send', { sessionKey: 'main', message: 'hello there', idempotencyKey: 'k1' })
+  const { payload: final } = await event('chat', ({ state }) => state === 'final')
+
+  expect(sent).toMatchObject({ ok: true, payload: { runId: 'k1', status: 'started' } })
+  expect(final).toMatchObject({
+    runId: 'k1',
+    sessionKey: 'main',
+    ids: ['k1'],
+    model: 'test/echo',
+    message: { role: 'assistant', content: [{ type: 'text', id: 'k1:1', text: 'echo hello there' }] },
+  })
+  const chat = events('chat')
+  expect(chat.map(({ seq }) => seq)).toEqual(chat.map((_, index) => index + 1))
+  expect(events('session.message')).toMatchObject([{ id: 'k1', status: 'started', text: 'hello there' }])
+  expect(chat.at(-1)).toEqual(final)
+})
+
+test('[CH-49] a tool is told as running, with what it is given, and once as done', async () => {
+  const { gateway } = await aGateway()
+  const { request, event, events } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'danger', idempotencyKey: 'k1' })
+
+  const { payload: asked } = await event('approval.requested')
+  await request('approvals.resolve', { sessionKey: 'main', callId: asked.approval.callId, decision: 'approve', inputHash: asked.approval.inputHash })
+  await event('chat', ({ state }) => state === 'final')
+
+  const tools = events('session.tool')
+  expect(tools.map(({ state }) => state)).toEqual(['running', 'done'])
+  expect(new Set(tools.map(({ callId }) => callId)).size).toBe(1)
+  expect(tools).toMatchObject([{ toolName: 'danger', input: {} }, { output: 'done' }])
+  expect(events('approval.resolved')).toMatchObject([{ decision: 'approve' }])
+})
+
+test('[CH-63] a run that is stopped ends once, as aborted, with what it had said', async () => {
+  const { gateway } = await aGateway()
+  const { request, event, events } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+  await event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
+
+  await request('chat.abort', { sessionKey: 'main' })
+  const { payload } = await event('chat', ({ state }) => state !== 'delta')
+
+  expect(payload).toMatchObject({ state: 'aborted', message: { content: [{ type: 'text', text: 'so far' }] } })
+  expect(events('chat').filter(({ state }) => state !== 'delta')).toHaveLength(1)
+})
+
+test('two clients on one session see one truth, also one that comes in the middle of an answer', async () => {
+  const { gateway } = await aGateway()
+  const first = await aSocket(gateway.url)
+  await first.request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+  await first.event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
+
+  const second = await aSocket(gateway.url)
+  const { payload } = await second.request('chat.subscribe', { sessionKey: 'main' })
+  await second.request('chat.abort', { sessionKey: 'main' })
+
+  expect(payload).toMatchObject({ run: { runId: 'k1', state: 'delta', message: { content: [{ type: 'text', text: 'so far' }] } }, tools: [] })
+  const ends = await Promise.all([first, second].map(({ event }) => event('chat', ({ state }) => state === 'aborted')))
+  expect(ends[1]).toEqual(ends[0])
+})
+
+test('[CH-03] ids, methods and fields are checked, each with the field at fault', async () => {
+  const { gateway } = await aGateway()
+  const { request, send, until } = await aSocket(gateway.url)
+
+  expect(await request('sessions.get', { sessionKey: 'main', more: 1 })).toMatchObject({ ok: false, error: { code: 'bad_request', field: 'more' } })
+  expect(await request('sessions.gets', {})).toMatchObject({ ok: false, error: { code: 'not_found', hint: expect.stringContaining('sessions.get') } })
+  expect(await request('__proto__', {})).toMatchObject({ ok: false, error: { code: 'not_found' } })
+  expect(await request('constructor', {})).toMatchObject({ ok: false, error: { code: 'not_found' } })
+  expect(await request('sessions.get', { sessionKey: 'nobody' })).toMatchObject({ ok: false, error: { code: 'not_found' } })
+  send('{"type":"req","id":"x","method":"health","params":{"__proto__":{"a":1}}}')
+  expect(await until(({ id }) => id === 'x')).toMatchObject({ ok: true })
+  expect(Object.prototype).not.toHaveProperty('a')
+})
+
+test('[CH-03] frames that are none are answered, and too many of them end the connection', async () => {
+  const { gateway } = await aGateway()
+  const { send, frames, closed, request } = await aSocket(gateway.url)
+
+  for (const text of [
+    '{',
+    '[]',
+    'null',
+    '"hi"',
+    '{"type":"req"}',
+    '{"type":"res","id":"1","ok":true}',
+    `${'['.repeat(50_000)}`,
+    '{"type":"req","id":"","method":"health"}',
+  ])
+    send(text)
+  expect(await request('health')).toMatchObject({ ok: true })
+  expect(frames.filter(({ type, ok }) => type === 'res' && !ok)).toHaveLength(8)
+  for (let count = 0; count < 2; count++) send('{')
+
+  expect(await closed).toEqual({ code: 1008, reason: 'too many frames that cannot be understood' })
+})
+
+test.each([
+  ['a frame of more than 512 KiB', Buffer.from(JSON.stringify({ type: 'req', id: '1', method: 'health', params: { x: 'x'.repeat(600_000) } })), 1009],
+  ['a text that is no UTF-8', Buffer.from([0x7b, 0xff, 0xfe, 0x7d]), 1007],
+])('[CH-03] %s ends the connection, and nobody else’s', async (_, data, code) => {
+  const { gateway } = await aGateway()
+  const [bad, good] = [await aSocket(gateway.url), await aSocket(gateway.url)]
+
+  bad.socket.send(data, { binary: false })
+
+  expect((await bad.closed).code).toBe(code)
+  expect(await good.request('health')).toMatchObject({ ok: true })
+})
+
+test.each([
+  ['a page of another site', { headers: { origin: 'http://evil.example' } }, 403],
+  ['a host name that is not ours', { headers: { host: 'rebound.example' } }, 403],
+  ['another address', { path: '/elsewhere' }, 404],
+])('%s gets no socket', async (_, options, status) => {
+  const { gateway } = await aGateway()
+  expect(await rawSocket(gateway.url, options).refused).toBe(status)
+})
+
+test('[CH-05] what a connection has no scope for is neither done nor told', async () => {
+  const { gateway } = await aGateway()
+  const reader = await aSocket(gateway.url, { scopes: ['read'] })
+  const writer = await aSocket(gateway.url, { scopes: ['write'] })
+  const nobody = await aSocket(gateway.url, { scopes: [] })
+
+  expect(await reader.request('chat.send', { sessionKey: 'main', message: 'hi' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })
+  expect(await nobody.request('chat.subscribe', { sessionKey: 'main' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })
+  expect(await writer.request('approvals.list')).toMatchObject({ ok: false, error: { code: 'forbidden' } })
+  expect(await writer.request('nodes.drain', { node: 'x' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })
+  await reader.request('chat.subscribe', { sessionKey: 'main' })
+  await writer.request('chat.send', { sessionKey: 'main', message: 'danger', idempotencyKey: 'k1' })
+  await reader.event('session.tool')
+  await Promise.all([reader, writer].map(({ event }) => event('session.state', ({ state }) => state === 'running.awaiting-input')))
+
+  expect([reader, writer].flatMap(({ events }) => events('approval.requested'))).toEqual([])
+})
+
+test('a token shown in the address opens nothing', async () => {
+  const { gateway } = await aGateway()
+  const { until, send, closed } = rawSocket(gateway.url, { path: `/ws?token=${token}` })
+  await until(({ event }) => event === 'connect.challenge')
+  send({ type: 'req', id: '1', method: 'connect', params: { minProtocol: 1, maxProtocol: 1, client: { name: 'test' }, auth: {} } })
+
+  expect((await closed).code).toBe(1008)
+})
+
+test('[CH-02, CH-04] who says nothing for 10 s is sent away; who is connected is told every 30 s that the node is there', async () => {
+  const clock = virtualClock()
+  const { gateway } = await aGateway({ clock })
+  const silent = rawSocket(gateway.url)
+  await silent.until(({ event }) => event === 'connect.challenge')
+  const { event, events } = await aSocket(gateway.url)
+
+  await clock.advance(10_000)
+  expect(await silent.closed).toEqual({ code: 1008, reason: 'no connect came within 10 s' })
+  await clock.advance(51_000)
+  await event('health')
+
+  expect(events('tick')).toHaveLength(2)
+})
+
+test('[CH-03] what is for everybody is numbered without a gap', async () => {
+  const clock = virtualClock()
+  const { gateway } = await aGateway({ clock })
+  const { frames, event } = await aSocket(gateway.url)
+  for (let count = 0; count < 50; count++) await clock.advance(60_000)
+  await event('health')
+  await expect.poll(() => frames.filter(({ seq }) => seq !== undefined).length).toBeGreaterThan(140)
+
+  const seqs = frames.flatMap(({ seq }) => seq ?? [])
+  expect(seqs).toEqual(seqs.map((_, index) => index + 1))
+})
+
+test('[CH-06] for a client that stops reading deltas are left out, then an end closes its connection; the others and the history miss nothing', async () => {
+  const { gateway, rpc } = await aGateway()
+  const [slow, quick] = [await aSocket(gateway.url), await aSocket(gateway.url, { caps: ['chat.patch'] })]
+  await slow.request('chat.subscribe', { sessionKey: 'main' })
+  slow.socket.pause()
+
+  let turns = 0
+  while (gateway.sockets() > 1) {
+    const runId = `k${++turns}`
+    await quick.request('chat.send', { sessionKey: 'main', message: 'megabyte', idempotencyKey: runId })
+    const { payload } = await quick.event('chat', (chat) => chat.runId === runId && chat.state !== 'delta')
+    expect(payload.state).toBe('final')
+  }
+  slow.socket.resume()
+
+  await slow.closed
+  expect(slow.events('chat').filter(({ state }) => state === 'final').length).toBeLessThan(turns)
+  const { messages } = (await rpc('chat.history', { sessionKey: 'main' })).json
+  expect(messages).toHaveLength(2 * turns)
+  expect(messages.at(-1).text).toBe('x'.repeat(1_000_000))
+})
+
+test('[CH-64] a burst of more pieces than are kept for a reader is shown whole all the same', async () => {
+  const { gateway } = await aGateway()
+  const { request, event } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'burst', idempotencyKey: 'k1' })
+
+  const { payload } = await event('chat', ({ state }) => state === 'final')
+
+  expect(payload.message?.content).toEqual([{ type: 'text', id: 'k1:1', text: 'so many words '.repeat(20_000) }])
+})
