@@ -71,7 +71,7 @@ export const examples: Record<CommandName, Example> = {
       waiting: [],
     },
     about:
-      'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet.',
+      'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet. With `details`, messages have `at`, and `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
     errors: ['not_found', 'corrupt_at'],
   },
   'chat.abort': {

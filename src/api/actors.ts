@@ -36,7 +36,8 @@ export type ActorRow = {
 /** `next` is the `after` of the next page, null at the end. */
 export type ActorPage = { actors: ActorRow[]; next: string | null }
 
-const peek = async ({ host, transport }: JournalParts, address: Address) => {
+/** An actor as its journal leaves it. */
+export const peek = async ({ host, transport }: JournalParts, address: Address) => {
   const { replica, ledger } = await recover(transport.journal, address, host.registration(address.kind))
   const snapshot = replica?.actor.getSnapshot()
   const approvals = address.kind === 'session' ? ((snapshot?.context as SessionContext | undefined)?.approvals ?? []) : []

@@ -15,8 +15,10 @@ import { readFrames, readTrace, registered, whereToLook } from '../runtime/index
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readEvents } from './events-read.ts'
+import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
+import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
@@ -65,11 +67,15 @@ const handlers: Handlers = {
     const { seq } = await (await existing(parts, sessionKey)).cancel(runId)
     return { seq }
   },
-  'chat.history': async (parts, { sessionKey, limit }) => {
+  'chat.history': async (parts, { sessionKey, limit, details }) => {
     const session = await existing(parts, sessionKey)
-    return { messages: await session.history(definedOf({ limit })), waiting: await session.waiting() }
+    const messages = await session.history(definedOf({ limit }))
+    const waiting = await session.waiting()
+    return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
-  'sessions.list': async (parts, { limit }) => ({ sessions: await listSessions(parts, limit) }),
+  'sessions.list': async (parts, { limit, details }) => ({
+    sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
+  }),
   'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
   'sessions.reset': async (parts, { sessionKey, reason }) => {
     const { seq } = await (await existing(parts, sessionKey)).reset(reason)

@@ -29,11 +29,11 @@ const lookBack = 20
 export const listSessions = async (parts: JournalParts, limit = 1000): Promise<SessionRow[]> => {
   const heads = await parts.transport.journal.list({ kind: 'session', limit })
   const rows: SessionRow[] = []
-  for (const head of heads) rows.push(await row(parts, head))
+  for (const head of heads) rows.push(await sessionRow(parts, head))
   return rows
 }
 
-const row = async (parts: JournalParts, head: Head): Promise<SessionRow> => ({
+export const sessionRow = async (parts: JournalParts, head: Head): Promise<SessionRow> => ({
   key: head.address.id,
   state: head.wakeAt === beingImported ? 'importing' : await lastState(parts.transport.journal, head.address, head.seq),
   seq: head.seq,

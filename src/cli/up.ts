@@ -92,19 +92,23 @@ export const up = async (options: UpOptions): Promise<number> => {
 
 type Place = { url: string; dataFolder: string; server: string; json: boolean | undefined }
 
+/** The web chat, with the token where only the page sees it: browsers send no fragment. */
+const pageOf = (url: string, dataFolder: string): string => `${url}/#token=${ensureToken(dataFolder)}`
+
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
   const token = tokenFile(dataFolder)
+  const page = pageOf(url, dataFolder)
   const { node } = await runtime.health()
   if (node === undefined) {
-    if (json) printJson({ url, pid: process.pid, data: dataFolder, token })
-    else print(`statecast is up at ${url}  (data in ${dataFolder}, token in ${token})`)
+    if (json) printJson({ url, page, pid: process.pid, data: dataFolder, token })
+    else print(`statecast is up: chat at ${page}\n  data    ${dataFolder}`)
     return
   }
   // It may not have said yet that it is there.
   const nodes = runtime.nodes().filter(({ id }) => id !== node).length + 1
-  if (json) return printJson({ url, pid: process.pid, token, node, server, nodes })
-  print(`statecast is up at ${url}  (token in ${token})`)
+  if (json) return printJson({ url, page, pid: process.pid, token, node, server, nodes })
+  print(`statecast is up: chat at ${page}`)
   print(`  node    ${node}`)
   print(`  server  ${server}, which holds all data`)
   print(`  nodes   ${nodes === 1 ? 'this is the first one' : `${nodes} with this one`}; statecast nodes lists them`)

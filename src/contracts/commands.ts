@@ -35,10 +35,17 @@ export const commands = {
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
     .describe('stops the running turn; what it said is kept'),
   'chat.history': z
-    .strictObject({ sessionKey: SessionKey, limit: z.number().int().min(1).max(1000).optional() })
+    .strictObject({
+      sessionKey: SessionKey,
+      limit: z.number().int().min(1).max(1000).optional(),
+      details: z.boolean().optional().describe('also when each message was said, and how the runs ended that answered'),
+    })
     .describe('the conversation as the model reads it'),
   'sessions.list': z
-    .strictObject({ limit: z.number().int().min(1).max(10_000).optional() })
+    .strictObject({
+      limit: z.number().int().min(1).max(10_000).optional(),
+      details: z.boolean().optional().describe('also what each is called, and what was said last in it; the newest 200 at most'),
+    })
     .describe('all sessions with their state, and how many tool calls wait for a person'),
   'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits'),
   'sessions.reset': z

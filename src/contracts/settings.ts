@@ -29,6 +29,13 @@ export const debounceMsMax = 86_400_000
 
 /** The settings that a session keeps for its users; a setting that is not there follows the agent. */
 export const Toggles = z.strictObject({
+  /** What its users call the conversation. */
+  title: z
+    .string()
+    .min(1)
+    .max(200)
+    .refine((text) => text.trim() !== '' && text.isWellFormed(), 'must have words')
+    .optional(),
   model: z.string().min(1).max(200).optional(),
   /** The one credential of its provider that may be used. */
   credential: z.string().min(1).max(200).optional(),

@@ -20,9 +20,7 @@ test('a node names itself, its address, its server and how many nodes there are,
 
   expect(told).toMatchObject({ node: expect.stringMatching(/^node-/), server: server.url, nodes: 1, url: first.url })
   expect(told).not.toHaveProperty('data')
-  expect(stdout).toMatch(
-    /^statecast is up at http:\S+ {2}\(token in \.statecast\/token\)\n {2}node {4}node-\S+\n {2}server {2}nats:\/\/127\.0\.0\.1:\d+, /,
-  )
+  expect(stdout).toMatch(/^statecast is up: chat at http:\S+\/#token=[\w-]{43}\n {2}node {4}node-\S+\n {2}server {2}nats:\/\/127\.0\.0\.1:\d+, /)
   expect(stdout).toContain('2 with this one')
   expect(stdout).not.toContain('secret')
 })

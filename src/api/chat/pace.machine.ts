@@ -1,7 +1,7 @@
 import { emit, setup, stateIn } from 'xstate'
 
 /** ms between two deltas of a run: about as often as a reader can tell them apart. */
-export const deltaMs = 150
+const deltaMs = 150
 
 /**
  * How often those who watch a run are shown what is new of it: the first at once, then one each 150 ms as long as there is something new, and what waits

@@ -1,13 +1,13 @@
 /** The web chat: files that `npm run build:web` has made, the same for everybody. What they show comes over the socket, with the token of who looks. */
 
 import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { serveStatic } from '@hono/node-server/serve-static'
 import { Hono } from 'hono'
 import { RuntimeError } from '../../contracts/errors.ts'
 
 /** In a clone and in the package alike. */
-const folder = fileURLToPath(new URL('../../../dist/web/chat', import.meta.url))
+const folder = join(import.meta.dirname, '../../../dist/web/chat')
 
 /** Nothing from elsewhere, nothing written into the page, nobody around it. */
 const policy = [

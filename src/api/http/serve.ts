@@ -42,6 +42,10 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   }
   const server = serve({ fetch: app.fetch, hostname: host, port, serverOptions }) as Server
   connections = new Connections(server, limits)
+  await new Promise<void>((resolve, reject) => {
+    server.once('listening', resolve)
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
+  })
   const sockets = serveSockets(server, {
     runtime,
     log,
@@ -57,10 +61,6 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     admit: (command) => {
       if (draining.signal.aborted && beginsWork.has(command)) throw shuttingDown()
     },
-  })
-  await new Promise<void>((resolve, reject) => {
-    server.once('listening', resolve)
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
   })
   const bound = server.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host

@@ -2,10 +2,10 @@ import { assign, emit, setup } from 'xstate'
 import type { GatewayCap, GatewayScope } from '../../contracts/gateway.ts'
 
 /** ms in which the first frame has to be a `connect` that is accepted. */
-export const handshakeMs = 10_000
+const handshakeMs = 10_000
 
 /** What a peer is told with the end of its connection: the codes of RFC 6455. */
-export const closeCodes = { goingAway: 1001, policy: 1008, restart: 1012 } as const
+const closeCodes = { policy: 1008, restart: 1012 } as const
 
 type Context = { scopes: readonly GatewayScope[]; caps: readonly GatewayCap[] }
 

@@ -11,9 +11,9 @@ import { statusOf } from '../error-status.ts'
 import { Connection, type ConnectionParts } from './connection.ts'
 import { type SocketLimits, socketLimits } from './limits.ts'
 
-export const socketPath = '/ws'
+const socketPath = '/ws'
 
-export type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit'> & {
+type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit'> & {
   clock: Clock
   /** @throws RuntimeError forbidden where the request comes from elsewhere, closed while the node ends */
   check: (request: IncomingMessage) => void

@@ -1,0 +1,74 @@
+/** When messages of a history were said, and how the runs ended in which they were: read from the journal, no further back than the history reaches. */
+import { decodeCommit } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
+import type { Commit } from '../contracts/journal.ts'
+import type { Message } from '../contracts/message.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Journal } from '../contracts/transport.ts'
+import type { TurnOutcome } from '../contracts/turn.ts'
+import { contentOf, notesOf } from '../machines/index.ts'
+
+const pageSize = 500
+
+/** How a run ended, as the history shows it beside its messages. */
+type EndedRun = Pick<
+  TurnOutcome,
+  'runId' | 'ids' | 'answerId' | 'status' | 'outcome' | 'model' | 'usage' | 'partial' | 'costUsd' | 'durationMs' | 'error'
+> & {
+  /** ms since the epoch. */
+  at: number
+}
+/** @property at ms since the epoch when it was said, where it has been found */
+type DetailedMessage = Message & { at?: number }
+type HistoryDetails = { messages: DetailedMessage[]; runs: EndedRun[] }
+
+export const withDetails = async (
+  journal: Pick<Journal, 'head' | 'read'>,
+  address: Address,
+  messages: readonly Message[],
+): Promise<HistoryDetails> => {
+  const saidAt = new Map<string, number>()
+  const runs: EndedRun[] = []
+  const wanted = new Set(messages.flatMap((message) => idOf(message) ?? []))
+  for await (const commit of fromTheEnd(journal, address)) {
+    runs.unshift(...endedIn(commit))
+    for (const input of commit.inputs) {
+      const message = contentOf(input)?.[1]
+      const id = message && idOf(message)
+      if (id === undefined) continue
+      saidAt.set(id, commit.at)
+      wanted.delete(id)
+    }
+    if (wanted.size === 0) break
+  }
+  return { messages: messages.map((message) => ({ ...message, ...definedOf({ at: saidAt.get(idOf(message) ?? '') }) })), runs }
+}
+
+/** Results of tools stand beside their calls. Users choose the ids of their messages, so a role is part of the name. */
+const idOf = (message: Message): string | undefined => (message.role === 'tool' ? undefined : `${message.role} ${message.id}`)
+
+const endedIn = (commit: Commit): EndedRun[] =>
+  notesOf(commit).flatMap(({ ended = [] }) =>
+    ended.map(({ runId, ids, answerId, status, outcome, model, usage, partial, costUsd, durationMs, error }) => ({
+      runId,
+      ids,
+      answerId,
+      status,
+      outcome,
+      model,
+      usage,
+      partial,
+      at: commit.at,
+      ...definedOf({ costUsd, durationMs, error }),
+    })),
+  )
+
+async function* fromTheEnd(journal: Pick<Journal, 'head' | 'read'>, address: Address): AsyncGenerator<Commit> {
+  const head = await journal.head(address)
+  for (let from = (head?.seq ?? 0) + 1; from > 1; ) {
+    const limit = Math.min(pageSize, from - 1)
+    from -= limit
+    const frames = await journal.read(address, from, { limit })
+    for (const { seq, bytes } of frames.toReversed()) yield decodeCommit(bytes, { address: formatAddress(address), seq })
+  }
+}

@@ -1,0 +1,71 @@
+/** Sessions as a list of conversations shows them: what each is called, and what was said last. Read from their journals; none is woken. */
+import { decodeCommit } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
+import { isRuntimeError } from '../contracts/errors.ts'
+import type { Message } from '../contracts/message.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Head } from '../contracts/transport.ts'
+import { contentOf, type SessionContext } from '../machines/index.ts'
+import { allHeads, type Parts } from '../runtime/index.ts'
+import { peek } from './actors.ts'
+import { type SessionRow, sessionRow } from './sessions.ts'
+
+type JournalParts = Pick<Parts, 'transport' | 'host'>
+
+type DescribedSession = SessionRow & {
+  /** What its users call it, else the beginning of what was said first. */
+  title?: string
+  /** The beginning of what was said last. */
+  last?: string
+  lastRole?: 'user' | 'assistant'
+}
+
+const rowsMax = 200
+/** Commits in which the last words stand: a step of a turn has two. */
+const lookBack = 20
+const charsMax = 120
+
+/** The newest first. @throws RuntimeError log_unavailable */
+export const describeSessions = async (parts: JournalParts, limit = rowsMax): Promise<DescribedSession[]> => {
+  const heads: Head[] = []
+  for await (const head of allHeads(parts.transport.journal, 'session')) heads.push(head)
+  const newest = heads.sort((a, b) => b.at - a.at).slice(0, Math.min(limit, rowsMax))
+  const rows: DescribedSession[] = []
+  for (const head of newest) rows.push(await describe(parts, head))
+  return rows
+}
+
+const describe = async (parts: JournalParts, head: Head): Promise<DescribedSession> => {
+  const row = await sessionRow(parts, head)
+  try {
+    const last = (await saidIn(parts, head.address, Math.max(1, head.seq - lookBack + 1), lookBack)).at(-1)
+    const title = (await chosenTitle(parts, head.address)) ?? beginning((await saidIn(parts, head.address, 1, 1))[0]?.text)
+    return { ...row, ...definedOf({ title, last: beginning(last?.text), lastRole: last?.role }) }
+  } catch (error) {
+    // One that cannot be read says so in its state, and hides no other.
+    if (isRuntimeError(error) && !error.retryable) return row
+    throw error
+  }
+}
+
+const chosenTitle = async (parts: JournalParts, address: Address): Promise<string | undefined> => {
+  const { replica } = await peek(parts, address)
+  return (replica?.actor.getSnapshot().context as SessionContext | undefined)?.record.toggles.title
+}
+
+type Said = Extract<Message, { role: 'user' | 'assistant' }>
+
+const saidIn = async ({ transport }: JournalParts, address: Address, from: number, limit: number): Promise<Said[]> => {
+  const frames = await transport.journal.read(address, from, { limit })
+  return frames
+    .flatMap(({ seq, bytes }) => decodeCommit(bytes, { address: formatAddress(address), seq }).inputs)
+    .flatMap((input) => contentOf(input)?.[1] ?? [])
+    .filter((message): message is Said => (message.role === 'user' || message.role === 'assistant') && message.text.trim() !== '')
+}
+
+/** On one line, cut between characters. */
+const beginning = (text: string | undefined): string | undefined => {
+  if (text === undefined) return undefined
+  const line = text.replace(/\s+/g, ' ').trim()
+  return line.length <= charsMax ? line : `${[...line.slice(0, charsMax)].slice(0, -1).join('')}…`
+}
