@@ -1,6 +1,7 @@
 /** The list that the docs and the command line draw. */
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
+import { errandMachine } from './api/openai/errand.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
@@ -30,6 +31,7 @@ export const machines: Record<string, AnyStateMachine> = {
   partition: partitionMachine,
   peer: peerMachine,
   prompt: promptMachine,
+  errand: errandMachine,
   follow: followMachine,
   provider: providerMachine,
 }
