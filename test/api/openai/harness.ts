@@ -40,7 +40,7 @@ export const anOpenAiGateway = async (options: Partial<ServeOptions> = {}) => {
     models: { 'test/echo': ({ messages }) => answer(messages) },
   }
   const served = await aGateway(options, app)
-  const client = (more: { apiKey?: string; maxRetries?: number } = {}): OpenAI =>
+  const client = (more: ConstructorParameters<typeof OpenAI>[0] = {}): OpenAI =>
     new OpenAI({ apiKey: token, baseURL: `${served.gateway.url}/v1`, maxRetries: 0, ...more })
   const keys = async (): Promise<string[]> => {
     const { sessions } = await served.runtime.command<{ sessions: { key: string }[] }>('sessions.list')
