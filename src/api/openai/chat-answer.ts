@@ -4,7 +4,7 @@ import type { Piece } from './answer.ts'
 import type { OpenAiError } from './error.ts'
 
 /** @property created seconds since the epoch */
-export type ChatFacts = { id: string; created: number; model: string; usage: boolean }
+type ChatFacts = { id: string; created: number; model: string; usage: boolean }
 
 export const finishOf = ({ finish }: Pick<TurnOutput, 'finish'>): 'stop' | 'length' | 'content_filter' =>
   finish === 'length' ? 'length' : finish === 'content-filter' ? 'content_filter' : 'stop'

@@ -8,7 +8,7 @@ import { isMadeHere, keyFor, newId, newKey, noResponse, parseResponseId, session
 import { toldText } from './told.ts'
 
 /** What the headers of a request say. */
-export type Named = { sessionKey?: string | undefined; idempotencyKey?: string | undefined }
+type Named = { sessionKey?: string | undefined; idempotencyKey?: string | undefined }
 
 export type Said = {
   session: Session

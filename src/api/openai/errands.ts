@@ -7,7 +7,7 @@ import { errandMachine } from './errand.machine.ts'
 
 type ErrandParts = { runtime: () => Runtime; clock: Clock; log: Logger; closing: AbortSignal }
 
-export type Errand = {
+type Errand = {
   session: Session
   run: Run
   /** The client repeats a request that gets lost: it may come back for the answer. */
@@ -36,6 +36,7 @@ export class Errands {
 
   /** Somebody waits for an answer. @returns what to call when nobody does any more, and all of it has been read */
   begin(errand: Errand): () => void {
+    if (this.#parts.closing.aborted) return () => undefined
     const name = JSON.stringify([errand.session.key, errand.run.id])
     const known = this.#open.get(name)
     // The session of one that is being deleted will not be there any more: this request begun another one.

@@ -34,7 +34,7 @@ export const ignoredFields = {
   responses: [...ofBoth, 'include', 'max_output_tokens', 'max_tool_calls', 'stream_options', 'truncation'],
 } as const satisfies Record<string, readonly string[]>
 
-export type Api = keyof typeof ignoredFields
+type Api = keyof typeof ignoredFields
 
 const callerTools = 'give the tools to the agent (agent({ tools: […] })): it runs them itself; functions that the caller runs are not supported yet'
 const plainText = 'ask for the form in the message, and parse the answer'

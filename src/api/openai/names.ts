@@ -1,9 +1,9 @@
 /** How sessions and answers of this door are named. */
 import { createHash, randomBytes } from 'node:crypto'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { escapeToken } from '../../contracts/subjects.ts'
 
 const standsAlone = 'v1:'
+const headerPattern = /^[!-~](?:[ -~]{0,1022}[!-~])?$/
 
 /** The conversation of a request that names none: nobody can guess it. */
 export const newKey = (): string => `${standsAlone}${randomBytes(24).toString('base64url')}`
@@ -30,7 +30,7 @@ export const parseResponseId = (text: string): { key: string; id: string } => {
     const facts: unknown = JSON.parse(Buffer.from(encoded, 'base64url').toString())
     if (Array.isArray(facts)) {
       const [key, id] = facts as unknown[]
-      if (typeof key === 'string' && typeof id === 'string' && responseIdOf(key, id) === text && escapeToken(key) !== '') return { key, id }
+      if (typeof key === 'string' && typeof id === 'string' && responseIdOf(key, id) === text && headerPattern.test(key)) return { key, id }
     }
   } catch {
     // Somebody else's, or cut off.
@@ -44,8 +44,6 @@ export const noResponse = (text: string): RuntimeError =>
     hint: 'give the `id` of a response that was stored: those of store: false are deleted with their answer',
     data: { openai: 'previous_response_not_found' },
   })
-
-const headerPattern = /^[!-~](?:[ -~]{0,1022}[!-~])?$/
 
 /** The key of a conversation in a header. @throws RuntimeError bad_request */
 export const sessionHeader = 'x-statecast-session'

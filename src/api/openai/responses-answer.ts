@@ -6,7 +6,7 @@ import type { OpenAiError } from './error.ts'
 import { nameOf } from './names.ts'
 
 /** @property created seconds since the epoch */
-export type ResponseFacts = {
+type ResponseFacts = {
   id: string
   created: number
   model: string

@@ -23,7 +23,7 @@ import { responsesRequest } from './responses-request.ts'
 import { type Frame, frames } from './sse.ts'
 import { whileWanted } from './wanted.ts'
 
-export type OpenAiOptions = {
+type OpenAiOptions = {
   runtime: () => Runtime
   log: Logger
   clock: Clock

@@ -26,6 +26,7 @@ export const anOpenAiGateway = async (options: Partial<ServeOptions> = {}) => {
     if (text === 'think') return { reasoning: 'let me see', text: 'forty-two', usage }
     if (text === 'weather') return { text: 'I look it up.', calls: [{ name: 'weather' }], usage }
     if (text === 'danger') return { calls: [{ name: 'danger' }] }
+    if (text === 'slow') return { text: 'one word after the other', deltaDelayMs: 20 }
     if (text === 'hang') return { text: 'so far', hang: true }
     if (text === 'long') return { text: 'once upon a', finish: 'length' }
     if (text === 'filtered') return { text: 'no', finish: 'content-filter' }

@@ -63,6 +63,7 @@ test('the stream is made of server-sent events, and ends with [DONE]', async () 
   })
 
   expect(headers['content-type']).toContain('text/event-stream')
+  expect(headers['x-statecast-session']).toMatch(/^v1:/)
   expect(text).toMatch(/^data: \{"id":"chatcmpl-/)
   expect(text.endsWith('data: [DONE]\n\n')).toBe(true)
   expect(text).not.toContain('"usage"')

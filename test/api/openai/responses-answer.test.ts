@@ -126,7 +126,10 @@ test('what nobody stored, or somebody made up, cannot be continued', async () =>
   const { id } = await client().responses.create({ model: 'main', input: 'one', store: false })
   await vi.waitFor(async () => expect(await keys()).toEqual([]))
 
-  for (const previous_response_id of [id, 'resp_nonsense', 'resp_', `resp_${Buffer.from('["__proto__","x"]').toString('base64url')}`])
+  const madeUp = ['["__proto__","x"]', '["caf\u00e9","x"]', '["home\\r\\nx: y","x"]', '{}', '[1,2]'].map(
+    (text) => `resp_${Buffer.from(text).toString('base64url')}`,
+  )
+  for (const previous_response_id of [id, 'resp_nonsense', 'resp_', ...madeUp])
     await expect(client().responses.create({ model: 'main', input: 'two', previous_response_id })).rejects.toMatchObject({
       status: 404,
       code: 'previous_response_not_found',

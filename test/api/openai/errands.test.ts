@@ -19,6 +19,18 @@ test('a request that is repeated with its key runs no second turn and has the sa
   expect(await keys()).toHaveLength(1)
 })
 
+test('a repetition that comes in the middle of the answer gets all of it', async () => {
+  const { client, prompts } = await anOpenAiGateway()
+  const ask = () => client().chat.completions.create({ model: 'main', messages: user('slow'), stream: true }, keyed)
+
+  const first = (await ask())[Symbol.asyncIterator]()
+  for (let said = ''; said === ''; ) said = (await first.next()).value.choices[0]?.delta.content ?? ''
+  const second = await all(await ask())
+
+  expect(second.map(({ choices }) => choices[0]?.delta.content ?? '').join('')).toBe('one word after the other')
+  expect(prompts).toHaveLength(1)
+})
+
 test('the same key with another message is another request', async () => {
   const { client } = await anOpenAiGateway()
 
@@ -104,23 +116,38 @@ test('in a named session the turn goes on when its client hangs up', async () =>
   await runtime.session('home').cancel()
 })
 
-test('with a key the turn goes on for a while when its client hangs up, and the repetition gets its answer', async () => {
+test('with a key the turn waits for the repetition when its client hangs up, and is stopped when none comes', async () => {
   const clock = virtualClock()
   const { client, prompts, keys, runtime } = await anOpenAiGateway({ clock })
   const stop = new AbortController()
   const asking = client().chat.completions.create({ model: 'main', messages: user('hang') }, { ...keyed, signal: stop.signal })
   await vi.waitFor(() => expect(prompts).toHaveLength(1))
+  const [key = ''] = await keys()
+  const runs = async () => (await runtime.session(key).view()).run !== null
+
   stop.abort()
   await expect(asking).rejects.toThrow('aborted')
-
   await clock.advance(29_000)
-  const [key = ''] = await keys()
-  expect((await runtime.session(key).view()).run).not.toBeNull()
+  const again = await client().chat.completions.create({ model: 'main', messages: user('hang'), stream: true }, keyed)
+  await clock.advance(60_000)
+  expect(await runs()).toBe(true)
 
+  again.controller.abort()
   await vi.waitFor(async () => {
-    await clock.advance(1_000)
-    expect((await runtime.session(key).view()).run).toBeNull()
+    await clock.advance(5_000)
+    expect(await runs()).toBe(false)
   })
+  expect(prompts).toHaveLength(1)
+})
+
+test('when the node ends, who waits is told that the answer goes on', async () => {
+  const { client, gateway } = await anOpenAiGateway()
+  const stream = await client().chat.completions.create({ model: 'main', messages: user('hang'), stream: true }, keyed)
+  const reading = expect(all(stream)).rejects.toMatchObject({ code: 'closed', message: expect.stringContaining('Idempotency-Key') })
+
+  await gateway.close()
+
+  await reading
 })
 
 test('a tool call that waits for a person is refused where nobody could be asked, and the run ends', async () => {
