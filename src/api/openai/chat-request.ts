@@ -43,7 +43,7 @@ export const chatRequest = (body: unknown): Asked & { usage: boolean } => {
   return {
     model,
     ...newestOf(
-      messages.map((message, index) => told(message, `messages.${index}`)),
+      messages.map((message, index) => ({ told: told(message, `messages.${index}`), at: `messages.${index}` })),
       'messages',
     ),
     field: 'messages',

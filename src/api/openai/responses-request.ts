@@ -4,7 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
-import { contentText, newestOf, refused, type Told } from './told.ts'
+import { contentText, newestOf, refused, type Told, type ToldAt } from './told.ts'
 
 /** One without a type is a message. */
 const Item = z.looseObject({ type: z.string().default('message') })
@@ -54,7 +54,10 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
 export const responsesRequest = (body: unknown): Asked & { instructions?: string; effort?: string } => {
   const fields = usedFields('responses', body, Object.keys(ResponsesRequest.shape))
   const { model, input, instructions, previous_response_id, stream, store, reasoning } = parseInput(ResponsesRequest, fields, hint)
-  const items = typeof input === 'string' ? [{ role: 'user' as const, content: input }] : input.flatMap((item, index) => told(item, `input.${index}`))
+  const items: ToldAt[] =
+    typeof input === 'string'
+      ? [{ told: { role: 'user', content: input }, at: 'input' }]
+      : input.flatMap((item, index) => told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` })))
   const { before, text } = newestOf(items, 'input')
   return {
     model,

@@ -26,23 +26,27 @@ export const toldText = (before: readonly Told[], text: string, field: string): 
   })
 }
 
+/** Messages with the fields in which they stand. */
+export type ToldAt = { told: Told; at: string }
+
 /** The newest message of the user, and all the others. @throws RuntimeError bad_request */
-export const newestOf = (messages: readonly Told[], field: string): { before: Told[]; text: string } => {
-  const at = messages.findLastIndex(({ role }) => role === 'user')
-  const behind = messages.slice(at + 1)
-  if (at === -1) throw refused('there is no message of the user', field, 'the newest message is what is answered')
+export const newestOf = (messages: readonly ToldAt[], field: string): { before: Told[]; text: string } => {
+  const index = messages.findLastIndex(({ told }) => told.role === 'user')
+  const newest = messages[index]
+  if (newest === undefined) throw refused('there is no message of the user', field, 'the newest message is what is answered')
+  const behind = messages.slice(index + 1)
   // Instructions may stand anywhere.
-  const wrong = behind.findIndex(({ role }) => role === 'assistant' || role === 'tool')
-  if (wrong !== -1)
+  const wrong = behind.find(({ told }) => told.role === 'assistant' || told.role === 'tool')
+  if (wrong !== undefined)
     throw refused(
-      `the newest message is of the role '${behind[wrong]?.role}'`,
-      `${field}.${at + 1 + wrong}`,
+      `the newest message is of the role '${wrong.told.role}'`,
+      wrong.at,
       'end with a message of the user: the agent runs its tools itself, and its answers cannot be begun for it',
     )
-  const text = messages[at]?.content ?? ''
-  if (text === '') throw refused('the newest message is empty', `${field}.${at}.content`, 'say something')
-  if (!isWhole(text)) throw refused(`the newest message ${wholeOnly}`, `${field}.${at}.content`, 'mend the text')
-  return { before: [...messages.slice(0, at), ...behind], text }
+  const text = newest.told.content ?? ''
+  if (text === '') throw refused('the newest message is empty', newest.at, 'say something')
+  if (!isWhole(text)) throw refused(`the newest message ${wholeOnly}`, newest.at, 'mend the text')
+  return { before: [...messages.slice(0, index), ...behind].map(({ told }) => told), text }
 }
 
 const textTypes = new Set<unknown>(['text', 'input_text', 'output_text', 'refusal'])

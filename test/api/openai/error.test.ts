@@ -72,8 +72,8 @@ test.each([
   ['a picture', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] }, 'messages[0].content[0].type'],
   ['no messages', { messages: [] }, 'messages'],
   ['no message of the user', { messages: [{ role: 'system', content: 'be brief' }] }, 'messages'],
-  ['an empty message', { messages: [{ role: 'user', content: '' }] }, 'messages[0].content'],
-  ['half a character', { messages: [{ role: 'user', content: '\ud800' }] }, 'messages[0].content'],
+  ['an empty message', { messages: [{ role: 'user', content: '' }] }, 'messages[0]'],
+  ['half a character', { messages: [{ role: 'user', content: '\ud800' }] }, 'messages[0]'],
   ['a result of a tool at the end', { messages: [...messages, { role: 'tool', tool_call_id: 'c', content: 'x' }] }, 'messages[1]'],
   ['a role that nobody has', { messages: [{ role: 'boss', content: 'x' }] }, 'messages[0].role'],
   ['a message that is none', { messages: [7] }, 'messages[0]'],
@@ -88,6 +88,26 @@ test.each([
   expect(status).toBe(400)
   expect(json.error).toEqual({ message: expect.any(String), type: 'invalid_request_error', code: expect.any(String), param })
   expect(await keys()).toEqual([])
+})
+
+test.each([
+  ['nothing', { input: '' }, 'input'],
+  ['a list of nothing', { input: [] }, 'input'],
+  ['a number', { input: 7 }, 'input'],
+  [
+    'a call of a tool that nobody answered',
+    { input: [{ role: 'user', content: 'x' }, { type: 'reasoning' }, { type: 'function_call', call_id: 'c', name: 'f', arguments: '{}' }] },
+    'input[2]',
+  ],
+  ['a call of a tool without a name', { input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input[0].name'],
+  ['a picture', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] }, 'input[0].content[0].type'],
+  ['an item of somewhere else', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type'],
+])('%s as the input of a response is refused by the name of its field', async (_, body, param) => {
+  const { call } = await anOpenAiGateway()
+
+  const { status, json } = await call('POST', '/v1/responses', post({ model: 'main', ...body }))
+
+  expect([status, json.error.param]).toEqual([400, param])
 })
 
 test('a body that is no JSON, no object, no UTF-8 or too large is refused as it comes', async () => {
