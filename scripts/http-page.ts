@@ -28,6 +28,10 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | \`POST /rpc/:command\` | a JSON object, at most 1 MiB; an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
 | \`GET /sessions/:key/events\` | \`Last-Event-ID\` | the output of a session as [server-sent events](#events) |
 | \`GET /events\` | \`?sessionKey=\`, \`Last-Event-ID\` | the same, for the keys \`.\` and \`..\`, which no path can name |
+| \`GET /v1/models\` | | the agents as models, for [clients of OpenAI's API](openai.md) |
+| \`GET /v1/models/:id\` | | one of them |
+| \`POST /v1/chat/completions\` | \`x-statecast-session\`, \`Idempotency-Key\` | [a chat completion](openai.md), whole or as a stream |
+| \`POST /v1/responses\` | \`x-statecast-session\`, \`Idempotency-Key\` | [a response](openai.md), whole or as a stream |
 
 ## Access
 
@@ -42,7 +46,7 @@ How much a client may take up is bounded (\`src/api/http/limits.ts\`):
 | what | bound | beyond it |
 | --- | --- | --- |
 | wrong or missing tokens of one address | ${limits.wrongTokensMax} at once, then one every ${limits.wrongTokenMs / 1000} s | 429 \`rate_limited\` with \`Retry-After\` |
-| event streams with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
+| event streams, and answers at \`/v1\`, with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
 | connections of one address that have not shown the right token | ${limits.strangersPerAddressMax} | the oldest of them is closed |
 | connections in all | ${limits.connectionsMax} | the oldest one without the right token is closed, or the new one |
 | time for the headers of a request, for all of it | ${limits.headersMs / 1000} s, ${limits.requestMs / 1000} s | 408, and the connection is closed |
@@ -52,7 +56,7 @@ this, only cheap to answer; that a token cannot be guessed is what protects. Of 
 
 ## Errors
 
-\`{"error": {"code", "message", "hint?", "retryable", "field?", "data?"}}\`, with a status that follows from the code ([all codes](errors.md)):
+\`{"error": {"code", "message", "hint?", "retryable", "field?", "data?"}}\`, with a status that follows from the code ([all codes](errors.md)); below \`/v1\` they have [the shape of OpenAI's](openai.md#errors):
 
 | status | codes |
 | --- | --- |

@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
 import { paceMachine } from './api/chat/pace.machine.ts'
+import { errandMachine } from './api/openai/errand.machine.ts'
 import { connectionMachine } from './api/ws/connection.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
@@ -34,6 +35,7 @@ export const machines: Record<string, AnyStateMachine> = {
   prompt: promptMachine,
   connection: connectionMachine,
   pace: paceMachine,
+  errand: errandMachine,
   follow: followMachine,
   provider: providerMachine,
 }

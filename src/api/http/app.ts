@@ -10,6 +10,8 @@ import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
+import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
+import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
 import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
@@ -40,10 +42,6 @@ export type GatewayOptions = {
 type Bindings = { incoming?: { socket: Socket } }
 type Env = { Bindings: Bindings; Variables: { caller: Caller } }
 
-const bodyBytesMax = 1024 * 1024
-/** Read and thrown away beyond that: who is still sending would not see the answer. */
-const discardBytesMax = 16 * 1024 * 1024
-
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
   'chat.send',
@@ -66,22 +64,21 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
-  app.onError((error) => {
+  app.onError((error, context) => {
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
     else if (error.code === 'cancelled') log.debug({ error: errorBody(error) }, 'a client broke off')
     const body = shownBody(draining.aborted && isRuntimeError(error) && error.code === 'closed' ? shuttingDown(error) : error)
-    return json(
-      statusOf(body),
-      { error: body },
-      definedOf({
-        'www-authenticate': body.code === 'unauthorised' ? 'Bearer' : undefined,
-        'retry-after': typeof body.data?.retryAfter === 'number' ? String(body.data.retryAfter) : undefined,
-      }),
-    )
+    const headers = definedOf({
+      'www-authenticate': body.code === 'unauthorised' ? 'Bearer' : undefined,
+      'retry-after': typeof body.data?.retryAfter === 'number' ? String(body.data.retryAfter) : undefined,
+    })
+    if (!isOpenAi(context.req.path)) return json(statusOf(body), { error: body }, headers)
+    const { status, retry, shown } = openAiError(body)
+    return json(status, { error: shown }, { ...headers, 'x-should-retry': retry })
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /healthz, /readyz',
+      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /healthz, /readyz',
     })
   })
 
@@ -106,61 +103,38 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (draining.aborted && isCommand(name) && beginsWork.has(name)) throw shuttingDown()
-    return json(200, (await runtime().command(name, parseBody(await textOf(context.req.raw)))) ?? null)
+    return json(200, (await runtime().command(name, await bodyOf(context.req.raw))) ?? null)
   })
-  const stream = (context: Context<Env>, key: string): Response => {
-    // Nobody would read it, nor hang up.
-    if (context.req.raw.method === 'HEAD')
-      return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
-    const { client, token } = context.get('caller')
+  /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
+  const occupy = ({ client, token }: Caller): (() => void) => {
     const owners = [
       [`token ${token}`, limits.streamsPerTokenMax],
       [`address ${client}`, limits.streamsPerAddressMax],
     ] as const
     for (const [owner, max] of owners)
       if (streams.of(owner) >= max)
-        throw new RuntimeError('rate_limited', `${max} event streams are open for this ${owner.split(' ')[0]}`, {
+        throw new RuntimeError('rate_limited', `${max} event streams and answers are open for this ${owner.split(' ')[0]}`, {
           retryable: true,
           hint: 'close those that nobody reads',
           data: { retryAfter: 5 },
         })
     for (const [owner] of owners) streams.add(owner, 1)
-    return eventStream(runtime, { context, key, closing, clock }, () => {
+    return () => {
       for (const [owner] of owners) streams.add(owner, -1)
-    })
+    }
+  }
+  const stream = (context: Context<Env>, key: string): Response => {
+    // Nobody would read it, nor hang up.
+    if (context.req.raw.method === 'HEAD')
+      return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+    return eventStream(runtime, { context, key, closing, clock }, occupy(context.get('caller')))
   }
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
+  const admit = () => {
+    if (draining.aborted) throw shuttingDown()
+  }
+  app.route('/', openAiRoutes({ runtime, log, clock, closing, admit, occupy }))
   return app
-}
-
-/** @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
-const textOf = async ({ body }: Request): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let sizeBytes = 0
-  try {
-    for await (const chunk of body ?? []) {
-      sizeBytes += chunk.length
-      if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
-      else if (sizeBytes > discardBytesMax) break
-    }
-  } catch (cause) {
-    throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
-  }
-  if (sizeBytes > bodyBytesMax) throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (cause) {
-    throw new RuntimeError('bad_request', 'the body is not UTF-8', { cause, hint: 'send JSON as UTF-8' })
-  }
-}
-
-const parseBody = (text: string): unknown => {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
-  }
 }

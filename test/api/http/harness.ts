@@ -4,7 +4,7 @@ import { request } from 'node:http'
 import { afterEach } from 'vitest'
 import { z } from 'zod'
 import { type Gateway, type ServeOptions, serveGateway } from '../../../src/api/http/serve.ts'
-import { agent, createRuntime, type Runtime, tool } from '../../../src/index.ts'
+import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { textOf } from '../../support/openai-server.ts'
 
@@ -20,7 +20,8 @@ afterEach(async () => {
 
 export type Reply = { status: number; headers: Record<string, string | string[] | undefined>; text: string; json: any }
 
-export const aGateway = async (options: Partial<ServeOptions> = {}) => {
+/** @param app instead of the agents and models that most tests want */
+export const aGateway = async (options: Partial<ServeOptions> = {}, app: RuntimeOptions = {}) => {
   const danger = tool({ name: 'danger', description: 'needs a person', input: z.object({}), approval: true, execute: () => 'done' })
   const step = tool({ name: 'step', description: 'one of many', input: z.object({}), execute: () => 'next' })
   const runtime = await createRuntime({
@@ -38,6 +39,7 @@ export const aGateway = async (options: Partial<ServeOptions> = {}) => {
         return { text: last?.role === 'user' ? `echo ${last.text}` : 'done' }
       },
     },
+    ...app,
   })
   const served = { runtime: () => runtime, log: partsOf(runtime).environment.log, host: '127.0.0.1', port: 0, tokens: [token] }
   const gateway = await serveGateway({ ...served, ...options })

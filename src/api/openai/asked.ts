@@ -1,0 +1,25 @@
+/** What a request asks for, whichever of the two forms it has. */
+import type { ThinkingLevel } from '../../contracts/settings.ts'
+import type { Told } from './told.ts'
+
+export type Asked = {
+  /** As it was asked for, which is how it is named in the answer. */
+  model: string
+  /** The newest message of the user, and what goes ahead of it. */
+  text: string
+  before: Told[]
+  /** The field that holds both. */
+  field: string
+  stream: boolean
+  /** Whether the session stays when it was made for this request. */
+  store: boolean
+  thinking?: ThinkingLevel
+  /** The response that this one continues. */
+  previous?: string
+}
+
+/** How hard the model is to think, by their words for it. */
+export const efforts = { none: 'off', minimal: 'minimal', low: 'low', medium: 'medium', high: 'high', xhigh: 'xhigh' } as const satisfies Record<
+  string,
+  ThinkingLevel
+>

@@ -1,0 +1,121 @@
+/** Finds or begins the session that a request belongs to, and says its message there. */
+import { definedOf } from '../../contracts/defined.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { Run, Runtime, Session } from '../../runtime/index.ts'
+import type { Asked } from './asked.ts'
+import type { Errands } from './errands.ts'
+import { isMadeHere, keyFor, newId, newKey, noResponse, parseResponseId, sessionHeader } from './names.ts'
+import { toldText } from './told.ts'
+
+/** What the headers of a request say. */
+type Named = { sessionKey?: string | undefined; idempotencyKey?: string | undefined }
+
+export type Said = {
+  session: Session
+  run: Run
+  /** Nobody waits for the answer any more, or has all of it. */
+  leave(): void
+}
+
+/** @property kept the session was there before, or is to stay */
+type Place = { session: Session; text: string; kept: boolean; alone: boolean; id: string }
+
+export class Conversations {
+  readonly #runtime: () => Runtime
+  readonly #errands: Errands
+  /** By session, what continues a response: whether it is the newest one is asked by one at a time. */
+  readonly #continuing = new Map<string, Promise<unknown>>()
+
+  constructor(runtime: () => Runtime, errands: Errands) {
+    this.#runtime = runtime
+    this.#errands = errands
+  }
+
+  /** @throws RuntimeError whatever keeps the message from being accepted */
+  async say(agent: string, asked: Asked, named: Named): Promise<Said> {
+    if (asked.previous === undefined) return this.#send(this.#place(agent, asked, named), asked, named)
+    const { key, id } = parseResponseId(asked.previous)
+    if (named.sessionKey !== undefined && named.sessionKey !== key)
+      throw new RuntimeError('bad_request', `the response is of another session than the header '${sessionHeader}' names`, {
+        field: 'previous_response_id',
+        hint: 'send one of the two',
+      })
+    const session = this.#runtime().session(key, { agent })
+    const place: Place = {
+      session,
+      text: toldText(asked.before, asked.text, asked.field),
+      kept: true,
+      alone: isMadeHere(key),
+      id: named.idempotencyKey ?? newId(),
+    }
+    return this.#inTurn(key, async () => {
+      if (named.idempotencyKey === undefined || !(await isKnown(session, place.id))) await checkNewest(session, id, asked.previous as string)
+      return this.#send(place, asked, named)
+    })
+  }
+
+  /** A new conversation, or the one that the header names. */
+  #place(agent: string, asked: Asked, { sessionKey, idempotencyKey }: Named): Place {
+    const id = idempotencyKey ?? newId()
+    if (sessionKey !== undefined) {
+      // What was said before stands there already.
+      return { session: this.#runtime().session(sessionKey, { agent }), text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
+    }
+    const text = toldText(asked.before, asked.text, asked.field)
+    const key = idempotencyKey === undefined ? newKey() : keyFor(asked.field, agent, idempotencyKey, text)
+    return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id }
+  }
+
+  async #send({ session, text, kept, alone, id }: Place, { thinking }: Asked, { idempotencyKey }: Named): Promise<Said> {
+    // Each request has an answer of its own.
+    const run = await session.send(text, { idempotencyKey: id, queueMode: 'followup', ...definedOf({ thinking }) })
+    const leave = alone ? this.#errands.begin({ session, run, kept, repeatable: idempotencyKey !== undefined }) : () => undefined
+    return { session, run, leave }
+  }
+
+  async #inTurn<T>(key: string, act: () => Promise<T>): Promise<T> {
+    const before = this.#continuing.get(key)
+    const acting = Promise.allSettled([before]).then(act)
+    const next = acting.catch(() => undefined)
+    this.#continuing.set(key, next)
+    try {
+      return await acting
+    } finally {
+      if (this.#continuing.get(key) === next) this.#continuing.delete(key)
+    }
+  }
+}
+
+/** Whether a message was accepted before. */
+const isKnown = async (session: Session, id: string): Promise<boolean> => {
+  const view = await session.view().catch(noneOf)
+  if (view?.run?.ids.includes(id) || view?.queued.includes(id)) return true
+  return (await session.outcome(id).catch(noneOf)) !== undefined
+}
+
+/** @throws RuntimeError conflict where the conversation has gone on since, not_found */
+const checkNewest = async (session: Session, id: string, response: string): Promise<void> => {
+  const view = await session.view().catch(noneOf)
+  if (view === undefined) throw noResponse(response)
+  if (view.run?.ids.includes(id) || view.queued.includes(id)) throw notNewest(session, 'is still being made', 'wait for it', true)
+  const outcome = await session.outcome(id).catch(noneOf)
+  if (outcome === undefined) throw noResponse(response)
+  const history = await session.history()
+  const said = history.findLast(({ role }) => role === 'user')
+  const answered = history.findLast(({ role }) => role === 'assistant')
+  const isNewest = said?.role === 'user' ? outcome.ids.includes(said.id) : answered?.role === 'assistant' && answered.id === outcome.answerId
+  if (view.run !== null || view.queued.length > 0 || !isNewest)
+    throw notNewest(session, 'is not the newest one of its conversation', 'continue the newest response', false)
+}
+
+const notNewest = ({ key }: Session, what: string, cure: string, retryable: boolean): RuntimeError =>
+  new RuntimeError('conflict', `the response ${what}`, {
+    field: 'previous_response_id',
+    hint: `${cure}, or go on in its conversation as it stands with the header '${sessionHeader}: ${key}'`,
+    retryable,
+    data: { openai: 'previous_response_not_newest' },
+  })
+
+const noneOf = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+}

@@ -1,0 +1,76 @@
+/** `POST /v1/responses`: what is read of its body. */
+import { z } from 'zod'
+import { definedOf } from '../../contracts/defined.ts'
+import { parseInput } from '../../contracts/parse.ts'
+import { type Asked, efforts } from './asked.ts'
+import { usedFields } from './fields.ts'
+import { contentText, newestOf, refused, type Told, type ToldAt } from './told.ts'
+
+/** One without a type is a message. */
+const Item = z.looseObject({ type: z.string().default('message') })
+const Message = z.object({ role: z.enum(['system', 'developer', 'user', 'assistant']), content: z.unknown() })
+const Call = z.object({ call_id: z.string(), name: z.string(), arguments: z.string() })
+const CallOutput = z.object({ call_id: z.string(), output: z.unknown() })
+
+const ResponsesRequest = z.object({
+  model: z.string().min(1),
+  input: z.union([z.string(), z.array(Item).min(1)], { error: 'must be a text, or a list of items' }),
+  instructions: z.string().optional(),
+  previous_response_id: z.string().min(1).optional(),
+  stream: z.boolean().default(false),
+  store: z.boolean().default(true),
+  reasoning: z.object({ effort: z.enum(Object.keys(efforts) as (keyof typeof efforts)[]).nullish() }).optional(),
+})
+
+const hint = 'see docs/reference/openai.md'
+
+const told = (item: z.infer<typeof Item>, field: string): Told[] => {
+  const at = <Schema extends z.ZodType>(schema: Schema): z.output<Schema> => {
+    const { [field]: parsed } = parseInput(z.object({ [field]: schema }), { [field]: item }, hint) as Record<string, z.output<Schema>>
+    return parsed as z.output<Schema>
+  }
+  switch (item.type) {
+    case 'message': {
+      const { role, content } = at(Message)
+      return [{ role, content: contentText(content, `${field}.content`) }]
+    }
+    case 'function_call': {
+      const { call_id: id, name, arguments: given } = at(Call)
+      return [{ role: 'assistant', tool_calls: [{ id, name, arguments: given }] }]
+    }
+    case 'function_call_output': {
+      const { call_id, output } = at(CallOutput)
+      return [{ role: 'tool', tool_call_id: call_id, content: contentText(output, `${field}.output`) }]
+    }
+    // Clients send back what they got; what a model has thought is its own.
+    case 'reasoning':
+      return []
+    default:
+      throw refused(`an item of the type '${item.type.slice(0, 80)}' cannot be read here`, `${field}.type`, 'send messages')
+  }
+}
+
+/** @throws RuntimeError bad_request naming the field */
+export const responsesRequest = (body: unknown): Asked & { instructions?: string; effort?: string } => {
+  const fields = usedFields('responses', body, Object.keys(ResponsesRequest.shape))
+  const { model, input, instructions, previous_response_id, stream, store, reasoning } = parseInput(ResponsesRequest, fields, hint)
+  const items: ToldAt[] =
+    typeof input === 'string'
+      ? [{ told: { role: 'user', content: input }, at: 'input' }]
+      : input.flatMap((item, index) => told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` })))
+  const { before, text } = newestOf(items, 'input')
+  return {
+    model,
+    text,
+    before: instructions === undefined ? before : [{ role: 'system', content: instructions }, ...before],
+    field: 'input',
+    stream,
+    store,
+    ...definedOf({
+      instructions,
+      previous: previous_response_id,
+      thinking: reasoning?.effort ? efforts[reasoning.effort] : undefined,
+      effort: reasoning?.effort ?? undefined,
+    }),
+  }
+}

@@ -1,0 +1,75 @@
+/** Messages of a request as the model is told them: all but the newest one as lines that nobody can forge, since each is one JSON object. */
+import { RuntimeError } from '../../contracts/errors.ts'
+import { isWhole, textMax, wholeOnly } from '../../contracts/session.ts'
+
+/** A message of a request; what a tool call holds beside its text stands there too. */
+export type Told = {
+  role: 'system' | 'developer' | 'user' | 'assistant' | 'tool'
+  name?: string
+  content?: string
+  tool_calls?: { id?: string; name: string; arguments: string }[]
+  tool_call_id?: string
+}
+
+const ahead = 'What was said before, the oldest first, one JSON object a line:'
+const now = 'The newest message, which is to be answered:'
+
+/** A message with those that were said before it. @throws RuntimeError too_large */
+export const toldText = (before: readonly Told[], text: string, field: string): string => {
+  const lines = before.map((told) => JSON.stringify(told))
+  const whole = lines.length === 0 ? text : [ahead, ...lines, '', now, text].join('\n')
+  if (whole.length <= textMax) return whole
+  throw new RuntimeError('too_large', `the messages have ${whole.length} characters together, and may have ${textMax}`, {
+    field,
+    hint: "let the conversation stand here: name it in the header 'x-statecast-session', and send its newest message only",
+    data: { openai: 'context_length_exceeded' },
+  })
+}
+
+/** Messages with the fields in which they stand. */
+export type ToldAt = { told: Told; at: string }
+
+/** The newest message of the user, and all the others. @throws RuntimeError bad_request */
+export const newestOf = (messages: readonly ToldAt[], field: string): { before: Told[]; text: string } => {
+  const index = messages.findLastIndex(({ told }) => told.role === 'user')
+  const newest = messages[index]
+  if (newest === undefined) throw refused('there is no message of the user', field, 'the newest message is what is answered')
+  const behind = messages.slice(index + 1)
+  // Instructions may stand anywhere.
+  const wrong = behind.find(({ told }) => told.role === 'assistant' || told.role === 'tool')
+  if (wrong !== undefined)
+    throw refused(
+      `the newest message is of the role '${wrong.told.role}'`,
+      wrong.at,
+      'end with a message of the user: the agent runs its tools itself, and its answers cannot be begun for it',
+    )
+  const text = newest.told.content ?? ''
+  if (text === '') throw refused('the newest message is empty', newest.at, 'say something')
+  if (!isWhole(text)) throw refused(`the newest message ${wholeOnly}`, newest.at, 'mend the text')
+  return { before: [...messages.slice(0, index), ...behind].map(({ told }) => told), text }
+}
+
+const textTypes = new Set<unknown>(['text', 'input_text', 'output_text', 'refusal'])
+
+/** The text of a content, in one piece or in parts. @throws RuntimeError bad_request for what is no text */
+export const contentText = (content: unknown, field: string): string => {
+  if (content === undefined || content === null) return ''
+  if (typeof content === 'string') return content
+  if (!Array.isArray(content)) throw refused('a content must be a text, or a list of parts', field, "write { type: 'text', text } for each part")
+  return content.map((part: unknown, index) => partText(part, `${field}.${index}`)).join('')
+}
+
+const partText = (part: unknown, field: string): string => {
+  const { type, text, refusal } = (typeof part === 'object' && part !== null ? part : {}) as Record<string, unknown>
+  if (!textTypes.has(type))
+    throw new RuntimeError('bad_request', `a part of the type '${typeof type === 'string' ? type.slice(0, 80) : typeof type}' cannot be read here`, {
+      field: `${field}.type`,
+      hint: 'send text: pictures, sounds and files are not supported',
+      data: { openai: 'unsupported_content' },
+    })
+  const said = type === 'refusal' ? refusal : text
+  if (typeof said !== 'string') throw refused('a part has no text', field, "write { type: 'text', text }")
+  return said
+}
+
+export const refused = (message: string, field: string, hint: string): RuntimeError => new RuntimeError('bad_request', message, { field, hint })
