@@ -50,7 +50,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main', message: 'refund {"amount":7}', idempotencyKey: 'k1' },
     answer: { id: 'k1', runId: 'k1', status: 'started', seq: 1 },
     about:
-      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), `duplicate`, or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first: nothing is said again.',
+      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first, and nothing is said again: `status` is `in_flight` while the run goes on, then `ok` or `error` with its `outcome`. The text is kept as composed Unicode without control characters; one with a NUL is refused.',
     errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
   },
   'agent.wait': {

@@ -1,3 +1,4 @@
+import { gateway } from './requirements.gateway.ts'
 import { orchestrator } from './requirements.orchestrator.ts'
 
 /**
@@ -109,4 +110,7 @@ const shown = [
 
 const replies = orchestrator.map(({ id, text, differently }) => ({ ...row(id, 5, text), ...(differently === undefined ? {} : { differently }) }))
 
-export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies]
+/** Shown bit by bit: the gate prints those that are not yet. */
+const chats = gateway.map(({ id, text }) => row(id, 15, text))
+
+export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies, ...chats]

@@ -18,6 +18,7 @@ import { readEvents } from './events-read.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
+import { cleanMessage } from './said.rules.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 
@@ -48,20 +49,20 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 const handlers: Handlers = {
   'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
+    const text = cleanMessage(message)
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
     if (model !== undefined) await parts.models.get(model)
     const id = idempotencyKey ?? `m-${randomUUID()}`
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
-      text: message,
+      text,
       id,
       ...definedOf({ model, ...more }),
     })
+    if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
-    const status = duplicate ? 'duplicate' : (accepted?.status ?? skipped?.reason ?? 'queued')
-    const receipt = { id, runId: accepted?.runId || id, status, seq }
-    return duplicate ? { ...receipt, duplicate } : receipt
+    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
   },
   'chat.abort': async (parts, { sessionKey, runId }) => {
     const { seq } = await (await existing(parts, sessionKey)).cancel(runId)
@@ -180,6 +181,17 @@ const handlers: Handlers = {
     return { draining: node }
   },
   health: (parts) => parts.runtime.health(),
+}
+
+/** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */
+const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight' } | { status: 'ok' | 'error'; cached: true; outcome: Outcome }> => {
+  try {
+    const outcome = await session.outcome(id)
+    return { status: outcome.status === 'completed' ? 'ok' : 'error', cached: true, outcome }
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'not_found') return { status: 'in_flight' }
+    throw error
+  }
 }
 
 /** The tools of agents, and which of them other nodes lack. */

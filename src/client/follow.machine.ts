@@ -68,7 +68,7 @@ export const followMachine = setup({
     /** Reads the stream to its end. */
     hear: fromPromise<void>(notProvided),
     /** Hands the message over. @returns what became of it at first */
-    send: fromPromise<{ status: string }>(notProvided),
+    send: fromPromise<{ status: string; duplicate?: true }>(notProvided),
     /** Asks the session. @returns whether the message waits or is being answered */
     ask: fromPromise<boolean>(notProvided),
     /** Gets the outcome from the journal. */
@@ -82,6 +82,7 @@ export const followMachine = setup({
     /** Nobody knows whether it was taken; said again under its id it is taken once. */
     isUnknown: (_, { error }: { error: unknown }) => isRuntimeError(error) && error.retryable && error.code === 'timeout',
     isStatus: (_, { status, is }: { status: string; is: string }) => status === is,
+    isRepeated: (_, { duplicate }: { duplicate: boolean }) => duplicate,
     isUnanswered: (_, { unanswered }: { unanswered: boolean }) => unanswered,
     isEnding: ({ context }) => context.ending,
     hearsAll: ({ context }) => context.lossless && !context.ending,
@@ -162,7 +163,7 @@ export const followMachine = setup({
                 src: 'send',
                 onDone: [
                   {
-                    guard: { type: 'isStatus', params: ({ event }) => ({ status: event.output.status, is: 'duplicate' }) },
+                    guard: { type: 'isRepeated', params: ({ event }) => ({ duplicate: event.output.duplicate === true }) },
                     target: 'asking',
                     actions: ['tellAnswered', 'expectEnd'],
                   },

@@ -69,7 +69,7 @@ export const followRun = async (
   return begin(client, { sessionKey, id: runId, send: async () => ({ status: 'started', ...((await resume()) as object | undefined) }) }, options)
 }
 
-type Message = { sessionKey: string; id: string; send(): Promise<{ status: string }> }
+type Message = { sessionKey: string; id: string; send(): Promise<{ status: string; duplicate?: true }> }
 
 const begin = async (client: Client, { sessionKey, id, send }: Message, options: FollowOptions): Promise<Followed> => {
   const { commandLine = (command, key) => `statecast ${command} ${key}`, clock = globalThis } = options

@@ -103,5 +103,5 @@ test('a message whose id was used before is answered with the place of the first
   await runtime.session('main').wait('k')
 
   expect(first).not.toHaveProperty('duplicate')
-  expect(await send()).toMatchObject({ id: 'k', status: 'duplicate', duplicate: true, seq: first.seq })
+  expect(await send()).toMatchObject({ id: 'k', status: 'ok', duplicate: true, cached: true, seq: first.seq })
 })

@@ -11,9 +11,9 @@ const closed = new RuntimeError('closed', 'this runtime was closed', { retryable
 
 const start = (input: Partial<FollowInput> = {}) => follow.start({ outageMsMax: 0, lossless: false, local: false, ...input })
 const sending = async (input?: Partial<FollowInput>) => start(input).resolve('listen', undefined)
-const sent = async (input?: Partial<FollowInput>, status = 'started') => (await sending(input)).resolve('send', { status })
+const sent = async (input?: Partial<FollowInput>, answer: object = { status: 'started' }) => (await sending(input)).resolve('send', answer)
 const asking = async (input?: Partial<FollowInput>) => (await sent(input)).pass(1_000)
-const fetching = async (input?: Partial<FollowInput>) => await (await sent(input, 'duplicate')).resolve('ask', false)
+const fetching = async (input?: Partial<FollowInput>) => await (await sent(input, { status: 'ok', duplicate: true })).resolve('ask', false)
 const others = { outageMsMax: 600_000 }
 type Region = { following: Record<'stream' | 'course' | 'link', unknown> }
 const at = (walk: { state: unknown }) => (walk.state as Region).following
@@ -100,7 +100,7 @@ test('an end that nobody gave a sign of gets one more round: its event may be on
 })
 
 test('a message that joined a turn is asked about at once, one that was answered before has its outcome fetched', async () => {
-  expect(at(await sent({ lossless: true }, 'steered')).course).toBe('asking')
+  expect(at(await sent({ lossless: true }, { status: 'steered' })).course).toBe('asking')
   expect(at(await fetching()).course).toBe('fetching')
 })
 

@@ -206,7 +206,7 @@ test('of a turn that was joined the calls that wait already are asked for at onc
 })
 
 test('a message that was answered before has its outcome at once', async () => {
-  const { client } = aNode({ lossless: true, answers: { 'chat.send': { id: 'k', runId: 'k', status: 'duplicate', seq: 1 } } })
+  const { client } = aNode({ lossless: true, answers: { 'chat.send': { id: 'k', runId: 'k', status: 'ok', duplicate: true, seq: 1 } } })
 
   const followed = await follow(client, message, { clock: virtualClock() })
 

@@ -78,7 +78,7 @@ test('chat.send answers at once, agent.wait with the outcome, also that of a tur
   expect(tooEarly).toMatchObject({ status: 504, json: { error: { code: 'timeout', retryable: true } } })
   expect(stopped.status).toBe(200)
   expect(outcome.json).toMatchObject({ runId: 'k', status: 'cancelled' })
-  expect(again.json).toMatchObject({ status: 'duplicate' })
+  expect(again.json).toMatchObject({ status: 'error', duplicate: true, cached: true, outcome: { status: 'cancelled', text: 'so far' } })
 })
 
 test('[INV-12] an approval is listed, decided once, and the second decision is told so', async () => {

@@ -248,3 +248,38 @@ test('[CH-64] a burst of more pieces than are kept for a reader is shown whole a
 
   expect(payload.message?.content).toEqual([{ type: 'text', id: 'k1:1', text: 'so many words '.repeat(20_000) }])
 })
+
+test('[CH-08, CH-09] what is sent is checked and composed before anything is made of it', async () => {
+  const { gateway } = await aGateway()
+  const { request } = await aSocket(gateway.url)
+
+  for (const params of [
+    { message: 'hi' },
+    { sessionKey: 'main' },
+    { sessionKey: 'main', message: 'a\0b' },
+    { sessionKey: 'main', message: '\u0007' },
+  ])
+    expect(await request('chat.send', params)).toMatchObject({ ok: false, error: { code: 'bad_request', field: expect.any(String) } })
+  expect(await request('sessions.list')).toMatchObject({ payload: { sessions: [] } })
+  await request('chat.send', { sessionKey: 'main', message: 'cafe\u0301 \u0007now', idempotencyKey: 'k1' })
+  await request('agent.wait', { sessionKey: 'main', runId: 'k1' })
+  expect((await request('chat.history', { sessionKey: 'main' })).payload.messages[0]).toMatchObject({ text: 'caf\u00e9 now' })
+})
+
+test('[CH-11, CH-12] the acknowledgement names the run and waits for no model; the same key is in flight, then answered from memory', async () => {
+  const { gateway } = await aGateway()
+  const { request, event, events } = await aSocket(gateway.url)
+  const send = () => request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+
+  const first = await send()
+  const meanwhile = await send()
+  await event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
+  await request('chat.abort', { sessionKey: 'main' })
+  await event('chat', ({ state }) => state === 'aborted')
+  const afterwards = await send()
+
+  expect(first.payload).toMatchObject({ runId: 'k1', status: 'started' })
+  expect(meanwhile.payload).toMatchObject({ runId: 'k1', status: 'in_flight', duplicate: true })
+  expect(afterwards.payload).toMatchObject({ runId: 'k1', status: 'error', cached: true, outcome: { status: 'cancelled', text: 'so far' } })
+  expect(events('session.message').filter(({ id }) => id === 'k1')).toHaveLength(1)
+})
