@@ -77,8 +77,8 @@ export const examples: Record<CommandName, Example> = {
   'chat.abort': {
     first: [{ command: 'chat.send', input: { sessionKey: 'main', message: 'tell me a long story', idempotencyKey: 'k3' } }, 'sleep 1'],
     input: { sessionKey: 'main' },
-    answer: { seq: 6 },
-    about: 'Without `runId` also what waits for its turn is dropped.',
+    answer: { aborted: true, runIds: ['k3'], seq: 6 },
+    about: 'Without `runId` also what waits for its turn is dropped. Where nothing runs, `aborted` is false.',
     errors: ['not_found'],
   },
   'approvals.list': {

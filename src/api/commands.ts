@@ -64,10 +64,7 @@ const handlers: Handlers = {
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
     return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
   },
-  'chat.abort': async (parts, { sessionKey, runId }) => {
-    const { seq } = await (await existing(parts, sessionKey)).cancel(runId)
-    return { seq }
-  },
+  'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
   'chat.history': async (parts, { sessionKey, limit, details }) => {
     const session = await existing(parts, sessionKey)
     const messages = await session.history(definedOf({ limit }))
@@ -181,6 +178,19 @@ const handlers: Handlers = {
     return { draining: node }
   },
   health: (parts) => parts.runtime.health(),
+}
+
+/** Stops the run that goes on and all that waits, or one of them. */
+const abortRuns = async (session: Session, runId: string | undefined): Promise<{ aborted: boolean; runIds: string[]; seq?: number }> => {
+  const { run, queued } = await session.view()
+  const all = [...(run ? [run.runId] : []), ...queued]
+  try {
+    const { seq } = await session.cancel(runId)
+    return { aborted: true, runIds: runId === undefined ? all : [runId], seq }
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'not_found') return { aborted: false, runIds: [] }
+    throw error
+  }
 }
 
 /** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */

@@ -283,3 +283,21 @@ test('[CH-11, CH-12] the acknowledgement names the run and waits for no model; t
   expect(afterwards.payload).toMatchObject({ runId: 'k1', status: 'error', cached: true, outcome: { status: 'cancelled', text: 'so far' } })
   expect(events('session.message').filter(({ id }) => id === 'k1')).toHaveLength(1)
 })
+
+test('[CH-78, CH-79] a session is stopped with all that waits in it; what was said stays, once, and marked', async () => {
+  const { gateway } = await aGateway()
+  const { request, event } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'hang', idempotencyKey: 'k1' })
+  await event('chat', ({ message }) => message?.content.some((block) => block.type === 'text'))
+  await request('chat.send', { sessionKey: 'main', message: 'and then?', idempotencyKey: 'k2', queueMode: 'followup' })
+
+  expect(await request('chat.abort', { sessionKey: 'main', runId: 'nobody' })).toMatchObject({ ok: true, payload: { aborted: false, runIds: [] } })
+  expect(await request('chat.abort', { sessionKey: 'nobody' })).toMatchObject({ ok: false, error: { code: 'not_found' } })
+  expect(await request('chat.abort', { sessionKey: 'main' })).toMatchObject({ payload: { aborted: true, runIds: ['k1', 'k2'] } })
+  await event('chat', ({ state }) => state === 'aborted')
+
+  const { messages, waiting } = (await request('chat.history', { sessionKey: 'main' })).payload
+  expect(messages.filter(({ role }: { role: string }) => role === 'assistant')).toMatchObject([{ text: 'so far', partial: true }])
+  expect(waiting).toEqual([])
+  expect(await request('chat.abort', { sessionKey: 'main' })).toMatchObject({ payload: { aborted: false } })
+})
