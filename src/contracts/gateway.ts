@@ -94,6 +94,8 @@ export type ChatEvent = {
   /** Left out where nothing is to be shown. */
   message?: { role: 'assistant'; content: ChatBlock[]; timestamp: number }
   from?: { block: number; offset: number }
+  /** The messages that the run answers. */
+  ids: string[]
   /** With the end. */
   model?: string
   usage?: Usage
@@ -103,8 +105,6 @@ export type ChatEvent = {
   stopReason?: string
   error?: ErrorBody
   errorKind?: ChatErrorKind
-  /** The messages that the run answers. */
-  ids?: string[]
 }
 
 /** A tool call for those who watch it: `running` once or, where it reports progress, several times, then one of the others. */

@@ -16,6 +16,9 @@ import { RunView } from './run-view.rules.ts'
 /** Messages looked through for what belongs to a run: more than a turn has. */
 const messagesMax = 500
 
+/** A run has a deadline; this is beyond all of them. */
+const runMsMax = 86_400_000
+
 /** Who watches. `tell` must not throw. */
 export type Watcher = {
   tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void
@@ -26,7 +29,6 @@ export type Watcher = {
 export type RunSoFar = { run: ChatEvent | null; tools: ToolEvent[] }
 
 type Following = { view: RunView; pace: ActorRefFrom<typeof paceMachine> }
-type Ending = Extract<SessionOutput, { type: 'final' | 'error' | 'aborted' }>
 
 export class SessionFeed {
   readonly #runtime: Runtime
@@ -181,9 +183,11 @@ export class SessionFeed {
         return
       case 'final':
       case 'error':
-      case 'aborted':
-        this.#do(() => this.#endRun(event, at))
+      case 'aborted': {
+        const { type: _type, ...output } = event
+        if (!this.#runtime.shared) this.#do(() => this.#endRun(output, at))
         return
+      }
       default:
     }
   }
@@ -209,7 +213,16 @@ export class SessionFeed {
     const pace = createActor(paceMachine, { clock: actorClock(this.#clock) })
     pace.on('show', () => this.#tell('chat', view.soFar(this.#now())))
     this.#following = { view, pace: pace.start() }
+    if (this.#runtime.shared) this.#do(async () => void this.#awaitEnd(view))
     return this.#following
+  }
+
+  /** Where others may speak on the bus, an end that is heard there may be made up, and the true one may get lost: the journal says how it ended. */
+  async #awaitEnd({ runId, ids }: RunView): Promise<void> {
+    const id = ids[0] ?? runId
+    // How it failed is an outcome too.
+    await this.#session.wait(id, runMsMax).catch(() => undefined)
+    if (!this.#over) this.#do(async () => this.#endRun(await this.#session.outcome(id), this.#now()))
   }
 
   /** @param change says whether there is something new to show */
@@ -225,7 +238,7 @@ export class SessionFeed {
     // Before another call of the model, messages that were said meanwhile have joined the conversation.
     const another = event.index === 0 && view.blocks.length > 0
     if (view.delta(event)) following.pace.send({ type: 'changed' })
-    if (another) this.#do(() => this.#catchUp())
+    if (another) this.#do(() => this.#showCaughtUp(following))
     if (event.kind === 'text' && event.index === 0) this.#state('answering', event.runId, this.#now())
   }
 
@@ -256,37 +269,36 @@ export class SessionFeed {
   async #joinRun(): Promise<void> {
     const { run } = await this.#session.view()
     if (run === null || this.#following) return
-    this.#begin(new RunView(this.#session.key, run, this.#now()))
-    await this.#catchUp()
+    await this.#showCaughtUp(this.#begin(new RunView(this.#session.key, run, this.#now())))
   }
 
-  /** Takes in what the transcript says about the run: messages that joined it, and answers of which a piece was missed. */
-  async #catchUp(): Promise<void> {
-    const following = this.#following
-    if (!following) return
-    const { view } = following
+  /** Takes in what the transcript says about a run: messages that joined it, and answers of which a piece was missed. @returns whether something was new */
+  async #catchUp(view: RunView): Promise<boolean> {
     const messages = await this.#session.history({ limit: messagesMax })
     const ofRun = messages.slice(messages.findLastIndex((message) => message.role === 'user' && message.id === view.ids[0]) + 1)
-    if (ofRun.map((message) => this.#take(view, message)).includes(true)) following.pace.send({ type: 'changed' })
+    return ofRun.map((message) => take(view, message)).includes(true)
   }
 
-  #take(view: RunView, message: Message): boolean {
-    if (message.role === 'assistant') return view.complete(message.id, message)
-    return message.role === 'user' && !view.ids.includes(message.id) && view.joined(message.id, message.text)
+  async #showCaughtUp(following: Following): Promise<void> {
+    if (await this.#catchUp(following.view)) following.pace.send({ type: 'changed' })
   }
 
-  async #endRun({ type: _, ...heard }: Ending, at: number): Promise<void> {
-    const { runId } = heard
-    // What came over a bus may be made up: the journal says how it ended.
-    const output: TurnOutput = this.#runtime.shared ? await this.#session.outcome(heard.ids[0] ?? runId) : heard
-    const following = this.#of(runId) ?? this.#begin(new RunView(this.#session.key, { runId, ids: output.ids }, at))
-    await this.#catchUp()
-    if (output.partial && output.answerId !== null) following.view.complete(output.answerId, { text: output.text })
-    this.#flush()
-    following.pace.stop()
+  async #endRun(output: TurnOutput, at: number): Promise<void> {
+    const { runId, ids, partial, answerId, text } = output
+    const following = this.#of(runId)
+    const view = following?.view ?? new RunView(this.#session.key, { runId, ids }, at)
+    await this.#catchUp(view)
+    if (partial && answerId !== null) view.complete(answerId, { text })
+    following?.pace.send({ type: 'flush' })
+    following?.pace.stop()
     if (this.#following === following) this.#following = undefined
-    this.#tell('chat', following.view.end(output, at))
+    this.#tell('chat', view.end(output, at))
     this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: at })
     if (this.isIdle) this.#idle()
   }
+}
+
+const take = (view: RunView, message: Message): boolean => {
+  if (message.role === 'assistant') return view.complete(message.id, message)
+  return message.role === 'user' && !view.ids.includes(message.id) && view.joined(message.id, message.text)
 }
