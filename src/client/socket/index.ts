@@ -1,0 +1,5 @@
+/** A conversation over the WebSocket of a gateway: in a browser as in Node, so nothing here is Node's own. */
+export type { Heard } from './listeners.ts'
+export type { SocketConstructor } from './link.ts'
+export type { Signals } from './signals.ts'
+export { type SessionSubscription, type SocketClient, type SocketClientOptions, type SocketStatus, socketClient } from './socket-client.ts'
