@@ -59,7 +59,9 @@ export const openLink = ({ url, WebSocket, hear, end }: LinkOptions): Link => {
       const text = JSON.stringify(frame)
       // A UTF-16 unit is at most three bytes: only what may be too long is measured.
       if (text.length * 3 > bytesMax && new TextEncoder().encode(text).length > bytesMax)
-        throw new RuntimeError('too_large', `${frame.method} has more than the ${bytesMax} bytes that the gateway takes`, { hint: 'send less at a time' })
+        throw new RuntimeError('too_large', `${frame.method} has more than the ${bytesMax} bytes that the gateway takes`, {
+          hint: 'send less at a time',
+        })
       if (over || socket?.readyState !== openState) throw lostLink(url, 'it is closing')
       socket.send(text)
     },

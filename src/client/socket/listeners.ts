@@ -4,9 +4,7 @@ import type { EventFrame, GatewayEventName, Subscribed, Welcome } from '../../co
 /** What is heard about a session; the actions of its view are the same. */
 export type Heard =
   /** The run that is going on, as far as it has come: what follows builds on it. */
-  | { type: 'subscribed'; answer: Subscribed }
-  | { type: 'subscribe.failed'; sessionKey: string; error: unknown }
-  | { type: 'event'; frame: EventFrame }
+  { type: 'subscribed'; answer: Subscribed } | { type: 'subscribe.failed'; sessionKey: string; error: unknown } | { type: 'event'; frame: EventFrame }
 
 type Listener = (payload: never) => void
 

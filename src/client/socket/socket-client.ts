@@ -15,8 +15,8 @@ import {
   type Subscribed,
   type Welcome,
 } from '../../contracts/gateway.ts'
-import { type Heard, Listeners } from './listeners.ts'
 import { type Link, lostLink, openLink, type SocketConstructor } from './link.ts'
+import { type Heard, Listeners } from './listeners.ts'
 import { type Outcome, PendingCalls, type Timers } from './pending-calls.ts'
 import { pageSignals, type Signals } from './signals.ts'
 import { type SocketEvent, socketMachine } from './socket.machine.ts'
@@ -77,7 +77,8 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
   let nonce: string | undefined
 
   const start = (method: string, params: object, outcome: Outcome, timeoutMs = callMs): void => {
-    const bytesMax = statusNow() === 'ready' ? (actor.getSnapshot().context.welcome?.policy.frameBytesMax ?? Number.POSITIVE_INFINITY) : greetingBytesMax
+    const bytesMax =
+      statusNow() === 'ready' ? (actor.getSnapshot().context.welcome?.policy.frameBytesMax ?? Number.POSITIVE_INFINITY) : greetingBytesMax
     calls.start((frame) => (link as Link).send(frame, bytesMax), method, params, timeoutMs, outcome)
   }
   const promised = <Result>(method: string, params: object, timeoutMs?: number): Promise<Result> =>
@@ -86,11 +87,15 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
   const subscribeTo = (sessionKey: string): void => {
     const fail = (error: unknown): void => listeners.tellSession(sessionKey, { type: 'subscribe.failed', sessionKey, error })
     try {
-      start('chat.subscribe', { sessionKey }, {
-        resolve: (answer) => listeners.tellSession(sessionKey, { type: 'subscribed', answer: answer as Subscribed }),
-        // Without a link it is subscribed to again with the next one.
-        reject: (error) => statusNow() === 'ready' && fail(error),
-      })
+      start(
+        'chat.subscribe',
+        { sessionKey },
+        {
+          resolve: (answer) => listeners.tellSession(sessionKey, { type: 'subscribed', answer: answer as Subscribed }),
+          // Without a link it is subscribed to again with the next one.
+          reject: (error) => statusNow() === 'ready' && fail(error),
+        },
+      )
     } catch (error) {
       fail(error)
     }
@@ -154,7 +159,13 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
     wasReady = true
   }
   const offSignals = signals(() => actor.getSnapshot().status === 'active' && actor.send({ type: 'wake' }))
-  actor.subscribe({ next: told, complete: () => (told(), offSignals()) })
+  actor.subscribe({
+    next: told,
+    complete: () => {
+      told()
+      offSignals()
+    },
+  })
   actor.start()
 
   const unready = (): RuntimeError => {

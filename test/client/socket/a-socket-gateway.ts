@@ -1,8 +1,8 @@
 /** A server that speaks the contract of the gateway's WebSocket and says only what a test tells it to. */
 import type { AddressInfo } from 'node:net'
-import { WebSocketServer, type WebSocket as Peer } from 'ws'
-import { ClientFrame, type EventFrame, gatewayProtocol, socketMethods, type Subscribed, type Welcome } from '../../../src/contracts/gateway.ts'
+import { type WebSocket as Peer, WebSocketServer } from 'ws'
 import { errorBody, RuntimeError } from '../../../src/contracts/errors.ts'
+import { ClientFrame, type EventFrame, gatewayProtocol, type Subscribed, socketMethods, type Welcome } from '../../../src/contracts/gateway.ts'
 
 export const token = 'a-token-of-thirty-two-characters'
 type Answer = (params: Record<string, unknown>) => unknown
@@ -42,7 +42,12 @@ const subscribed: Answer = ({ sessionKey }): Subscribed => ({ sessionKey: sessio
 
 export const aSocketGateway = async (): Promise<SocketGateway> => {
   const calls: SocketGateway['calls'] = []
-  const answers: SocketGateway['answers'] = { connect: greeted, health: () => ({ ok: true }), 'chat.subscribe': subscribed, 'chat.unsubscribe': () => ({}) }
+  const answers: SocketGateway['answers'] = {
+    connect: greeted,
+    health: () => ({ ok: true }),
+    'chat.subscribe': subscribed,
+    'chat.unsubscribe': () => ({}),
+  }
   let server: WebSocketServer | undefined
   let port = 0
 
@@ -65,11 +70,12 @@ export const aSocketGateway = async (): Promise<SocketGateway> => {
   }
   const start = () =>
     new Promise<void>((resolve, reject) => {
-      server = new WebSocketServer({ host: '127.0.0.1', port, path: '/ws' })
-      server.on('connection', serve)
-      server.once('error', reject)
-      server.once('listening', () => {
-        port = (server?.address() as AddressInfo).port
+      const next = new WebSocketServer({ host: '127.0.0.1', port, path: '/ws' })
+      server = next
+      next.on('connection', serve)
+      next.once('error', reject)
+      next.once('listening', () => {
+        port = (next.address() as AddressInfo).port
         resolve()
       })
     })

@@ -57,7 +57,15 @@ test('it says who it is in its first frame, answers the challenge, and has calls
   expect([await a, b]).toEqual(['a', 'b'])
   expect(gateway.calls[0]).toEqual({
     method: 'connect',
-    params: { minProtocol: 1, maxProtocol: 1, client: { name: 'test', version: '1' }, caps: ['chat.patch'], auth: { token }, scopes: ['read'], nonce: 'n1' },
+    params: {
+      minProtocol: 1,
+      maxProtocol: 1,
+      client: { name: 'test', version: '1' },
+      caps: ['chat.patch'],
+      auth: { token },
+      scopes: ['read'],
+      nonce: 'n1',
+    },
   })
 })
 
@@ -219,7 +227,10 @@ test('[CH-83] a session is heard in the order of the gateway: the answer to subs
   client.subscribe('main', (one) => heard.push(one))
 
   await vi.waitFor(() => expect(heard).toHaveLength(2))
-  expect([heard[0], heard[1]]).toMatchObject([{ type: 'subscribed', answer: { run: said('h') } }, { type: 'event', frame: { payload: said('he', 2) } }])
+  expect([heard[0], heard[1]]).toMatchObject([
+    { type: 'subscribed', answer: { run: said('h') } },
+    { type: 'event', frame: { payload: said('he', 2) } },
+  ])
 })
 
 test('[CH-83] a view that came and went three times hears everything once, and the gateway is told when nobody listens', async () => {
