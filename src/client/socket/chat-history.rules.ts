@@ -1,7 +1,15 @@
 /** A history as runs with what was said before and within them. */
 import { definedOf } from '../../contracts/defined.ts'
-import type { HistoryMessage, Past, PastItem, PastMessage, PastPart, PastResult, PastRun, UserEntry } from './chat-view.context.ts'
-import { runOf } from './chat-view.context.ts'
+import {
+  type HistoryMessage,
+  type Past,
+  type PastItem,
+  type PastMessage,
+  type PastPart,
+  type PastResult,
+  runOf,
+  type UserEntry,
+} from './chat-view.context.ts'
 import { share } from './share.rules.ts'
 
 type UserSaid = Extract<HistoryMessage, { role: 'user' }>
@@ -67,5 +75,5 @@ export const pastOf = (messages: readonly HistoryMessage[], shown: (id: string) 
     }
   }
   sayAll()
-  return { items, runs: runs as ReadonlyMap<string, PastRun>, said }
+  return { items, runs, said }
 }

@@ -171,9 +171,8 @@ export type ChatAction =
   /** Its text was taken back: it is shown no more. */
   | { type: 'withdrawn'; id: string }
 
-export const noPast: Past = { items: [], runs: new Map(), said: new Map() }
 export const noFacts: Facts = {
-  past: noPast,
+  past: { items: [], runs: new Map(), said: new Map() },
   runs: new Map(),
   users: new Map(),
   notices: new Map(),

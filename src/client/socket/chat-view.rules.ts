@@ -170,7 +170,7 @@ const opened = (view: ChatView, { messages }: Extract<ChatAction, { type: 'opene
   const answers = new Map<string, AnswerEntry>()
   for (const runId of new Set([...past.runs.keys(), ...runs.keys()]))
     answers.set(runId, answerOf({ sessionKey: view.sessionKey, runId, past: past.runs.get(runId), live: runs.get(runId) }, facts.answers.get(runId)))
-  return { ...view, history: 'read', facts: { ...facts, past, runs, users, answers } }
+  return arrived({ ...view, history: 'read', facts: { ...facts, past, runs, users, answers } }, past.said.keys())
 }
 
 const isWaiting = ({ answer, event }: LiveUser): boolean => ['queued', 'collected', 'steered'].includes(event?.status ?? answer?.status ?? '')
@@ -200,7 +200,18 @@ const withRun = (view: ChatView, run: LiveRun): ChatView => {
   const { facts, sessionKey } = view
   const { runId } = run
   const answer = answerOf({ sessionKey, runId, past: facts.past.runs.get(runId), live: run }, facts.answers.get(runId))
-  return withFacts(view, { runs: withEntry(facts.runs, runId, run), answers: withEntry(facts.answers, runId, answer) })
+  const after = withFacts(view, { runs: withEntry(facts.runs, runId, run), answers: withEntry(facts.answers, runId, answer) })
+  return arrived(after, [runId, ...run.ids, ...run.content.flatMap((block) => (block.type === 'joined' ? [block.id] : []))])
+}
+
+/** The session shows that it has taken them, before its answer says so, or where that was lost. */
+const arrived = (view: ChatView, ids: Iterable<string>): ChatView => {
+  let after = view
+  for (const id of ids) {
+    const user = view.facts.users.get(id)
+    if (user && isOurs(user)) after = withUser(after, id, { answer: { status: 'answered' } })
+  }
+  return after
 }
 
 const withFacts = (view: ChatView, change: Partial<Facts>): ChatView => ({ ...view, facts: { ...view.facts, ...change } })

@@ -3,7 +3,7 @@ import { messageOf, RuntimeError } from '../../contracts/errors.ts'
 import type { ClientFrame, ServerFrame } from '../../contracts/gateway.ts'
 
 /** As much of the WebSocket of a browser, or of Node, as is used. */
-export type SocketLike = {
+type SocketLike = {
   readonly readyState: number
   send(text: string): void
   close(code?: number, reason?: string): void

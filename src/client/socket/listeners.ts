@@ -66,7 +66,7 @@ const join = (all: Map<string, Set<Listener>>, name: string, listener: (payload:
 
 /** A listener that fails is a mistake of its writer, who is told of it; the others hear it all the same. */
 const call = (listeners: ReadonlySet<Listener> | undefined, payload: unknown): void => {
-  for (const listener of [...(listeners ?? [])])
+  for (const listener of listeners ?? [])
     try {
       listener(payload as never)
     } catch (error) {

@@ -54,19 +54,20 @@ export const aSocketGateway = async (): Promise<SocketGateway> => {
   const serve = (peer: Peer): void => {
     const send = (frame: object) => peer.send(JSON.stringify(frame))
     send({ type: 'event', event: 'connect.challenge', payload: { nonce: 'n1', timestamp: 1 } })
-    peer.on('message', async (data) => {
-      const { id, method, params = {} } = ClientFrame.parse(JSON.parse(String(data)))
+    const answer = async (data: string): Promise<void> => {
+      const { id, method, params = {} } = ClientFrame.parse(JSON.parse(data))
       calls.push({ method, params })
       try {
-        const answer = answers[method]
-        if (!answer) throw new RuntimeError('not_found', `no method ${method}`)
-        const payload = answer(params)
+        const known = answers[method]
+        if (!known) throw new RuntimeError('not_found', `no method ${method}`)
+        const payload = known(params)
         send({ type: 'res', id, ok: true, payload: payload instanceof Promise ? await payload : payload })
       } catch (error) {
         send({ type: 'res', id, ok: false, error: errorBody(error) })
         if (method === 'connect') peer.close(1008, 'denied')
       }
-    })
+    }
+    peer.on('message', (data) => void answer((data as Buffer).toString()))
   }
   const start = () =>
     new Promise<void>((resolve, reject) => {

@@ -140,6 +140,8 @@ describe('of some turns', () => {
         expect(blocks.flatMap((block) => (block.type === 'text' ? [block.text] : []))).toEqual(answers.map((one) => one.text))
         expect(blocks.flatMap((block) => (block.type === 'thinking' ? [block.thinking] : []))).toEqual(answers.flatMap((one) => one.reasoning ?? []))
         expect(blocks.filter(({ type }) => type === 'tool')).toHaveLength(history.filter(({ role }) => role === 'tool').length)
+        const shown = [...lines(after), ...after.waiting.map((one) => one.text)].join('\n')
+        for (const one of events) if (one.type === 'event' && one.frame.event === 'session.message') expect(shown).toContain(one.frame.payload.text)
         expect(after.stale).toBe(false)
       }),
     )

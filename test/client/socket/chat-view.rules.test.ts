@@ -76,6 +76,22 @@ describe('what is said here', () => {
     expect(again.waiting).toEqual([])
   })
 
+  test('[CH-84] where its answer comes, or its history has it, before anything says that it was taken, it was', () => {
+    const sent = aPage(said('u1', 'hello'))
+    const late = { type: 'refused', id: 'u1', error: new RuntimeError('timeout', 'no answer', { retryable: true }) } as const
+
+    const aborted = fold([chat(1, [text('hi')], { state: 'aborted' }), late], sent)
+    const read = fold([opened(sent, [{ role: 'user', id: 'u1', text: 'hello' }]), late], sent)
+    const steering = fold([said('u2', 'and'), chat(2, [text('hi'), joined('u2', 'and')]), { ...late, id: 'u2' }], sent)
+
+    expect([lines(aborted), aborted.busy]).toEqual([['user: hello', 'stopped: hi'], false])
+    expect(lines(read)[0]).toBe('user: hello')
+    expect(lines(steering)).toEqual(['user: hello', 'running: hi <and>'])
+    expect(read).toMatchObject({ busy: false, run: null })
+    expect(fold([chat(3, undefined, { state: 'final' })], steering)).toMatchObject({ busy: false, run: null })
+    expect([aborted, read, steering].flatMap(({ waiting }) => waiting)).toEqual([])
+  })
+
   test('what the session has taken can no longer be refused or withdrawn', () => {
     const taken = aPage(said('u1'), message('u1'))
     const error = new RuntimeError('timeout', 'no answer', { retryable: true })
@@ -373,7 +389,7 @@ test('what is of another session, of none, or unknown, changes nothing', () => {
   for (const action of [
     event('tick', { timestamp: 1 }),
     event('chat', { ...chatEvent(1, [text('x')]), sessionKey: 'other' }),
-    event('novelty' as 'tick', { timestamp: 1, ...{ sessionKey: 'main' } }),
+    event('novelty' as 'session.restart', { timestamp: 1, sessionKey: 'main' }),
     { type: 'subscribe.failed', sessionKey: 'other', error: 'x' } as const,
   ])
     expect(viewOf(view, action)).toBe(view)
