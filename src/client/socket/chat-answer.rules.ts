@@ -18,18 +18,20 @@ export const answerOf = (sources: Sources, before: AnswerEntry | undefined): Ans
   const state = live?.state ?? (isPartial(past) ? 'stopped' : 'completed')
   const old = new Map(before?.blocks.map((block) => [block.key, block]))
   const blocks = blocksOf(sources, state === 'running').map((block) => share<ViewBlock>(old.get(block.key), block))
+  const shared = shareList(before?.blocks ?? [], blocks)
   const at = Math.min(past?.at ?? Number.POSITIVE_INFINITY, live?.at ?? Number.POSITIVE_INFINITY)
   const entry: AnswerEntry = {
     type: 'answer',
     key: `answer ${runId}`,
     runId,
     state,
-    blocks: shareList(before?.blocks ?? [], blocks),
+    blocks: shared,
     ...endOf(past),
     ...live?.end,
     ...(Number.isFinite(at) ? { at } : {}),
   }
-  return share(before, entry)
+  // Long answers are not compared letter by letter.
+  return before?.blocks === shared ? share(before, entry) : entry
 }
 
 const isPartial = (past: PastRun | undefined): boolean => {

@@ -79,8 +79,9 @@ export const lostLink = (url: string, why: string): RuntimeError =>
 const frameIn = (data: unknown): ServerFrame | undefined => {
   if (typeof data !== 'string') return undefined
   try {
-    const frame: unknown = JSON.parse(data)
-    return typeof frame === 'object' && frame !== null && 'type' in frame ? (frame as ServerFrame) : undefined
+    const frame = JSON.parse(data) as Partial<Record<string, unknown>> | null
+    const isFrame = typeof frame?.type === 'string' && typeof (frame.type === 'res' ? frame.id : (frame.event ?? '')) === 'string'
+    return isFrame ? (frame as ServerFrame) : undefined
   } catch {
     return undefined
   }

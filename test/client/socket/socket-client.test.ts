@@ -300,15 +300,19 @@ test('events without a session are heard by name, until nobody wants to', async 
   expect(ticks).toEqual([1])
 })
 
-test('what is no frame ends the link, what is one of a newer gateway is left aside', async () => {
-  await using gateway = await aSocketGateway()
-  const { client } = aClient(gateway)
-  await client.ready()
-  for (const peer of gateway.peers) peer.send('{"type":"novelty"}')
-  expect(await client.call('health', {})).toEqual({ ok: true })
+test.each(['hello', '1', 'null', '{"type":"res"}', '{"type":"event","event":7}'])(
+  '%s is no frame and ends the link, what is one of a newer gateway is left aside',
+  async (nonsense) => {
+    await using gateway = await aSocketGateway()
+    const { client } = aClient(gateway)
+    await client.ready()
+    for (const novelty of ['{"type":"novelty"}', '{"type":"event","event":"novelty"}', '{"type":"res","id":"late","ok":true}'])
+      for (const peer of gateway.peers) peer.send(novelty)
+    expect(await client.call('health', {})).toEqual({ ok: true })
 
-  for (const peer of gateway.peers) peer.send('hello')
+    for (const peer of gateway.peers) peer.send(nonsense)
 
-  await reaches(client, 'waiting')
-  expect(client.error).toMatchObject({ code: 'internal', hint: 'is it a Statecast node?' })
-})
+    await reaches(client, 'waiting')
+    expect(client.error).toMatchObject({ code: 'internal', hint: 'is it a Statecast node?' })
+  },
+)
