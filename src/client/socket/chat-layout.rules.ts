@@ -42,9 +42,9 @@ export const laidOut = (view: ChatView): ChatView => {
   }
 
   const entries = withPast(facts, groups)
-  const latest = sending.sort(byTime)
-  for (const { entry } of latest) entries.push(entry)
-  const coming = running?.runId ?? latest.at(-1)?.id
+  sending.sort(byTime)
+  for (const { entry } of sending) entries.push(entry)
+  const coming = running?.runId ?? sending[0]?.id
   if (coming !== undefined && !facts.answers.has(coming)) entries.push(emptyAnswer(coming))
   const shared = entries.map((entry, place) =>
     entry.type === 'answer' && entry.blocks.length === 0 ? share(sameKey(view.entries, entry, place), entry) : entry,
@@ -111,7 +111,7 @@ const withPast = (facts: Facts, groups: Map<string, Group>): ViewEntry[] => {
 
 /** A run that was stopped, or had nothing to say, before anybody saw anything of it. */
 const hasContent = (entry: ViewEntry): boolean =>
-  entry.type !== 'answer' || entry.blocks.length > 0 || entry.state === 'running' || entry.error !== undefined
+  entry.type !== 'answer' || entry.blocks.length > 0 || entry.state === 'running' || entry.state === 'failed'
 
 const inOrder = (waiting: LiveUser[], queue: readonly string[]): LiveUser[] => {
   const places = new Map(queue.map((id, place) => [id, place]))
@@ -131,13 +131,14 @@ const emptyAnswer = (runId: string): AnswerEntry => ({ type: 'answer', key: `ans
 
 type Status = WaitingMessage['status'] | 'said'
 
-const waits: Record<string, Status> = { queued: 'queued', collected: 'collected', steered: 'steered' }
+const waits: readonly string[] = ['queued', 'collected', 'steered']
 const isQueued = (status: Status): boolean => status === 'queued' || status === 'collected'
 
 /** What the session says of it is newer than what its sender was told, and that than what he knows himself. */
 const statusOf = ({ event, answer, own }: LiveUser): Status => {
   const status = event?.status ?? answer?.status
-  return status === undefined ? (own?.state ?? 'said') : (waits[status] ?? 'said')
+  if (status === undefined) return own?.state ?? 'said'
+  return waits.includes(status) ? (status as Status) : 'said'
 }
 
 const waitingOf = (user: LiveUser): WaitingMessage => {

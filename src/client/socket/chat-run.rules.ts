@@ -38,6 +38,9 @@ const endOf = ({ model, usage, costUsd, durationMs, steps, stopReason, error, er
   definedOf({ model, usage, costUsd, durationMs, steps, stopReason, error, errorKind })
 
 type Content = Partial<Pick<LiveRun, 'content' | 'seq' | 'missing' | 'brokenTo'>>
+/** What comes later than so many others were left out does not come any more. */
+const gapsMax = 100
+
 /** What is left out was there before. */
 const contentAfter = (run: LiveRun, content: readonly ChatBlock[], { seq, from }: ChatEvent, whole: boolean): Content => {
   const broken: Content = { brokenTo: Math.max(run.brokenTo, run.seq, seq) }
@@ -48,7 +51,7 @@ const contentAfter = (run: LiveRun, content: readonly ChatBlock[], { seq, from }
   if (seq <= run.seq) return run.missing.some(([first, last]) => first <= seq && seq <= last) ? broken : {}
   const patched = run.brokenTo > 0 ? undefined : patch(run.content, content, from)
   if (!patched) return broken
-  return { content: patched, seq, missing: seq === run.seq + 1 ? run.missing : [...run.missing, [run.seq + 1, seq - 1]] }
+  return { content: patched, seq, missing: seq === run.seq + 1 ? run.missing : [...run.missing.slice(-gapsMax), [run.seq + 1, seq - 1]] }
 }
 
 const wordsOf = (block: ChatBlock | undefined): string | undefined =>

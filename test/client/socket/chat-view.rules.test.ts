@@ -45,6 +45,17 @@ describe('what is said here', () => {
     expect(lines(after)).toEqual(['user: hello', 'running:'])
   })
 
+  test('of two that are on their way the first is answered, and the other one waits for it', () => {
+    const view = aPage(said('u1', 'one', 1), said('u2', 'two', 2))
+    expect(lines(view)).toEqual(['sending: one', 'sending: two', 'running:'])
+
+    const after = fold([{ type: 'taken', id: 'u1', runId: 'u1', status: 'started' }], view)
+
+    expect(lines(after)).toEqual(['user: one', 'running:'])
+    expect(after.entries[1]).toBe(view.entries[2])
+    expect(after.waiting).toEqual([{ id: 'u2', status: 'sending', text: 'two' }])
+  })
+
   test('its answer takes the place of the empty one', () => {
     const before = aPage(said('u1', 'hello'))
     const after = fold([{ type: 'taken', id: 'u1', runId: 'u1', status: 'started' }, chat(1, [text('hi')])], before)
