@@ -10,6 +10,7 @@ import { typingMachine } from './chat/delivery/typing.machine.ts'
 import { deskMachine } from './chat/desk/desk.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
 import { followMachine } from './client/follow.machine.ts'
+import { socketMachine } from './client/socket/socket.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
 import { peerMachine } from './cluster/peer.machine.ts'
@@ -38,4 +39,5 @@ export const machines: Record<string, AnyStateMachine> = {
   errand: errandMachine,
   follow: followMachine,
   provider: providerMachine,
+  socket: socketMachine,
 }

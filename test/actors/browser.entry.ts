@@ -1,10 +1,11 @@
-/** What browser.test.ts bundles for a browser: every chart, what folds a journal, and a machine as a user writes one. Texts go in and come out. */
+/** What browser.test.ts bundles for a browser: every chart, what folds a journal, a client of a gateway, and a machine as a user writes one. Texts go in and come out. */
 import { assign, setup } from 'xstate'
 import { chart, machineSignature, registerMachine, replay, toMermaid } from '../../src/actors/index.ts'
 import { machines } from '../../src/all-machines.ts'
 import { deliveryMachine } from '../../src/chat/delivery/delivery.machine.ts'
 import { chatPublisher } from '../../src/chat/delivery/render.rules.ts'
 import { deskMachine } from '../../src/chat/desk/desk.machine.ts'
+import { type ChatAction, emptyView, socketClient, viewOf } from '../../src/client/socket/index.ts'
 import { partitionOf } from '../../src/contracts/placement.ts'
 import type { Address } from '../../src/contracts/subjects.ts'
 import type { Journal } from '../../src/contracts/transport.ts'
@@ -45,4 +46,17 @@ export const fold = async ({ kind, id }: Address, frames: readonly Bytes[]): Pro
   const read: Journal['read'] = async (_, from, { limit = Number.POSITIVE_INFINITY } = {}) =>
     frames.map((bytes, index) => ({ seq: index + 1, bytes: Uint8Array.from(bytes) })).slice(from - 1, from - 1 + limit)
   return JSON.stringify(await replay({ read } as Journal, { kind, id }, registerMachine(kind, all[kind as keyof typeof all])))
+}
+
+/** A page that connects, hears a session until something was said in it, and draws that. */
+export const watch = async (url: string, token: string, sessionKey: string): Promise<string> => {
+  const client = socketClient({ url, token, client: { name: 'page' } })
+  await client.ready()
+  let view = viewOf(emptyView(sessionKey), { type: 'connected' })
+  const drawn = Promise.withResolvers<string>()
+  client.subscribe(sessionKey, (heard: ChatAction) => {
+    view = viewOf(view, heard)
+    if (view.entries.length > 0) drawn.resolve(JSON.stringify(view.entries))
+  })
+  return drawn.promise.finally(() => client.close())
 }

@@ -6,6 +6,7 @@ import type { Address } from '../../src/contracts/subjects.ts'
 import type { FramePage } from '../../src/runtime/trace.ts'
 import type { Runtime } from '../../src/runtime.ts'
 import { testRuntime } from '../../src/testing/index.ts'
+import { aSocketGateway, token } from '../client/socket/a-socket-gateway.ts'
 import { story, work, worker } from '../runtime/harness.ts'
 import { linesMatching, repository } from '../tidy/sources.ts'
 import * as inNode from './browser.entry.ts'
@@ -20,7 +21,18 @@ let built: Awaited<ReturnType<typeof build>>
 beforeAll(async () => void (built = await build()))
 
 /** What every browser has and the language has not; nothing of Node. */
-const browserGlobals = { TextEncoder, TextDecoder, AbortController, structuredClone, queueMicrotask, setTimeout, clearTimeout, crypto }
+const browserGlobals = {
+  TextEncoder,
+  TextDecoder,
+  AbortController,
+  structuredClone,
+  queueMicrotask,
+  setTimeout,
+  clearTimeout,
+  crypto,
+  URL,
+  WebSocket,
+}
 
 type Entry = typeof inNode
 const inBrowser = (): Entry => {
@@ -33,7 +45,9 @@ test('the bundle is one file that asks for no module, and none of our files in i
 
   expect(built).toMatchObject({ imports: [], chunks: 1 })
   expect(built.code).not.toMatch(/['"`]node:|\brequire\(/)
-  expect(ours).toEqual(expect.arrayContaining(['src/actors/native.browser.ts', 'src/actors/journal/recovery.ts', 'src/all-machines.ts']))
+  expect(ours).toEqual(
+    expect.arrayContaining(['src/actors/native.browser.ts', 'src/actors/journal/recovery.ts', 'src/all-machines.ts', 'src/client/socket/index.ts']),
+  )
   expect(ours).not.toContain('src/actors/native.ts')
   expect(linesMatching(ours, /\bBuffer\.|\bprocess\.(?:env|pid|cwd|nextTick|hrtime|platform|versions)\b|\bsetImmediate\b|['"]node:/)).toEqual([])
 })
@@ -93,4 +107,19 @@ test('a journal that says something else is found out there as well', async () =
 
   expect(JSON.parse(await inBrowser().fold(lottery.address, [first, ...rest]))).toMatchObject({ verdict: 'different', difference: { seq: 1 } })
   await expect(inBrowser().fold(lottery.address, rest)).rejects.toMatchObject({ code: 'corrupt_at' })
+})
+
+test('a page connects to a gateway there, and draws a session', async () => {
+  await using gateway = await aSocketGateway()
+  const message = { role: 'assistant' as const, content: [{ type: 'text' as const, id: 'u1:1', text: 'hello' }], timestamp: 1 }
+  gateway.answers['chat.subscribe'] = ({ sessionKey }) => ({
+    sessionKey,
+    run: { runId: 'u1', sessionKey, seq: 1, state: 'delta', message },
+    tools: [],
+  })
+
+  const there = JSON.parse(await inBrowser().watch(gateway.url, token, 'main'))
+
+  expect(there).toMatchObject([{ type: 'answer', state: 'running', blocks: [{ type: 'text', text: 'hello' }] }])
+  expect(JSON.parse(await inNode.watch(gateway.url, token, 'main'))).toEqual(there)
 })

@@ -7,6 +7,7 @@ const eventOf = (content: ChatBlock[]): ChatEvent => ({
   runId: 'k1',
   sessionKey: 'main',
   seq: 1,
+  ids: ['k1'],
   state: 'delta',
   message: { role: 'assistant', content, timestamp: 1 },
 })

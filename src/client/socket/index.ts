@@ -1,0 +1,22 @@
+/** A conversation over the WebSocket of a gateway: in a browser as in Node, so nothing here is Node's own. */
+
+export type {
+  AnswerEntry,
+  ChatAction,
+  ChatView,
+  HistoryMessage,
+  NoticeEntry,
+  RunningRun,
+  SummaryEntry,
+  ToolCard,
+  UserEntry,
+  ViewBlock,
+  ViewEntry,
+  WaitingMessage,
+} from './chat-view.context.ts'
+export { emptyView } from './chat-view.context.ts'
+export { viewOf } from './chat-view.rules.ts'
+export type { SocketConstructor } from './link.ts'
+export type { Heard } from './listeners.ts'
+export type { Signals } from './signals.ts'
+export { type SessionSubscription, type SocketClient, type SocketClientOptions, type SocketStatus, socketClient } from './socket-client.ts'
