@@ -95,7 +95,7 @@ export type ChatEvent = {
   message?: { role: 'assistant'; content: ChatBlock[]; timestamp: number }
   from?: { block: number; offset: number }
   /** The messages that the run answers. */
-  ids: string[]
+  ids?: string[]
   /** With the end. */
   model?: string
   usage?: Usage
