@@ -67,7 +67,7 @@ const blockOf = (token: Token): BlockNode[] => {
     case 'html':
       return [{ type: 'paragraph', children: [{ type: 'text', text: token.raw.trimEnd() }] }]
     default:
-      return [{ type: 'paragraph', children: token.tokens ? inlinesOf(token.tokens) : [{ type: 'text', text: token.raw }] }]
+      return [{ type: 'paragraph', children: 'tokens' in token ? inlinesOf(token.tokens) : [{ type: 'text', text: token.raw }] }]
   }
 }
 
