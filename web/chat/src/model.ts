@@ -1,0 +1,177 @@
+/**
+ * What the page shows and what can be done on it. The page knows nothing else of the world: whoever mounts it brings a `ChatModel`. Names and values are those
+ * of `src/contracts/gateway.ts` wherever it has them.
+ *
+ * A view is read only, and whatever has not changed in the next one is the same object there, which is how the page knows what to draw again.
+ */
+import type { ErrorBody } from '../../../src/contracts/errors.ts'
+import type { ChatBlock, StateEvent, ToolEvent } from '../../../src/contracts/gateway.ts'
+import type { Usage } from '../../../src/contracts/message.ts'
+import type { ThinkingLevel } from '../../../src/contracts/settings.ts'
+import type { Approval } from '../../../src/contracts/turn.ts'
+
+export type { ErrorBody, ThinkingLevel }
+
+/** Times are ms since the epoch, by this machine's clock. */
+export type ChatView = {
+  connection: Connection
+  /** Newest first. */
+  conversations: readonly Conversation[]
+  current: Current
+  models: readonly ModelChoice[]
+  thinkingLevels: readonly ThinkingLevel[]
+}
+
+/** `lost`: it tries again by itself. `refused`: it does not, since it would be in vain. */
+export type Connection =
+  | { state: 'connecting' }
+  | { state: 'connected'; node?: string }
+  | { state: 'lost'; retryAt?: number }
+  | { state: 'refused'; error: ErrorBody }
+
+export type Conversation = {
+  key: string
+  title: string
+  /** The last thing that was said, plain. */
+  words?: string
+  at?: number
+  /** As `session.state` says it; left out while it is not known. */
+  state?: StateEvent['state']
+  /** Something waits for a person: a tool call to allow, or one in doubt. */
+  needsYou?: boolean
+  unread?: boolean
+}
+
+/** The conversation that is open. One that is new has a key before anything was said in it. */
+export type Current = {
+  key: string
+  title: string
+  /** Its history is being read; there may be entries all the same. */
+  loading: boolean
+  state?: StateEvent['state']
+  stateSince?: number
+  /** A run is going on: Stop makes sense, and a message joins or waits. */
+  running: boolean
+  /** Somebody has said stop, and it has not stopped yet. */
+  stopping: boolean
+  entries: readonly Entry[]
+  /** Said while it was running and not taken in yet, in their order. */
+  waiting: readonly Waiting[]
+  /** There is more before the first entry, and how much where it is known. */
+  earlier?: { count?: number; loading: boolean }
+  model?: string
+  /** Left out: the default of the agent. */
+  thinking?: ThinkingLevel
+  tokens?: number
+  window?: number
+  costUsd?: number
+}
+
+/** What stands in the log, in its order. Ids are unique in a conversation and never change. */
+export type Entry = Said | Answer | Notice
+
+/** `sending` until the server has it; `unsent` while there is no connection to send it by. */
+export type Said = { kind: 'said'; id: string; text: string; at?: number; state: 'sending' | 'unsent' | 'sent' }
+
+/** What came of a run. */
+export type Answer = {
+  kind: 'answer'
+  /** The run's. */
+  id: string
+  at?: number
+  blocks: readonly Block[]
+  /** `aborted`: stopped, what was said so far is kept. */
+  state: 'running' | 'final' | 'aborted' | 'error'
+  model?: string
+  usage?: Usage
+  costUsd?: number
+  durationMs?: number
+  stopReason?: string
+  error?: ErrorBody
+}
+
+/** Something the runtime says for itself, outside any answer. */
+export type Notice = { kind: 'notice'; id: string; text: string; at?: number }
+
+export type Block =
+  | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number })
+  | Extract<ChatBlock, { type: 'text' }>
+  | (Extract<ChatBlock, { type: 'joined' }> & { at?: number })
+  | ToolBlock
+  | AskBlock
+  /** The run went on after the process that ran it had ended. */
+  | { type: 'resumed'; id: string; at?: number; awayMs?: number }
+
+/** A tool call. `waiting`: announced and not begun, for example since a person is asked first. */
+export type ToolBlock = {
+  type: 'tool'
+  callId: string
+  name: string
+  state: 'waiting' | ToolEvent['state']
+  input?: unknown
+  progress?: unknown
+  output?: unknown
+  /** Why it failed or was skipped. */
+  message?: string
+  startedAt?: number
+  durationMs?: number
+}
+
+/** A person is asked about a tool call. It stands where the card of that call stands or would stand. */
+export type AskBlock = {
+  type: 'ask'
+  approval: Approval
+  since?: number
+  /** The answer is on its way. */
+  deciding?: Decision
+  decided?: { decision: Decision; by?: string; at?: number }
+}
+
+export type Decision = 'approve' | 'deny'
+
+/** `steer` joins the running turn at its next step, `followup` waits for its end. */
+export type SendMode = 'steer' | 'followup'
+
+export type Waiting = { id: string; text: string; mode: SendMode; at?: number; withdrawing?: boolean }
+
+export type ModelChoice = {
+  /** As `setModel` takes it. */
+  id: string
+  /** Whose it is, what it costs, how much it reads: a few words. */
+  detail?: string
+  /** Why it cannot be had now. */
+  unavailable?: string
+}
+
+/**
+ * Where the page gets its view from and where what a person does goes to. Promises reject with something that has an `ErrorBody`'s `code`, `message` and
+ * `hint`; the page shows it where it happened and keeps what was typed.
+ */
+export type ChatModel = {
+  view(): ChatView
+  /** Called after each change of the view; answers how to end it. */
+  subscribe(changed: () => void): () => void
+
+  /** Resolves once the server has it or it is kept to be sent later; the draft is cleared then and not before. `mode` counts only while a run goes on. */
+  send(text: string, options: { mode: SendMode }): Promise<void>
+  /** Ends the run; what it said is kept, and so is what waits. */
+  stop(): Promise<void>
+  /** The note is told to the model with a refusal. */
+  decide(approval: Approval, decision: Decision, note?: string): Promise<void>
+  /** `too-late`: it was taken in before. */
+  withdraw(id: string): Promise<'withdrawn' | 'too-late'>
+
+  open(key: string): void
+  newConversation(): void
+  rename(key: string, title: string): Promise<void>
+  remove(key: string): Promise<void>
+  /** From the next turn on. Null: the default of the agent. */
+  setModel(id: string | null): Promise<void>
+  setThinking(level: ThinkingLevel | null): Promise<void>
+  loadEarlier(): void
+  /** Does not wait for the next attempt to connect. */
+  reconnect(): void
+
+  /** The address where a conversation, or one run of it, can be looked into; left out where nothing is served there. */
+  inspector?(key: string, runId?: string): string
+}

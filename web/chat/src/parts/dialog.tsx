@@ -1,0 +1,37 @@
+/** A dialog of the browser's own, which keeps the focus within itself and gives it back. */
+import type { ComponentChildren } from 'preact'
+import { useEffect, useId, useRef } from 'preact/hooks'
+import { Icon } from './icons.tsx'
+
+type DialogProps = { title: string; kind: 'sheet' | 'question'; onClose(): void; children: ComponentChildren }
+
+export const Dialog = ({ title, kind, onClose, children }: DialogProps) => {
+  const dialog = useRef<HTMLDialogElement>(null)
+  const heading = useId()
+  useEffect(() => {
+    const element = dialog.current
+    element?.showModal()
+    return () => element?.close()
+  }, [])
+  return (
+    // biome-ignore lint/a11y/useKeyWithClickEvents: Esc does it for the keyboard
+    <dialog
+      class={kind}
+      ref={dialog}
+      aria-labelledby={heading}
+      onClose={onClose}
+      onClick={(event) => {
+        // What lies behind it is part of the element, and nothing in it.
+        if (event.target === dialog.current) onClose()
+      }}
+    >
+      <header>
+        <h2 id={heading}>{title}</h2>
+        <button type="button" class="icon" aria-label="Close" onClick={onClose}>
+          <Icon name="cross" />
+        </button>
+      </header>
+      <div class="inside">{children}</div>
+    </dialog>
+  )
+}

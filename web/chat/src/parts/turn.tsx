@@ -1,0 +1,237 @@
+/** A turn: what was said and what came of it, along the rail. */
+import type { ComponentChildren } from 'preact'
+import { useMemo, useState } from 'preact/hooks'
+import { useModel } from '../hooks.ts'
+import type { Answer, Block, Said } from '../model.ts'
+import { usePreferences } from '../preferences.ts'
+import { clockOf, spanOf, useOf } from '../rules/format.rules.ts'
+import { foldOf, textOfAnswer, type Turn } from '../rules/turns.rules.ts'
+import { Ask } from './ask.tsx'
+import { Copy } from './copy.tsx'
+import { Icon, Sign, type SignName } from './icons.tsx'
+import { Problem } from './problem.tsx'
+import { Prose } from './prose.tsx'
+import { ToolCard } from './tool-card.tsx'
+
+type TurnProps = { turn: Turn; conversation: string; last: boolean; onAgain(text: string): void }
+
+/** The same nodes as long as nothing of it has changed, however often the log is drawn. */
+export const TurnOf = ({ turn, conversation, last, onAgain }: TurnProps) =>
+  useMemo(() => <Drawn turn={turn} conversation={conversation} last={last} onAgain={onAgain} />, [turn, conversation, last])
+
+const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
+  const { answer } = turn
+  const live = answer?.state === 'running'
+  const waits = last && !answer && turn.said.some(({ state }) => state === 'sent')
+  const said = turn.said.map(({ text }) => text).join('\n\n')
+  return (
+    <article class={`turn${live || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
+      <h2 class="unseen">{turn.at === undefined ? 'A turn' : `Turn of ${clockOf(turn.at)}`}</h2>
+      {turn.said.map((message) => (
+        <SaidStep key={message.id} said={message} />
+      ))}
+      {answer?.blocks.map((block, index) => (
+        <BlockStep key={keyOf(block)} block={block} live={live} open={live && index === answer.blocks.length - 1} />
+      ))}
+      {(waits || (live && answer.blocks.length === 0)) && <Begun />}
+      {answer && answer.state !== 'running' && (
+        <End answer={answer} conversation={conversation} onAgain={said ? () => onAgain(said) : undefined} onGoOn={() => onAgain('Go on.')} />
+      )}
+      {turn.notices.map((notice) => (
+        <Step key={notice.id} sign={<Sign name="aside" />}>
+          <aside class="notice">{notice.text}</aside>
+        </Step>
+      ))}
+    </article>
+  )
+}
+
+const keyOf = (block: Block): string => {
+  if (block.type === 'tool') return `tool ${block.callId}`
+  return block.type === 'ask' ? `ask ${block.approval.callId} ${block.approval.attempt}` : `${block.type} ${block.id}`
+}
+
+const Step = ({ sign, kind = '', children }: { sign?: ComponentChildren; kind?: string; children: ComponentChildren }) => (
+  <div class={`step ${kind}`}>
+    {sign}
+    {children}
+  </div>
+)
+
+/** Taken in, and nothing has been said yet. */
+const Begun = () => (
+  <Step sign={<Sign name="thinking" />}>
+    <p class="begun">Begun</p>
+  </Step>
+)
+
+const SaidStep = ({ said }: { said: Said }) => (
+  <Step kind={`said-step ${said.state}`} sign={<Sign name="first" />}>
+    <SaidText text={said.text} />
+    <p class="meta">
+      <span>You{said.at === undefined ? '' : `, ${clockOf(said.at)}`}</span>
+      {said.state === 'sending' && <span>sending…</span>}
+      {said.state === 'unsent' && <span class="waits">Not sent yet</span>}
+    </p>
+  </Step>
+)
+
+const SaidText = ({ text }: { text: string }) => {
+  const [all, show] = useState(false)
+  const fold = foldOf(text)
+  return (
+    <div class="said">
+      <div class="words">{fold && !all ? fold.head : text}</div>
+      {fold && (
+        <button type="button" class="link" aria-expanded={all} onClick={() => show(!all)}>
+          {all ? 'Show less' : 'Show all'}
+        </button>
+      )}
+    </div>
+  )
+}
+
+const toolSign = { waiting: '', running: 'run', done: '', error: 'fail', skipped: '' } as const
+
+const BlockStep = ({ block, live, open }: { block: Block; live: boolean; open: boolean }) => {
+  switch (block.type) {
+    case 'text':
+      return block.text.trim() === '' ? null : (
+        <Step>
+          <Prose text={block.text} live={open} />
+        </Step>
+      )
+    case 'thinking':
+      return (
+        <Step sign={<Sign name="thinking" tone={open ? 'run' : ''} />}>
+          <Thinking text={block.thinking} durationMs={block.durationMs} open={open} />
+        </Step>
+      )
+    case 'tool':
+      return (
+        <Step kind="card-step" sign={<Sign name={block.state === 'error' ? 'tool-failed' : 'tool'} tone={toolSign[block.state]} />}>
+          <ToolCard call={block} />
+        </Step>
+      )
+    case 'ask':
+      return (
+        <Step kind={block.decided ? '' : 'card-step'} sign={<Sign name="choice" tone={block.decided ? '' : block.approval.why === 'in_doubt' ? 'doubt' : 'wait'} />}>
+          <Ask ask={block} />
+        </Step>
+      )
+    case 'joined':
+      return (
+        <Step kind="joined">
+          <svg class="merge" viewBox="0 0 28 34" aria-hidden="true">
+            <path d="M27 14C11 14 1.5 18 1.5 34" />
+          </svg>
+          <SaidText text={block.text} />
+          <p class="meta">
+            <span>You{block.at === undefined ? '' : `, ${clockOf(block.at)}`}</span>
+            <span>joined the {live ? 'running ' : ''}turn here</span>
+          </p>
+        </Step>
+      )
+    case 'resumed':
+      return (
+        <Step kind="gap" sign={<Sign name="history" />}>
+          <p class="resumed">
+            <span>Continued after a restart</span>
+            <span class="fine num">
+              {[block.at === undefined ? undefined : clockOf(block.at), block.awayMs === undefined ? undefined : `away for ${spanOf(block.awayMs)}`]
+                .filter(Boolean)
+                .join(', ')}
+            </span>
+          </p>
+        </Step>
+      )
+  }
+}
+
+const Thinking = ({ text, durationMs, open }: { text: string; durationMs: number | undefined; open: boolean }) => {
+  const { preferences } = usePreferences()
+  const [chosen, choose] = useState<boolean>()
+  const unfolded = chosen ?? preferences.openThinking
+  const name = open ? 'Thinking…' : durationMs === undefined ? 'Thought' : `Thought for ${spanOf(durationMs)}`
+  return (
+    <div class="thinking">
+      <button type="button" class="fold" aria-expanded={unfolded} onClick={() => choose(!unfolded)}>
+        <Icon name="chevron" />
+        {name}
+      </button>
+      {unfolded && (
+        <div class="inner">
+          <Prose text={text} live={open} />
+        </div>
+      )}
+    </div>
+  )
+}
+
+const ends: Record<Exclude<Answer['state'], 'running'>, SignName> = { final: 'completed', aborted: 'stopped', error: 'failed' }
+
+type EndProps = { answer: Answer; conversation: string; onAgain: (() => void) | undefined; onGoOn(): void }
+
+const End = ({ answer, conversation, onAgain, onGoOn }: EndProps) => {
+  const model = useModel()
+  const { preferences } = usePreferences()
+  if (answer.state === 'running') return null
+  const text = textOfAnswer(answer)
+  const use = preferences.showUse ? useOf(answer) : ''
+  const cut = answer.state === 'final' ? cutBy[answer.stopReason ?? ''] : undefined
+  const isBudget = answer.error?.code.startsWith('budget_')
+  return (
+    <>
+      {answer.state === 'error' && (
+        <Step kind="card-step" sign={<Sign name="failed" tone="fail" />}>
+          <Problem error={answer.error ?? { message: 'The turn failed' }}>
+            {isBudget ? (
+              <button type="button" class="button" onClick={onGoOn}>
+                Go on
+              </button>
+            ) : (
+              onAgain && (
+                <button type="button" class="button" onClick={onAgain}>
+                  <Icon name="again" />
+                  Try again
+                </button>
+              )
+            )}
+          </Problem>
+        </Step>
+      )}
+      {(answer.state !== 'error' || text !== '') && (
+        <Step kind="end-step" sign={answer.state === 'error' ? undefined : <Sign name={ends[answer.state]} />}>
+          <div class="end">
+            {answer.state === 'aborted' && <span>Stopped. {text === '' ? '' : 'What was said is kept.'}</span>}
+            {cut && <span>{cut}</span>}
+            {use && <span class="num">{use}</span>}
+            <span class="does">
+              {answer.state === 'aborted' && (
+                <button type="button" class="link" onClick={onGoOn}>
+                  Go on
+                </button>
+              )}
+              {text !== '' && <Copy text={text} />}
+              {onAgain && answer.state === 'final' && (
+                <button type="button" class="link" title="Says the same once more" onClick={onAgain}>
+                  <Icon name="again" />
+                  Again
+                </button>
+              )}
+              {model.inspector && (
+                <a class="link" href={model.inspector(conversation, answer.id)} title="Look into this turn">
+                  <Icon name="why" />
+                  Why?
+                </a>
+              )}
+            </span>
+          </div>
+        </Step>
+      )}
+    </>
+  )
+}
+
+/** Ends that leave something out. */
+const cutBy: Record<string, string> = { length: 'The model reached its longest answer.', 'content-filter': 'The provider cut the answer off.' }
