@@ -41,6 +41,7 @@ export class SessionFeed {
   readonly #idle: () => void
   #following: Following | undefined
   #over = false
+  #doing = { name: '', runId: '', at: 0 }
   /** Looking something up takes a moment; what is told afterwards waits for it. */
   #work: Promise<void> = Promise.resolve()
 
@@ -192,8 +193,11 @@ export class SessionFeed {
     }
   }
 
-  #state(name: string, runId: string, timestamp: number): void {
-    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp })
+  /** What it is doing, where that has changed; of two of one moment the later one has the later time. */
+  #state(name: string, runId: string, at: number): void {
+    if (this.#doing.name === name && this.#doing.runId === runId) return
+    this.#doing = { name, runId, at: Math.max(at, this.#doing.at + 1) }
+    this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp: this.#doing.at })
   }
 
   async #tellMessage({ id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>, timestamp: number): Promise<void> {
@@ -239,7 +243,7 @@ export class SessionFeed {
     const another = event.index === 0 && view.blocks.length > 0
     if (view.delta(event)) following.pace.send({ type: 'changed' })
     if (another) this.#do(() => this.#showCaughtUp(following))
-    if (event.kind === 'text' && event.index === 0) this.#state('answering', event.runId, this.#now())
+    this.#state(event.kind === 'text' ? 'answering' : 'thinking', event.runId, this.#now())
   }
 
   #of(runId: string): Following | undefined {
@@ -293,7 +297,7 @@ export class SessionFeed {
     following?.pace.stop()
     if (this.#following === following) this.#following = undefined
     this.#tell('chat', view.end(output, at))
-    this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: at })
+    this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
     if (this.isIdle) this.#idle()
   }
 }

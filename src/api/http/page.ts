@@ -39,5 +39,5 @@ export const pageRoutes = (): Hono => {
     : () => {
         throw new RuntimeError('not_found', 'the web chat has not been built', { hint: 'run npm run build:web, then start this node anew' })
       }
-  return routes.get('/', files).get('/assets/*', files)
+  return routes.get('/', files).get('/assets/*', files).get('/looks.js', files).get('/icon.svg', files)
 }

@@ -17,7 +17,14 @@ export const Head = ({ current, listOpen, onList, onRemove, onSettings, onRefuse
   const inspector = model.inspector?.(current.key)
   return (
     <header class="head">
-      <button type="button" class="icon menu-button" aria-label="Conversations" aria-expanded={listOpen} aria-controls="conversations" onClick={onList}>
+      <button
+        type="button"
+        class="icon menu-button"
+        aria-label="Conversations"
+        aria-expanded={listOpen}
+        aria-controls="conversations"
+        onClick={onList}
+      >
         <Icon name="menu" />
       </button>
       <div class="who">

@@ -5,7 +5,7 @@ import { useModel } from '../hooks.ts'
 import type { Answer, Block, Said } from '../model.ts'
 import { usePreferences } from '../preferences.ts'
 import { clockOf, spanOf, useOf } from '../rules/format.rules.ts'
-import { foldOf, textOfAnswer, type Turn } from '../rules/turns.rules.ts'
+import { foldOf, type Turn, textOfAnswer } from '../rules/turns.rules.ts'
 import { Ask } from './ask.tsx'
 import { Copy } from './copy.tsx'
 import { Icon, Sign, type SignName } from './icons.tsx'
@@ -115,7 +115,10 @@ const BlockStep = ({ block, live, open }: { block: Block; live: boolean; open: b
       )
     case 'ask':
       return (
-        <Step kind={block.decided ? '' : 'card-step'} sign={<Sign name="choice" tone={block.decided ? '' : block.approval.why === 'in_doubt' ? 'doubt' : 'wait'} />}>
+        <Step
+          kind={block.decided ? '' : 'card-step'}
+          sign={<Sign name="choice" tone={block.decided ? '' : block.approval.why === 'in_doubt' ? 'doubt' : 'wait'} />}
+        >
           <Ask ask={block} />
         </Step>
       )

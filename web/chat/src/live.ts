@@ -1,0 +1,228 @@
+/** The model of the page that talks to a node: one socket, one conversation that is open, and the list of all. */
+import { type SocketClient, socketClient } from '../../../src/client/socket/index.ts'
+import { definedOf } from '../../../src/contracts/defined.ts'
+import { errorBody } from '../../../src/contracts/errors.ts'
+import type { Agents, Listed, Models } from './live/commands.ts'
+import { ConversationLive } from './live/conversation.ts'
+import type { ChatModel, ChatView, Connection, Conversation, Current, ModelChoice, ThinkingLevel } from './model.ts'
+import { Shown } from './rules/shown.rules.ts'
+import { keep, kept } from './storage.ts'
+
+/** ms after which the list is read again while the page is looked at: other conversations tell nothing of themselves. */
+const listMs = 5_000
+const thinkingLevels: readonly ThinkingLevel[] = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh']
+/** What a conversation is called that has said nothing yet. */
+const newTitle = 'New conversation'
+
+const keyInAddress = (): string | undefined => {
+  const [, key] = /^#\/(.+)$/.exec(location.hash) ?? []
+  try {
+    return key === undefined ? undefined : decodeURIComponent(key)
+  } catch {
+    return undefined
+  }
+}
+
+class LiveModel implements ChatModel {
+  readonly #client: SocketClient
+  readonly #listeners = new Set<() => void>()
+  readonly #shown = new Shown()
+  #wake: () => void = () => undefined
+  #open: ConversationLive
+  #listed: Listed['sessions'] = []
+  #models: readonly ModelChoice[] = []
+  #defaultModel: string | undefined
+  #wasConnected = false
+  #view: ChatView | undefined
+  #told = false
+
+  constructor({ url, token }: { url: string; token: string }) {
+    this.#client = socketClient({
+      url,
+      token,
+      client: { name: 'statecast-web' },
+      signals: (wake) => {
+        this.#wake = wake
+        const look = () => document.visibilityState === 'visible' && wake()
+        document.addEventListener('visibilitychange', look)
+        addEventListener('online', wake)
+        return () => {
+          document.removeEventListener('visibilitychange', look)
+          removeEventListener('online', wake)
+        }
+      },
+    })
+    this.#open = this.#conversation(keyInAddress() ?? kept('open') ?? 'main')
+    this.#client.onStatus((status) => {
+      if (status === 'ready') {
+        this.#wasConnected = true
+        this.#open.connected()
+        void this.#readLists()
+      } else if (this.#open.known.connected) this.#open.disconnected()
+      this.#change()
+    })
+    addEventListener('hashchange', () => {
+      const key = keyInAddress()
+      if (key !== undefined && key !== this.#open.key) this.open(key)
+    })
+    setInterval(() => document.visibilityState === 'visible' && this.#client.status === 'ready' && void this.#readList(), listMs)
+  }
+
+  // ---- the view
+
+  view(): ChatView {
+    this.#view ??= {
+      connection: this.#connection(),
+      conversations: this.#conversations(),
+      current: this.#current(),
+      models: this.#models,
+      thinkingLevels,
+    }
+    return this.#view
+  }
+
+  subscribe(changed: () => void): () => void {
+    this.#listeners.add(changed)
+    return () => this.#listeners.delete(changed)
+  }
+
+  /** Whatever changes within one task is drawn once. */
+  #change(): void {
+    this.#view = undefined
+    if (this.#told) return
+    this.#told = true
+    queueMicrotask(() => {
+      this.#told = false
+      for (const listener of this.#listeners) listener()
+    })
+  }
+
+  #connection(): Connection {
+    const { status, welcome, error } = this.#client
+    if (status === 'ready') return { state: 'connected', ...definedOf({ node: welcome?.server.node }) }
+    if (status === 'refused') return { state: 'refused', error: errorBody(error) }
+    return this.#wasConnected || status === 'waiting' ? { state: 'lost' } : { state: 'connecting' }
+  }
+
+  #conversations(): Conversation[] {
+    return this.#listed.map(({ key, title, last, lastRole, at, busy, waiting }) => {
+      const isOpen = key === this.#open.key
+      const live = isOpen ? this.#open.known.run?.state : undefined
+      const state = live ?? (waiting > 0 ? 'running.awaiting-input' : busy ? 'running' : undefined)
+      const seenAt = Number(kept(`seen.${key}`) ?? 0)
+      return {
+        key,
+        title: title ?? key,
+        at,
+        ...definedOf({ words: last, state }),
+        ...(waiting > 0 ? { needsYou: true } : {}),
+        ...(!isOpen && lastRole === 'assistant' && at > seenAt ? { unread: true } : {}),
+      }
+    })
+  }
+
+  #current(): Current {
+    const { key, known, viewed, chosen, deciding, stopping, stateSince, mayHaveEarlier, loadingEarlier } = this.#open
+    const { toggles, tokens, spent } = viewed?.record ?? {}
+    const row = this.#listed.find((one) => one.key === key)
+    return {
+      key,
+      title: row?.title ?? (row === undefined ? newTitle : key),
+      loading: known.history === 'wanted' && known.entries.length === 0,
+      running: known.run !== null,
+      stopping: stopping !== undefined && stopping === known.run?.runId,
+      entries: this.#shown.entries(known, deciding),
+      waiting: this.#shown.waiting(known),
+      ...(mayHaveEarlier ? { earlier: { loading: loadingEarlier } } : {}),
+      ...definedOf({
+        state: known.run === null ? undefined : (known.run.state ?? 'running'),
+        stateSince: known.run === null ? undefined : stateSince,
+        model: chosen.model ?? toggles?.model ?? this.#defaultModel,
+        thinking: chosen.thinking ?? toggles?.thinking,
+        tokens: tokens?.total,
+        window: tokens?.window,
+        costUsd: spent !== undefined && spent.costUsd > 0 ? spent.costUsd : undefined,
+      }),
+    }
+  }
+
+  // ---- what is read
+
+  #conversation(key: string): ConversationLive {
+    keep('open', key)
+    const conversation: ConversationLive = new ConversationLive(this.#client, key, () => {
+      if (this.#open !== conversation && this.#open !== undefined) return
+      this.#change()
+    })
+    return conversation
+  }
+
+  async #readLists(): Promise<void> {
+    const [models, agents] = await Promise.all([
+      this.#client.call<Models>('models.list', {}).catch(() => undefined),
+      this.#client.call<Agents>('agents.list', {}).catch(() => undefined),
+      this.#readList(),
+    ])
+    if (models)
+      this.#models = models.models.map(({ ref, available, why }) => ({ id: ref, ...(available ? {} : { unavailable: why ?? 'not available' }) }))
+    this.#defaultModel = agents?.agents.find((agent) => agent.default)?.model ?? models?.default
+    this.#change()
+  }
+
+  async #readList(): Promise<void> {
+    try {
+      const { sessions } = await this.#client.call<Listed>('sessions.list', { details: true })
+      if (JSON.stringify(sessions) === JSON.stringify(this.#listed)) return
+      this.#listed = sessions
+      keep(`seen.${this.#open.key}`, String(Date.now()))
+      this.#change()
+    } catch {
+      // It is read again soon, and the connection says for itself that it is gone.
+    }
+  }
+
+  // ---- what a person does
+
+  async send(text: string, { mode }: { mode: 'steer' | 'followup' }): Promise<void> {
+    await this.#open.say(text, mode)
+    void this.#readList()
+  }
+
+  stop = (): Promise<void> => this.#open.stop()
+  decide: ChatModel['decide'] = (approval, decision, note) => this.#open.decide(approval, decision, note)
+  withdraw: ChatModel['withdraw'] = (id) => this.#open.withdraw(id)
+  setModel: ChatModel['setModel'] = (model) => this.#open.configure({ model })
+  setThinking: ChatModel['setThinking'] = (thinking) => this.#open.configure({ thinking })
+  loadEarlier = (): void => this.#open.loadEarlier()
+
+  open(key: string): void {
+    if (key === this.#open.key) return
+    keep(`seen.${this.#open.key}`, String(Date.now()))
+    this.#open.close()
+    this.#open = this.#conversation(key)
+    history.replaceState(null, '', `#/${encodeURIComponent(key)}`)
+    this.#change()
+  }
+
+  newConversation(): void {
+    this.open(`agent:main:web:${crypto.randomUUID()}`)
+  }
+
+  async rename(key: string, title: string): Promise<void> {
+    await this.#client.call('sessions.configure', { sessionKey: key, toggles: { title: title.trim() === '' ? null : title } })
+    await this.#readList()
+  }
+
+  async remove(key: string): Promise<void> {
+    await this.#client.call('sessions.delete', { sessionKey: key })
+    keep(`seen.${key}`, '')
+    if (key === this.#open.key) this.newConversation()
+    await this.#readList()
+  }
+
+  reconnect(): void {
+    this.#wake()
+  }
+}
+
+export const liveModel = (where: { url: string; token: string }): ChatModel => new LiveModel(where)

@@ -1,0 +1,225 @@
+/** One conversation that is open: what is heard of it, what is read of it, and what is said in it. */
+import {
+  type ChatAction,
+  emptyView,
+  type HistoryMessage,
+  type ChatView as Known,
+  type SessionSubscription,
+  type SocketClient,
+  viewOf,
+} from '../../../../src/client/socket/index.ts'
+import { definedOf } from '../../../../src/contracts/defined.ts'
+import { isRuntimeError } from '../../../../src/contracts/errors.ts'
+import type { Approval } from '../../../../src/contracts/turn.ts'
+import type { Decision, SendMode, ThinkingLevel } from '../model.ts'
+import type { History, Viewed } from './commands.ts'
+
+/** Messages that are read first, and how many more each time that is asked for earlier ones. */
+const firstMax = 60
+const moreMax = 200
+const allMax = 1_000
+
+type Settings = { model?: string | undefined; thinking?: ThinkingLevel | undefined }
+
+export class ConversationLive {
+  readonly key: string
+  known: Known
+  /** Of the session, when it was looked at last; undefined while there is none. */
+  viewed: Viewed | undefined
+  /** Chosen before there was a session to keep it. */
+  chosen: Settings = {}
+  deciding = new Map<string, Decision>()
+  stopping: string | undefined
+  stateSince: number | undefined
+  loadingEarlier = false
+  mayHaveEarlier = false
+  readonly #client: SocketClient
+  readonly #changed: () => void
+  readonly #subscription: SessionSubscription
+  #limit = firstMax
+  #reading = false
+
+  /** @param changed called after each change of what is known */
+  constructor(client: SocketClient, key: string, changed: () => void) {
+    this.key = key
+    this.#client = client
+    this.#changed = changed
+    this.known = emptyView(key)
+    this.#subscription = client.subscribe(key, (heard) => this.#take(heard))
+    if (client.status === 'ready') this.connected()
+  }
+
+  close(): void {
+    this.#subscription.off()
+  }
+
+  connected(): void {
+    this.#take({ type: 'connected' })
+    for (const { id, status, text = '' } of this.known.waiting) if (status === 'unsent') void this.#send(id, text, 'steer').catch(() => undefined)
+  }
+
+  disconnected(): void {
+    this.#take({ type: 'disconnected' })
+  }
+
+  async say(text: string, mode: SendMode): Promise<void> {
+    const id = crypto.randomUUID()
+    this.#take({ type: 'said', id, text, at: Date.now() })
+    if (this.known.connected) await this.#send(id, text, mode)
+  }
+
+  async stop(): Promise<void> {
+    const { run } = this.known
+    if (run === null) return
+    this.stopping = run.runId
+    this.#changed()
+    try {
+      await this.#client.call('chat.abort', { sessionKey: this.key, runId: run.runId })
+    } catch (error) {
+      this.stopping = undefined
+      this.#changed()
+      throw error
+    }
+  }
+
+  async decide({ callId, inputHash, attempt }: Approval, decision: Decision, note?: string): Promise<void> {
+    this.deciding = new Map(this.deciding).set(callId, decision)
+    this.#changed()
+    try {
+      await this.#client.call('approvals.resolve', { sessionKey: this.key, callId, inputHash, attempt, decision, by: 'web', ...definedOf({ note }) })
+    } finally {
+      this.deciding = new Map([...this.deciding].filter(([id]) => id !== callId))
+      this.#changed()
+    }
+  }
+
+  async withdraw(id: string): Promise<'withdrawn' | 'too-late'> {
+    const message = this.known.waiting.find((one) => one.id === id)
+    // What joins the turn that runs is part of it: to stop it would be to stop the turn.
+    if (message === undefined || message.status === 'steered') return 'too-late'
+    if (message.status === 'unsent') {
+      this.#take({ type: 'withdrawn', id })
+      return 'withdrawn'
+    }
+    const { aborted } = await this.#client.call<{ aborted: boolean }>('chat.abort', { sessionKey: this.key, runId: id })
+    await this.#look()
+    return aborted ? 'withdrawn' : 'too-late'
+  }
+
+  async configure(settings: { model?: string | null; thinking?: ThinkingLevel | null; title?: string }): Promise<void> {
+    if (this.viewed === undefined) {
+      const { model, thinking } = settings
+      this.chosen = {
+        ...this.chosen,
+        ...(model === undefined ? {} : { model: model ?? undefined }),
+        ...(thinking === undefined ? {} : { thinking: thinking ?? undefined }),
+      }
+      this.#changed()
+      return
+    }
+    await this.#client.call('sessions.configure', { sessionKey: this.key, toggles: settings })
+    await this.#look()
+  }
+
+  loadEarlier(): void {
+    if (this.loadingEarlier || !this.mayHaveEarlier) return
+    this.#limit = Math.min(allMax, this.#limit + moreMax)
+    this.loadingEarlier = true
+    this.#changed()
+    void this.#read()
+  }
+
+  /** Reads anew what nobody tells: settings, costs, what waits. */
+  async #look(): Promise<void> {
+    const { life } = this.known
+    try {
+      const viewed = await this.#client.call<Viewed>('sessions.get', { sessionKey: this.key })
+      this.viewed = viewed
+      const { queued, run, approvals } = viewed
+      this.#take({ type: 'looked', sessionKey: this.key, life, queued, run, approvals })
+    } catch (error) {
+      if (isRuntimeError(error) && error.code === 'not_found') this.viewed = undefined
+    }
+    this.#changed()
+  }
+
+  #take(action: ChatAction): void {
+    const before = this.known
+    this.known = viewOf(before, action)
+    if (this.known.stale && !before.stale) this.#subscription.refresh()
+    if (this.known.connected && this.known.history === 'wanted') void this.#read()
+    if (this.known.run?.state !== before.run?.state) this.stateSince = Date.now()
+    if (before.run !== null && this.known.run?.runId !== before.run.runId) {
+      this.stopping = undefined
+      if (this.known.connected) void this.#look()
+    }
+    this.#changed()
+  }
+
+  async #read(): Promise<void> {
+    if (this.#reading) return
+    this.#reading = true
+    const { life } = this.known
+    try {
+      const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: this.#limit, details: true })
+      this.mayHaveEarlier = answer.messages.length >= this.#limit && this.#limit < allMax
+      this.#take({ type: 'opened', sessionKey: this.key, life, messages: withEnds(answer) })
+      await this.#look()
+      for (const { id, text } of answer.waiting) this.#tellText(id, text)
+    } catch (error) {
+      // Nothing was said in it yet.
+      if (isRuntimeError(error) && error.code === 'not_found') this.#take({ type: 'opened', sessionKey: this.key, life, messages: [] })
+    } finally {
+      this.#reading = false
+      this.loadingEarlier = false
+      this.#changed()
+    }
+    // What happened meanwhile made another reading necessary.
+    if (this.known.connected && this.known.history === 'wanted' && this.known.life !== life) void this.#read()
+  }
+
+  /** Of what waits only the id was known. */
+  #tellText(id: string, text: string): void {
+    const waiting = this.known.waiting.find((message) => message.id === id)
+    if (waiting?.text !== undefined || waiting === undefined) return
+    const status = waiting.status === 'steered' ? ('steered' as const) : ('queued' as const)
+    const payload = { sessionKey: this.key, id, runId: '', status, text, timestamp: 0 }
+    this.#take({ type: 'event', frame: { type: 'event', event: 'session.message', payload } })
+  }
+
+  async #send(id: string, text: string, mode: SendMode): Promise<void> {
+    const { model, thinking } = this.chosen
+    const isFirst = this.viewed === undefined
+    try {
+      const answer = await this.#client.call<{ status: string; runId: string }>('chat.send', {
+        sessionKey: this.key,
+        message: text,
+        idempotencyKey: id,
+        queueMode: mode,
+        ...definedOf({ model, thinking }),
+      })
+      this.#take({ type: 'taken', id, ...answer })
+      if (isFirst) await this.#look()
+      if (isFirst && (model !== undefined || thinking !== undefined)) {
+        this.chosen = {}
+        await this.configure(definedOf({ model, thinking }))
+      }
+    } catch (error) {
+      this.#take({ type: 'refused', id, error })
+      if (isRuntimeError(error) && error.retryable) return
+      this.#take({ type: 'withdrawn', id })
+      throw error
+    }
+  }
+}
+
+/** Each answer with what its run has used. */
+const withEnds = ({ messages, runs }: History): HistoryMessage[] => {
+  const ends = new Map(runs.flatMap(({ answerId, ...end }) => (answerId === null ? [] : [[answerId, end]])))
+  return messages.map((message) => {
+    const end = message.role === 'assistant' ? ends.get(message.id) : undefined
+    if (end === undefined) return message
+    const { model, usage, costUsd, durationMs } = end
+    return { ...message, model, usage, ...definedOf({ costUsd, durationMs }) }
+  })
+}
