@@ -1,6 +1,7 @@
 /** The list that the docs and the command line draw. */
 import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
+import { answerMachine } from './api/ui-stream/answer.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
 import { typingMachine } from './chat/delivery/typing.machine.ts'
@@ -31,5 +32,6 @@ export const machines: Record<string, AnyStateMachine> = {
   peer: peerMachine,
   prompt: promptMachine,
   follow: followMachine,
+  answer: answerMachine,
   provider: providerMachine,
 }

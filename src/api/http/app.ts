@@ -10,6 +10,8 @@ import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
+import { uiStream } from '../ui-stream/index.ts'
+import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
 import { type Caller, callerOf, checkHost } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
@@ -38,8 +40,8 @@ type Bindings = { incoming?: { socket: Socket } }
 type Env = { Bindings: Bindings; Variables: { caller: Caller } }
 
 const bodyBytesMax = 1024 * 1024
-/** Read and thrown away beyond that: who is still sending would not see the answer. */
-const discardBytesMax = 16 * 1024 * 1024
+/** `useChat` sends all of its conversation with each message. */
+const conversationBytesMax = 8 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork = new Set<CommandName>(['chat.send', 'actors.send', 'actors.revive', 'sessions.reset', 'sessions.compact', 'sessions.delete'])
@@ -72,7 +74,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, /healthz, /readyz',
+      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, POST /api/chat, /healthz, /readyz',
     })
   })
 
@@ -90,15 +92,16 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
     if (socket) more.trust?.(socket)
     await next()
   })
+  const admit = (): void => {
+    if (draining.aborted) throw shuttingDown()
+  }
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
-    if (draining.aborted && isCommand(name) && beginsWork.has(name)) throw shuttingDown()
-    return json(200, (await runtime().command(name, parseBody(await textOf(context.req.raw)))) ?? null)
+    if (isCommand(name) && beginsWork.has(name)) admit()
+    return json(200, (await runtime().command(name, await bodyOf(context.req.raw, bodyBytesMax))) ?? null)
   })
-  const stream = (context: Context<Env>, key: string): Response => {
-    // Nobody would read it, nor hang up.
-    if (context.req.raw.method === 'HEAD')
-      return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+  /** Counts an open stream. @returns how it is counted no longer @throws RuntimeError rate_limited */
+  const enter = (context: Context<Env>): (() => void) => {
     const { client, token } = context.get('caller')
     const owners = [
       [`token ${token}`, limits.streamsPerTokenMax],
@@ -112,42 +115,22 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
           data: { retryAfter: 5 },
         })
     for (const [owner] of owners) streams.add(owner, 1)
-    return eventStream(runtime, { context, key, closing, clock }, () => {
+    return () => {
       for (const [owner] of owners) streams.add(owner, -1)
-    })
+    }
+  }
+  const stream = (context: Context<Env>, key: string): Response => {
+    // Nobody would read it, nor hang up.
+    if (context.req.raw.method === 'HEAD')
+      return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
+    return eventStream(runtime, { context, key, closing, clock }, enter(context))
   }
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
+
+  const ui = uiStream({ runtime, clock, closing, enter, admit })
+  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))
+  app.get('/api/chat/:id/stream', (context) => ui.resume(context, context.req.param('id')))
   return app
-}
-
-/** @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
-const textOf = async ({ body }: Request): Promise<string> => {
-  const chunks: Uint8Array[] = []
-  let sizeBytes = 0
-  try {
-    for await (const chunk of body ?? []) {
-      sizeBytes += chunk.length
-      if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
-      else if (sizeBytes > discardBytesMax) break
-    }
-  } catch (cause) {
-    throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
-  }
-  if (sizeBytes > bodyBytesMax) throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
-  try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
-  } catch (cause) {
-    throw new RuntimeError('bad_request', 'the body is not UTF-8', { cause, hint: 'send JSON as UTF-8' })
-  }
-}
-
-const parseBody = (text: string): unknown => {
-  if (text.trim() === '') return {}
-  try {
-    return JSON.parse(text)
-  } catch (cause) {
-    throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
-  }
 }

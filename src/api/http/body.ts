@@ -1,0 +1,37 @@
+/** The JSON that a client posts. */
+import { RuntimeError } from '../../contracts/errors.ts'
+
+/** Read and thrown away beyond what is taken: who is still sending would not see the answer. */
+const discardBytesMax = 16 * 1024 * 1024
+
+/** @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
+const textOf = async ({ body }: Request, bytesMax: number): Promise<string> => {
+  const chunks: Uint8Array[] = []
+  let sizeBytes = 0
+  try {
+    for await (const chunk of body ?? []) {
+      sizeBytes += chunk.length
+      if (sizeBytes <= bytesMax) chunks.push(chunk)
+      else if (sizeBytes > discardBytesMax) break
+    }
+  } catch (cause) {
+    throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
+  }
+  if (sizeBytes > bytesMax) throw new RuntimeError('too_large', `a request may have ${bytesMax} bytes`, { hint: 'send less at a time' })
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+  } catch (cause) {
+    throw new RuntimeError('bad_request', 'the body is not UTF-8', { cause, hint: 'send JSON as UTF-8' })
+  }
+}
+
+/** @param bytesMax of the body @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
+export const bodyOf = async (request: Request, bytesMax: number): Promise<unknown> => {
+  const text = await textOf(request, bytesMax)
+  if (text.trim() === '') return {}
+  try {
+    return JSON.parse(text)
+  } catch (cause) {
+    throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
+  }
+}
