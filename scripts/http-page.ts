@@ -25,6 +25,8 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | \`POST /rpc/:command\` | a JSON object, at most 1 MiB; an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
 | \`GET /sessions/:key/events\` | \`Last-Event-ID\` | the output of a session as [server-sent events](#events) |
 | \`GET /events\` | \`?sessionKey=\`, \`Last-Event-ID\` | the same, for the keys \`.\` and \`..\`, which no path can name |
+| \`POST /api/chat\` | what \`useChat\` of the AI SDK posts, at most 8 MiB | the answer as [a UI message stream](ui-stream.md) |
+| \`GET /api/chat/:id/stream\` | | the answer that is being made, from its beginning; 204 where none is |
 
 ## Access
 
@@ -39,7 +41,7 @@ How much a client may take up is bounded (\`src/api/http/limits.ts\`):
 | what | bound | beyond it |
 | --- | --- | --- |
 | wrong or missing tokens of one address | ${limits.wrongTokensMax} at once, then one every ${limits.wrongTokenMs / 1000} s | 429 \`rate_limited\` with \`Retry-After\` |
-| event streams with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
+| streams with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
 | connections of one address that have not shown the right token | ${limits.strangersPerAddressMax} | the oldest of them is closed |
 | connections in all | ${limits.connectionsMax} | the oldest one without the right token is closed, or the new one |
 | time for the headers of a request, for all of it | ${limits.headersMs / 1000} s, ${limits.requestMs / 1000} s | 408, and the connection is closed |

@@ -35,7 +35,7 @@ export class AnswerParts {
   #next = 0
   #settled = 0
   readonly #texts = { text: new ShownText(), reasoning: new ShownText() }
-  readonly #calls = new Map<string, { state: CallState; approval?: string }>()
+  readonly #calls = new Map<string, { state: CallState; toolName: string; input: unknown; approval?: string }>()
 
   constructor(id: string, runId?: string) {
     this.id = id
@@ -114,7 +114,7 @@ export class AnswerParts {
     const parts = [
       ...this.#start({ runId: outcome.runId, ids: outcome.ids, model: outcome.model }),
       // The session itself has answered.
-      ...(this.#answers === 0 ? this.#show('text', this.#texts.text.settle(replied.join('\n\n'))) : []),
+      ...(status === 'completed' && this.#answers === 0 ? this.#show('text', this.#texts.text.settle(replied.join('\n\n'))) : []),
       ...this.#close(),
       ...[...this.#calls].flatMap(([callId, { state }]) => (state === 'over' ? [] : [failed(callId, 'it ended with its turn')])),
       ...this.#finishStep(),
@@ -141,7 +141,10 @@ export class AnswerParts {
     this.#begun = true
     this.runId = runId
     this.ids = ids
-    return [{ type: 'start', messageId: messageIdOf(runId), messageMetadata: { runId } }, ...during('running', definedOf({ model: model || undefined }))]
+    return [
+      { type: 'start', messageId: messageIdOf(runId), messageMetadata: { runId } },
+      ...during('running', definedOf({ model: model || undefined })),
+    ]
   }
 
   #delta({ attempt, index, count = 1, kind, text }: Said['delta']): UiPart[] {
@@ -192,7 +195,7 @@ export class AnswerParts {
   /** A call has to be known to readers before anything is said of it. */
   #know(toolCallId: string, toolName: string, input: unknown): UiPart[] {
     if (this.#calls.has(toolCallId)) return []
-    this.#calls.set(toolCallId, { state: 'asked' })
+    this.#calls.set(toolCallId, { state: 'asked', toolName, input: input ?? null })
     return [...this.#close(), ...this.#beginStep(), { type: 'tool-input-available', toolCallId, toolName, input: input ?? null }]
   }
 
@@ -221,11 +224,13 @@ export class AnswerParts {
     return [...parts, { type: 'tool-approval-request', approvalId, toolCallId: approval.callId }]
   }
 
+  /** Readers who did not decide take the question away; a refusal is the end of the call and follows at once. */
   #decide({ callId, decision }: Said['decided']): UiPart[] {
     const call = this.#calls.get(callId)
-    if (call?.state !== 'waiting' || call.approval === undefined) return []
+    if (call?.state !== 'waiting') return []
     call.state = 'working'
-    return [{ type: 'tool-approval-response', approvalId: call.approval, approved: decision === 'approve' }]
+    const { toolName, input } = call
+    return decision === 'approve' ? [{ type: 'tool-input-available', toolCallId: callId, toolName, input }] : []
   }
 }
 

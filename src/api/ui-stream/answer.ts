@@ -25,7 +25,7 @@ const lastPart = 999_999_999
 export type Recorded = { id: string; runId?: string; listening?: Feed; from?: number }
 
 /** @property asked approvals that the reader has: it goes on behind them @property decided calls that do not wait any more, though it may not have been heard yet */
-export type ReadOptions = { asked?: readonly string[]; decided?: readonly string[]; signal: AbortSignal }
+type ReadOptions = { asked?: readonly string[]; decided?: readonly string[]; signal: AbortSignal }
 
 export type Reading = { parts: AsyncIterable<UiPart>; close(): void }
 
@@ -104,7 +104,8 @@ export class Answer {
         }
         const snapshot = this.#actor.getSnapshot()
         if (snapshot.status !== 'active') return
-        if (snapshot.matches({ recording: 'paused' }) && !this.#fold.waiting.some((callId) => decided.includes(callId))) return yield* this.#fold.pause()
+        if (snapshot.matches({ recording: 'paused' }) && !this.#fold.waiting.some((callId) => decided.includes(callId)))
+          return yield* this.#fold.pause()
         await this.#more.promise
       }
     } finally {

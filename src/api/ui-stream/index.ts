@@ -1,2 +1,2 @@
 /** Answers as the UI message streams of the AI SDK. */
-export { type UiDoor, uiStream } from './ui-stream.ts'
+export { uiStream } from './ui-stream.ts'

@@ -20,10 +20,10 @@ const Body = z.looseObject({
   messages: z.array(z.unknown()).min(1),
   trigger: z.string(),
   messageId: z.string().nullish(),
-  agent: z.unknown(),
-  model: z.unknown(),
-  thinking: z.unknown(),
-  queueMode: z.unknown(),
+  agent: z.unknown().optional(),
+  model: z.unknown().optional(),
+  thinking: z.unknown().optional(),
+  queueMode: z.unknown().optional(),
 })
 
 /** As a tool part of an assistant's message holds it once a person has decided. */
@@ -31,7 +31,7 @@ const Approval = z.looseObject({ id: z.string(), approved: z.boolean().optional(
 
 export type Decision = Question & { approvalId: string; decision: 'approve' | 'deny'; note?: string }
 
-export type UiRequest =
+type UiRequest =
   | { kind: 'message'; message: CommandInput<'chat.send'> & { idempotencyKey: string } }
   /** @property asked what the client has been asked in this answer: it has all that was streamed up to the last of them */
   | { kind: 'decisions'; sessionKey: string; runId: string; decisions: Decision[]; asked: string[] }
@@ -50,7 +50,11 @@ export const readRequest = (body: unknown): UiRequest => {
   const newest = messageAt(messages.at(-1), place)
   if (newest.role === 'assistant') return { kind: 'decisions', sessionKey, ...decisionsIn(newest, place) }
   if (newest.role !== 'user')
-    throw refuse(`a message of the role '${newest.role.slice(0, 40)}' is not taken`, `${place}.role`, 'instructions are those of the agent: send user messages')
+    throw refuse(
+      `a message of the role '${newest.role.slice(0, 40)}' is not taken`,
+      `${place}.role`,
+      'instructions are those of the agent: send user messages',
+    )
   if (messageId === newest.id)
     throw cannot('a message cannot be changed: the agent has read it', 'messageId', 'send what you want to say now as a new message')
   const more = definedOf({ agent, model, thinking, queueMode }) as Partial<CommandInput<'chat.send'>>
@@ -68,7 +72,11 @@ const textOf = ({ parts }: Message, place: string): string => {
   const texts = parts.map((part, index) => {
     const field = `${place}.parts.${index}`
     if (part.type !== 'text')
-      throw cannot(`parts of the type '${part.type.slice(0, 40)}' are not taken`, field, 'files and images cannot be sent yet: put what matters into the text')
+      throw cannot(
+        `parts of the type '${part.type.slice(0, 40)}' are not taken`,
+        field,
+        'files and images cannot be sent yet: put what matters into the text',
+      )
     if (typeof part.text !== 'string') throw refuse('a text part needs a text', `${field}.text`)
     return part.text
   })
@@ -91,11 +99,21 @@ const decisionsIn = ({ parts }: Message, place: string): { runId: string; decisi
     if (data.approved === undefined) throw refuse('a decision needs `approved`', `${field}.approved`)
     if ((data.reason?.length ?? 0) > noteMax)
       throw new RuntimeError('too_large', `a reason may have ${noteMax} characters`, { field: `${field}.reason`, hint: 'say it in fewer words' })
-    decisions.push({ ...question, approvalId: data.id, decision: data.approved ? 'approve' : 'deny', ...definedOf({ note: data.reason || undefined }) })
+    decisions.push({
+      ...question,
+      approvalId: data.id,
+      decision: data.approved ? 'approve' : 'deny',
+      ...definedOf({ note: data.reason || undefined }),
+    })
   }
   const [first] = decisions
   if (!first)
-    throw refuse('the newest message is an answer without a decision', place, 'end with a user message, or with an answer in which approvals were responded to')
-  if (decisions.some(({ runId }) => runId !== first.runId)) throw refuse('these approvals are of several answers', place, 'decide about one at a time')
+    throw refuse(
+      'the newest message is an answer without a decision',
+      place,
+      'end with a user message, or with an answer in which approvals were responded to',
+    )
+  if (decisions.some(({ runId }) => runId !== first.runId))
+    throw refuse('these approvals are of several answers', place, 'decide about one at a time')
   return { runId: first.runId, decisions, asked: asked.filter((id) => parseApproval(id)?.runId === first.runId) }
 }

@@ -1,4 +1,7 @@
-/** What `useChat` of the AI SDK reads, one part a line of the stream: those that its versions 5 to 7 know, with no field that they do not. */
+/**
+ * What `useChat` of the AI SDK reads, one part a line of the stream: those that its versions 6 and 7 know, with no field that they do not. Version 6 ends a stream
+ * at the first part that it does not know, and has no `tool-approval-response`.
+ */
 
 /** @property state what goes on beside the answer */
 export type UiState = {
@@ -14,7 +17,6 @@ export type UiPart =
   | { type: 'text-delta' | 'reasoning-delta'; id: string; delta: string }
   | { type: 'tool-input-available'; toolCallId: string; toolName: string; input: unknown }
   | { type: 'tool-approval-request'; approvalId: string; toolCallId: string }
-  | { type: 'tool-approval-response'; approvalId: string; approved: boolean }
   | { type: 'tool-output-available'; toolCallId: string; output: unknown }
   | { type: 'tool-output-error'; toolCallId: string; errorText: string }
   | { type: 'tool-output-denied'; toolCallId: string }

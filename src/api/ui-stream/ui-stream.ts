@@ -11,7 +11,7 @@ import { readRequest } from './request.rules.ts'
 import type { UiPart } from './ui-part.ts'
 
 /** @property enter counts an open stream @returns how it is counted no longer @property admit refuses new work @property closing aborts when streams have to end */
-export type UiDoor = {
+type UiDoor = {
   runtime: () => Runtime
   clock: Clock
   closing: AbortSignal

@@ -2,8 +2,8 @@
 import { AbstractChat, type ChatInit, type ChatState, DefaultChatTransport, type UIMessage } from 'ai'
 import { afterEach } from 'vitest'
 import { z } from 'zod'
-import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
 import type { GatewayLimits } from '../../../src/api/http/limits.ts'
+import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
 import type { ModelResponse } from '../../../src/contracts/model.ts'
 import { agent, createRuntime, type Runtime, type RuntimeOptions, tool } from '../../../src/index.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
@@ -39,7 +39,15 @@ export const penModel = () => {
     { onDelta, signal }: { onDelta: (delta: { kind: 'text' | 'reasoning'; text: string }) => void; signal: AbortSignal },
   ): Promise<ModelResponse> => {
     const done = Promise.withResolvers<ModelResponse>()
-    const response: ModelResponse = { text: '', reasoning: '', calls: [], usage: { ...noUsage, inputTokens: 3, outputTokens: 4 }, finish: 'stop', model: 'test/pen', partial: false }
+    const response: ModelResponse = {
+      text: '',
+      reasoning: '',
+      calls: [],
+      usage: { ...noUsage, inputTokens: 3, outputTokens: 4 },
+      finish: 'stop',
+      model: 'test/pen',
+      partial: false,
+    }
     signal.addEventListener('abort', () => done.resolve({ ...response, partial: true }))
     const last = messages.at(-1)
     const pen: Pen = {
@@ -48,7 +56,7 @@ export const penModel = () => {
         response[kind] += text
         onDelta({ kind, text })
       },
-      call: (name, input = {}) => void response.calls.push({ callId: `c${response.calls.length + 1}`, name, input }),
+      call: (name, input = {}) => void response.calls.push({ callId: `c${response.calls.length + 1}`, name, input: JSON.stringify(input) }),
       end: (changes) => done.resolve({ ...response, finish: response.calls.length > 0 ? 'tool-calls' : 'stop', ...changes }),
       fail: done.reject,
     }
@@ -61,7 +69,13 @@ export const penModel = () => {
     const pen = waiting.shift()
     return pen ? Promise.resolve(pen) : new Promise((resolve) => void takers.push(resolve))
   }
-  return { model: { ref: 'test/pen', call }, next, get waiting() { return waiting.length } }
+  return {
+    model: { ref: 'test/pen', call },
+    next,
+    get waiting() {
+      return waiting.length
+    },
+  }
 }
 
 export const danger = (execute: () => unknown = () => 'done') =>

@@ -25,11 +25,7 @@ test('an answer is shown while it is written, with its reasoning, and says at th
   expect(web.lastMessage).toMatchObject({
     role: 'assistant',
     id: `${web.messages[0]?.id}:answer`,
-    parts: [
-      { type: 'step-start' },
-      { type: 'reasoning', text: 'hm', state: 'done' },
-      { type: 'text', text: 'Hello there.', state: 'done' },
-    ],
+    parts: [{ type: 'step-start' }, { type: 'reasoning', text: 'hm', state: 'done' }, { type: 'text', text: 'Hello there.', state: 'done' }],
     metadata: { model: 'test/pen', steps: 1, usage: { inputTokens: 3, outputTokens: 4 } },
   })
 })
