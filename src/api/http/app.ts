@@ -8,14 +8,17 @@ import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { systemClock } from '../../runtime/index.ts'
+import { systemClock, version } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
 import { uiStream } from '../ui-stream/index.ts'
 import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
 import { type Caller, callerOf, checkHost } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
+import { familiesOf } from './metrics.rules.ts'
+import { prometheusText, prometheusType } from './prometheus.rules.ts'
 import { Counts, Throttle } from './throttle.ts'
+import { RequestCounts } from './traffic.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -33,6 +36,8 @@ export type GatewayOptions = {
   clock?: Clock
   /** Told of the connection on which the right token was shown. */
   trust?: (socket: Socket) => void
+  /** How many connections are open. */
+  connections?: () => number
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
@@ -56,6 +61,8 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   const { clock = systemClock } = more
   const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
   const streams = new Counts()
+  const requests = new RequestCounts()
+  let openStreams = 0
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
@@ -74,16 +81,20 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, POST /api/chat, /healthz, /readyz',
+      hint: 'POST /rpc/<command>, GET /sessions/<key>/events, POST /api/chat, /metrics, /healthz, /readyz',
     })
   })
 
+  app.use(requests.count)
   app.use(checkHost(host))
   app.get('/healthz', () => json(200, { status: 'ok' }))
-  app.get('/readyz', async () => {
+  const healthNow = async () => {
     const health = await runtime().health()
-    const ready = health.ready && !draining.aborted
-    return json(ready ? 200 : 503, { ...health, ready, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) })
+    return { ...health, ready: health.ready && !draining.aborted, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) }
+  }
+  app.get('/readyz', async () => {
+    const health = await healthNow()
+    return json(health.ready ? 200 : 503, health)
   })
 
   app.use(async (context, next) => {
@@ -115,7 +126,9 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
           data: { retryAfter: 5 },
         })
     for (const [owner] of owners) streams.add(owner, 1)
+    openStreams++
     return () => {
+      openStreams--
       for (const [owner] of owners) streams.add(owner, -1)
     }
   }
@@ -128,6 +141,12 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, ...m
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
+
+  app.get('/metrics', async () => {
+    const traffic = { requests: requests.all, streams: openStreams, connections: more.connections?.() }
+    const figures = { version, health: await healthNow(), metrics: runtime().metrics(), traffic }
+    return new Response(prometheusText(familiesOf(figures)), { headers: { 'content-type': prometheusType, 'cache-control': 'no-store' } })
+  })
 
   const ui = uiStream({ runtime, clock, closing, enter, admit })
   app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))

@@ -27,7 +27,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   const closing = new AbortController()
   let connections: Connections | undefined
   const trust = (socket: Socket) => connections?.trust(socket)
-  const app = gatewayApp({ ...options, draining: draining.signal, closing: closing.signal, trust })
+  const app = gatewayApp({ ...options, draining: draining.signal, closing: closing.signal, trust, connections: () => connections?.count ?? 0 })
   // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
   const serverOptions = {
     headersTimeout: limits.headersMs,
