@@ -37,16 +37,16 @@ export class Answers {
     }
   }
 
-  /** The answer that is being made in a session; undefined where none is. */
+  /** The answer that is being made in a session, or is next; undefined where none is. */
   async running(sessionKey: string): Promise<Answer | undefined> {
     const session = this.#runtime().session(sessionKey)
     const view = await this.#view(session).catch((error: unknown) => {
       if (!isRuntimeError(error) || error.code !== 'not_found') throw error
       return undefined
     })
-    if (!view?.run || view.quarantine) return undefined
-    const { runId } = view.run
-    return this.#find(session, runId) ?? this.#record(session, { id: runId, runId })
+    const id = view?.run?.runId ?? view?.queued[0]
+    if (id === undefined || view?.quarantine) return undefined
+    return this.#find(session, id) ?? this.#record(session, view?.run ? { id, runId: id } : { id })
   }
 
   /** Decides about calls that wait. What somebody else has decided before stays as it is. @throws RuntimeError not_found, conflict */

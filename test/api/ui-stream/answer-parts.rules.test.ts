@@ -1,5 +1,6 @@
 /** What was heard of an answer, and what the journal holds of it, as the parts that a client takes. */
 import { readUIMessageStream, type UIMessageChunk } from 'ai'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AnswerParts } from '../../../src/api/ui-stream/answer-parts.rules.ts'
 import type { UiPart } from '../../../src/api/ui-stream/ui-part.ts'
@@ -143,4 +144,48 @@ test('a call whose end was not heard is over with its turn', async () => {
   const { parts, start } = begun()
   const all = [...start, ...parts.answer(answer(1, '', ['a'])), ...parts.end(outcome({ status: 'cancelled' }))]
   expect(await messageOf(all)).toEqual(['step-start', 'tool-step output-error'])
+})
+
+test('whatever is lost, repeated or cut short on its way, a client can take the stream, and has the whole of each call', async () => {
+  const call = fc.record({
+    text: fc.string({ minLength: 1, maxLength: 12, unit: fc.constantFrom('a', 'b', ' ') }),
+    tools: fc.nat(2),
+    attempts: fc.integer({ min: 1, max: 3 }),
+  })
+  const fate = fc.array(fc.constantFrom('heard', 'heard', 'heard', 'lost', 'twice'), { minLength: 60, maxLength: 60 })
+  await fc.assert(
+    fc.asyncProperty(fc.array(call, { minLength: 1, maxLength: 4 }), fate, async (calls, fates) => {
+      const { parts, start } = begun()
+      const all = [...start]
+      let at = 0
+      const say = (event: { type: string }) => {
+        const how = fates[at++ % fates.length]
+        for (let n = how === 'lost' ? 0 : how === 'twice' ? 2 : 1; n > 0; n--) all.push(...parts.take(event))
+      }
+      let attempt = 0
+      for (const [number, { text, tools, attempts }] of calls.entries()) {
+        for (let tried = 1; tried <= attempts; tried++) {
+          attempt++
+          // One that fails has said some of it.
+          const said = tried < attempts ? text.slice(0, (text.length * tried) / attempts) : text
+          for (const [index, letter] of [...said].entries()) say(delta(letter, index, attempt))
+        }
+        const ids = Array.from({ length: tools }, (_, n) => `${number}:${n}`)
+        all.push(...parts.answer(answer(attempt, text, ids)))
+        for (const id of ids) {
+          say(tool(id, 'requested'))
+          say(approval(id))
+          say({ type: 'decided', runId: 'u1', callId: id, decision: 'approve' } as { type: string })
+          say(tool(id, 'completed', { output: 1 }))
+        }
+      }
+      all.push(...parts.end(outcome()))
+
+      const texts = (await messageOf(all)).flatMap((part: string) => (part.startsWith('text: ') ? [part.slice(6).replace(/\s+/g, ' ').trim()] : []))
+      const whole = calls.map(({ text }) => text.replace(/\s+/g, ' ').trim()).filter((text) => text !== '')
+      expect(texts.filter((text: string) => text !== '')).toEqual(whole)
+      expect(all.filter(({ type }) => type === 'start-step')).toHaveLength(all.filter(({ type }) => type === 'finish-step').length)
+    }),
+    { numRuns: 300 },
+  )
 })

@@ -338,6 +338,37 @@ test('a message that is sent again is not answered again: it gets the answer tha
   expect((await runtime.session('main').history()).filter(({ role }) => role === 'user')).toHaveLength(1)
 })
 
+test('of the same message sent twice at once, one is answered, and both senders get its answer', async () => {
+  const { pen, post, runtime } = await aNode()
+  const both = [post(said('go')), post(said('go'))]
+  const answer = await pen.next()
+  answer.write('Once.')
+  answer.end()
+
+  for (const response of both) expect((await partsIn(await response)).flatMap(({ delta }) => delta ?? []).join('')).toBe('Once.')
+  expect(pen.waiting).toBe(0)
+  expect(await runtime.session('main').history()).toHaveLength(2)
+})
+
+test('a message that waits for others of its sender is resumed, too', async () => {
+  const { pen, chat, post } = await aNode()
+  const first = post(said('one', 'u1'))
+  const answer = await pen.next()
+  const waiting = post({ ...said('two', 'u2'), queueMode: 'followup' })
+  await waiting
+  answer.end({ text: 'First.' })
+  await partsIn(await first)
+  const web = chat()
+
+  const resumed = web.resumeStream()
+  const second = await pen.next()
+  second.write('Second.')
+  second.end()
+  await resumed
+
+  expect(web.texts).toEqual(['Second.'])
+})
+
 test('two readers of one answer get the same parts', async () => {
   const { pen, post, resume } = await aNode()
   const asked = post(said('go'))
