@@ -30,47 +30,43 @@ const broken: UiPart = { type: 'error', errorText: 'this node is shutting down; 
 
 export const uiStream = (door: UiDoor) => {
   const answers = new Answers(door.runtime)
+  const write = (context: Context, { parts, close }: Reading, over: AbortController, leave: () => void): Response => {
+    for (const [name, value] of Object.entries(headers)) context.header(name, value)
+    return stream(context, async (out) => {
+      const end = () => over.abort()
+      // Whoever hangs up does not stop the answer.
+      out.onAbort(end)
+      door.closing.addEventListener('abort', end)
+      if (door.closing.aborted) end()
+      const stopHeart = heartbeat(out, door.clock)
+      const say = (part: UiPart) => out.write(`data: ${JSON.stringify(part)}\n\n`)
+      try {
+        // Each waits until the one before is on its way.
+        for await (const part of parts) await say(part)
+        if (out.aborted) return
+        if (over.signal.aborted) await say(broken)
+        await out.write('data: [DONE]\n\n')
+      } finally {
+        stopHeart()
+        door.closing.removeEventListener('abort', end)
+        close()
+        leave()
+      }
+    })
+  }
   /** @param begin opens the answer: what it throws is answered with a status */
   const answerWith = async (context: Context, begin: (signal: AbortSignal) => Promise<Reading | undefined>): Promise<Response> => {
     const leave = door.enter(context)
     const over = new AbortController()
     try {
       const reading = await begin(over.signal)
-      if (reading) return write(context, reading, over)
+      if (reading) return write(context, reading, over, leave)
     } catch (error) {
       leave()
       throw error
     }
     leave()
     return new Response(null, { status: 204 })
-
-    function write(to: Context, { parts, close }: Reading, stop: AbortController): Response {
-      for (const [name, value] of Object.entries(headers)) to.header(name, value)
-      return stream(to, async (out) => {
-        const end = () => stop.abort()
-        // Whoever hangs up does not stop the answer.
-        out.onAbort(end)
-        door.closing.addEventListener('abort', end)
-        if (door.closing.aborted) end()
-        const stopHeart = heartbeat(out, door.clock)
-        const say = (part: UiPart) => out.write(`data: ${JSON.stringify(part)}\n\n`)
-        try {
-          // Each waits until the one before is on its way.
-          for await (const part of parts) {
-            if (out.aborted) break
-            await say(part)
-          }
-          if (out.aborted) return
-          if (stop.signal.aborted) await say(broken)
-          await out.write('data: [DONE]\n\n')
-        } finally {
-          stopHeart()
-          door.closing.removeEventListener('abort', end)
-          close()
-          leave()
-        }
-      })
-    }
   }
 
   return {

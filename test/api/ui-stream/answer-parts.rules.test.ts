@@ -168,7 +168,7 @@ test('whatever is lost, repeated or cut short on its way, a client can take the 
           attempt++
           // One that fails has said some of it.
           const said = tried < attempts ? text.slice(0, (text.length * tried) / attempts) : text
-          for (const [index, letter] of [...said].entries()) say(delta(letter, index, attempt))
+          for (const [index, letter] of said.split('').entries()) say(delta(letter, index, attempt))
         }
         const ids = Array.from({ length: tools }, (_, n) => `${number}:${n}`)
         all.push(...parts.answer(answer(attempt, text, ids)))
