@@ -1,16 +1,17 @@
 /** Records one answer for any number of readers, each of whom reads it from its beginning: the effects of the chart. */
 
 import { createActor, fromPromise } from 'xstate'
-import { actorClock } from '../../contracts/environment.ts'
+import { actorClock, type Clock } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
-import { type Feed, type Outcome, partsOf, type Runtime, type Session, type SessionView, type TracePage } from '../../runtime/index.ts'
+import type { Feed, Outcome, Runtime, Session, SessionView, TracePage } from '../../runtime/index.ts'
 import type { EventPage } from '../events-read.ts'
+import { acceptedAt } from './accepted-at.ts'
 import { answerMachine } from './answer.machine.ts'
 import { AnswerParts } from './answer-parts.rules.ts'
-import { saidBy } from './said-by.rules.ts'
+import { saidBy } from './trace.rules.ts'
 import type { UiPart } from './ui-part.ts'
 
 /** ms for which the outcome is waited for before it is looked whether something was missed. */
@@ -42,14 +43,18 @@ export class Answer {
   readonly #actor
 
   /** @param over called when it is not recorded any more */
-  constructor(runtime: Runtime, session: Session, { id, runId, listening, from }: Recorded, over: (answer: Answer) => void) {
+  constructor(
+    { runtime, session, clock }: { runtime: Runtime; session: Session; clock: Clock },
+    { id, runId, listening, from }: Recorded,
+    over: (answer: Answer) => void,
+  ) {
     this.#runtime = runtime
     this.#session = session
     this.#fold = new AnswerParts(id, runId)
     this.#listening = listening
     this.#next = from
     const machine = answerMachine.provide({ actors: { record: fromPromise(({ signal }) => this.#record(signal)) } })
-    this.#actor = createActor(machine, { clock: actorClock(partsOf(runtime).environment.clock) })
+    this.#actor = createActor(machine, { clock: actorClock(clock) })
     this.#actor.subscribe({
       next: () => this.#wake(),
       complete: () => {
@@ -115,7 +120,7 @@ export class Answer {
 
   async #record(signal: AbortSignal): Promise<void> {
     const { address } = this.#session
-    this.#next ??= (await partsOf(this.#runtime).directory.seqOf(address, this.#fold.id)) ?? 1
+    this.#next ??= await acceptedAt(this.#runtime, this.#session, this.#fold.id)
     const from = this.#next
     const { events, end, stop } = this.#listening ?? this.#runtime.events(address, `${from - 1}.${lastPart}`)
     signal.addEventListener('abort', stop)

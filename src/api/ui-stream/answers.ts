@@ -1,6 +1,8 @@
 /** The answers that are made while somebody reads them, or may come back to do so: what the model has said so far stands nowhere else. */
 
 import type { CommandInput } from '../../contracts/commands.ts'
+import { definedOf } from '../../contracts/defined.ts'
+import type { Clock } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { Outcome, Runtime, Session, SessionView } from '../../runtime/index.ts'
 import { Answer, type Recorded } from './answer.ts'
@@ -16,8 +18,11 @@ export class Answers {
   /** In the order in which they began. */
   readonly #live = new Map<Answer, string>()
 
-  constructor(runtime: () => Runtime) {
+  readonly #clock: Clock
+
+  constructor(runtime: () => Runtime, clock: Clock) {
     this.#runtime = runtime
+    this.#clock = clock
   }
 
   /** Says something. @returns its answer; of a message that was said before, the one that it got @throws RuntimeError as `chat.send` does */
@@ -30,7 +35,7 @@ export class Answers {
       const { id, runId, status, seq, duplicate } = await runtime.command<Accepted>('chat.send', message)
       if (!duplicate && status !== 'steered') return this.#record(session, { id, listening, from: seq })
       listening.stop()
-      return await this.of(session, duplicate ? id : runId)
+      return duplicate ? await this.of(session, id, seq) : await this.of(session, runId)
     } catch (error) {
       listening.stop()
       throw error
@@ -59,12 +64,17 @@ export class Answers {
         })
   }
 
-  /** The answer to a message, or of a run, that was accepted at some time. @throws RuntimeError not_found */
-  async of(session: Session, id: string): Promise<Answer> {
+  /**
+   * The answer to a message, or of a run, that was accepted at some time.
+   * @param seq the commit that accepted it, where that is known @throws RuntimeError not_found
+   */
+  async of(session: Session, id: string, seq?: number): Promise<Answer> {
     const known = this.#find(session, id)
     if (known) return known
     const runId = await this.#runOf(session, id)
-    return this.#find(session, runId ?? id) ?? this.#record(session, runId === undefined ? { id } : { id: runId, runId })
+    // What it joined was accepted before.
+    const from = runId === undefined || runId === id ? seq : undefined
+    return this.#find(session, runId ?? id) ?? this.#record(session, { id: runId ?? id, ...definedOf({ runId, from }) })
   }
 
   /** @returns undefined for a message that waits for its turn @throws RuntimeError not_found */
@@ -93,7 +103,7 @@ export class Answers {
           this.#live.delete(answer)
           break
         }
-    const answer = new Answer(this.#runtime(), session, recorded, (over) => this.#live.delete(over))
+    const answer = new Answer({ runtime: this.#runtime(), session, clock: this.#clock }, recorded, (over) => this.#live.delete(over))
     this.#live.set(answer, session.key)
     return answer
   }

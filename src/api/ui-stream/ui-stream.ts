@@ -29,7 +29,7 @@ const headers = {
 const broken: UiPart = { type: 'error', errorText: 'this node is shutting down; the answer goes on, and can be resumed' }
 
 export const uiStream = (door: UiDoor) => {
-  const answers = new Answers(door.runtime)
+  const answers = new Answers(door.runtime, door.clock)
   const write = (context: Context, { parts, close }: Reading, over: AbortController, leave: () => void): Response => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value)
     return stream(context, async (out) => {

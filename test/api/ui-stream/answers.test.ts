@@ -94,3 +94,31 @@ test('a call that waits for a person is decided in a page that outlives the node
   const whole = await partsIn(await after.post(said('go', page.messages[0]?.id)))
   expect(whole.flatMap(({ delta }) => delta ?? [])).toEqual(['May I?', 'Done.'])
 })
+
+test('of a message that was answered long ago, and of one that joined another, the answer is found in the journal', async () => {
+  const { post, pen } = await aNode()
+  const ask = async (id: string, text: string) => {
+    const asked = post(said(text, id))
+    const answer = await pen.next()
+    answer.write(`echo ${text}`)
+    return { asked, answer }
+  }
+  const first = await ask('first', 'one')
+  const joining = await post(said('two', 'joining'))
+  first.answer.end()
+  const second = await pen.next()
+  second.write('and two')
+  second.end()
+  await Promise.all([partsIn(await first.asked), partsIn(joining)])
+  for (let n = 0; n < 80; n++) {
+    const { asked, answer } = await ask(`later-${n}`, `later ${n}`)
+    answer.end()
+    await partsIn(await asked)
+  }
+
+  const texts = async (id: string) => (await partsIn(await post(said('again', id)))).flatMap(({ delta }) => delta ?? [])
+
+  expect(await texts('first')).toEqual(['echo one', 'and two'])
+  expect(await texts('joining')).toEqual(['echo one', 'and two'])
+  expect(await texts('later-7')).toEqual(['echo later 7'])
+})

@@ -1,4 +1,4 @@
-/** What the model has said in a run, found in the trace of its session. */
+/** What the trace of a session tells of a run: where its message was accepted, and what the model has said. */
 
 import type { AnyEvent } from '../../contracts/journal.ts'
 import type { ModelCallOutput, SummaryOutput, ToolCallOutput } from '../../contracts/turn.ts'
@@ -16,3 +16,7 @@ export const saidBy = (runId: string | undefined, entries: readonly Entry[], to:
     const data = detail.data as ModelCallOutput | ToolCallOutput | SummaryOutput | null | undefined
     return data?.kind === 'model' && isOf(runId, data.id) ? [data] : []
   })
+
+/** @returns the commit that accepted a message */
+export const acceptanceIn = (entries: readonly Entry[], id: string): number | undefined =>
+  entries.find(({ detail }) => detail?.type === 'message' && detail.id === id)?.seq
