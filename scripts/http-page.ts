@@ -2,8 +2,10 @@
 
 import { statusOf } from '../src/api/error-status.ts'
 import { gatewayLimits as limits } from '../src/api/http/limits.ts'
+import { familiesOf } from '../src/api/http/metrics.rules.ts'
 import { type CommandName, commands } from '../src/contracts/commands.ts'
 import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
+import { MetricsCounter } from '../src/runtime/metrics.rules.ts'
 import { type Example, examples } from './http-examples.ts'
 
 export const httpPage = (note: string): string => `# HTTP
@@ -32,6 +34,9 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | \`GET /v1/models/:id\` | | one of them |
 | \`POST /v1/chat/completions\` | \`x-statecast-session\`, \`Idempotency-Key\` | [a chat completion](openai.md), whole or as a stream |
 | \`POST /v1/responses\` | \`x-statecast-session\`, \`Idempotency-Key\` | [a response](openai.md), whole or as a stream |
+| \`POST /api/chat\` | what \`useChat\` of the AI SDK posts, at most 8 MiB | the answer as [a UI message stream](ui-stream.md) |
+| \`GET /api/chat/:id/stream\` | | the answer that is being made, from its beginning; 204 where none is |
+| \`GET /metrics\` | | [figures](#metrics) for Prometheus |
 
 ## Access
 
@@ -46,7 +51,7 @@ How much a client may take up is bounded (\`src/api/http/limits.ts\`):
 | what | bound | beyond it |
 | --- | --- | --- |
 | wrong or missing tokens of one address | ${limits.wrongTokensMax} at once, then one every ${limits.wrongTokenMs / 1000} s | 429 \`rate_limited\` with \`Retry-After\` |
-| event streams, and answers at \`/v1\`, with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
+| event streams, and answers at \`/api/chat\` and \`/v1\`, with one token, from one address | ${limits.streamsPerTokenMax}, ${limits.streamsPerAddressMax} | 429 \`rate_limited\` with \`Retry-After\` |
 | connections of one address that have not shown the right token | ${limits.strangersPerAddressMax} | the oldest of them is closed |
 | connections in all | ${limits.connectionsMax} | the oldest one without the right token is closed, or the new one |
 | time for the headers of a request, for all of it | ${limits.headersMs / 1000} s, ${limits.requestMs / 1000} s | 408, and the connection is closed |
@@ -103,6 +108,20 @@ data: {"type":"delta","runId":"k1","answerId":"k1:2","attempt":1,"index":0,"kind
 - \`event: gap\` ends the stream of a reader that is too slow: connect again with the last id. A comment every 15 seconds keeps connections open.
 - A session that does not exist yet can be listened to; nothing is made by it.
 
+## Metrics
+
+\`GET /metrics\` answers in the text format 0.0.4 of Prometheus. Counters begin at 0 with the process and count what this node did; a scraper sends the token:
+
+\`\`\`yaml
+scrape_configs:
+  - job_name: statecast
+    authorization: { credentials_file: /var/lib/statecast/token }
+    static_configs: [{ targets: ['127.0.0.1:4111'] }]
+\`\`\`
+
+| name | type | labels | means |
+| --- | --- | --- | --- |
+${figures()}
 ## Commands
 
 \`POST /rpc/<command>\`; the fields are described in [messages](messages.md#commands), **needed** ones are bold here.
@@ -144,6 +163,21 @@ const json = (value: unknown, indent = ''): string => {
     ? value.map((item) => json(item, deeper))
     : Object.entries(value).map(([key, item]) => `${JSON.stringify(key)}: ${json(item, deeper)}`)
   return `${open}\n${parts.map((part) => deeper + part).join(',\n')}\n${indent}${close}`
+}
+
+function figures(): string {
+  const tokens = { input: 0, output: 0, cacheRead: 0, cacheWrite: 0 }
+  return familiesOf({
+    version: '',
+    health: { ready: true, writable: true, liveActors: 0, freeBytes: 0, transport: '', durability: '' },
+    metrics: { ...new MetricsCounter().metrics, model_tokens_total: { model: tokens } },
+    traffic: { requests: [{ labels: { method: '', route: '', status: '' }, value: 0 }], streams: 0, connections: 0 },
+  })
+    .map(({ name, type, help, samples: [sample] }) => {
+      const labels = Object.keys(sample?.labels ?? {}).map((label) => `\`${label}\``)
+      return `| \`${name}\` | ${type} | ${labels.join(', ')} | ${help} |\n`
+    })
+    .join('')
 }
 
 function statuses(): string {

@@ -3,6 +3,7 @@ import type { AnyStateMachine } from 'xstate'
 import { promptMachine } from './api/agent-protocol/prompt.machine.ts'
 import { paceMachine } from './api/chat/pace.machine.ts'
 import { errandMachine } from './api/openai/errand.machine.ts'
+import { answerMachine } from './api/ui-stream/answer.machine.ts'
 import { connectionMachine } from './api/ws/connection.machine.ts'
 import { deliveryMachine } from './chat/delivery/delivery.machine.ts'
 import { dispatcherMachine } from './chat/delivery/dispatcher.machine.ts'
@@ -38,6 +39,7 @@ export const machines: Record<string, AnyStateMachine> = {
   pace: paceMachine,
   errand: errandMachine,
   follow: followMachine,
+  answer: answerMachine,
   provider: providerMachine,
   socket: socketMachine,
 }

@@ -2,6 +2,7 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ChatBlock, ChatErrorKind, ChatEvent, ToolEvent } from '../../contracts/gateway.ts'
+import type { Message } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
@@ -104,6 +105,18 @@ export class RunView {
     const rest = this.#blocks.filter((block) => !isOf(block, answerId))
     this.#blocks = [...rest.slice(0, place), ...whole, ...rest.slice(place)]
     return true
+  }
+
+  /** What the transcript says about the run: messages that joined it, and answers of which a piece was missed. @returns whether something of it is new */
+  read(messages: readonly Message[]): boolean {
+    const begin = messages.findLastIndex((message) => message.role === 'user' && message.id === this.ids[0])
+    return messages
+      .slice(begin + 1)
+      .map((message) => {
+        if (message.role === 'assistant') return this.complete(message.id, message)
+        return message.role === 'user' && !this.ids.includes(message.id) && this.joined(message.id, message.text)
+      })
+      .includes(true)
   }
 
   /** Somebody's message was taken in while it runs. */

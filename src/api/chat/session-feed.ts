@@ -5,7 +5,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { actorClock, type Clock } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import type { ChatEvent, GatewayEvents, ToolEvent } from '../../contracts/gateway.ts'
-import type { Message, UserMessage } from '../../contracts/message.ts'
+import type { UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
@@ -279,8 +279,7 @@ export class SessionFeed {
   /** Takes in what the transcript says about a run: messages that joined it, and answers of which a piece was missed. @returns whether something was new */
   async #catchUp(view: RunView): Promise<boolean> {
     const messages = await this.#session.history({ limit: messagesMax })
-    const ofRun = messages.slice(messages.findLastIndex((message) => message.role === 'user' && message.id === view.ids[0]) + 1)
-    return ofRun.map((message) => take(view, message)).includes(true)
+    return view.read(messages)
   }
 
   async #showCaughtUp(following: Following): Promise<void> {
@@ -300,9 +299,4 @@ export class SessionFeed {
     this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
     if (this.isIdle) this.#idle()
   }
-}
-
-const take = (view: RunView, message: Message): boolean => {
-  if (message.role === 'assistant') return view.complete(message.id, message)
-  return message.role === 'user' && !view.ids.includes(message.id) && view.joined(message.id, message.text)
 }

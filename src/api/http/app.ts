@@ -8,15 +8,19 @@ import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { systemClock } from '../../runtime/index.ts'
+import { systemClock, version } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
+import { uiStream } from '../ui-stream/index.ts'
 import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
 import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
+import { familiesOf } from './metrics.rules.ts'
 import { pageRoutes } from './page.ts'
+import { prometheusText, prometheusType } from './prometheus.rules.ts'
 import { Counts, type Throttle } from './throttle.ts'
+import { RequestCounts } from './traffic.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -36,11 +40,16 @@ export type GatewayOptions = {
   throttle: Throttle
   /** Told of the connection on which the right token was shown. */
   trust?: (socket: Socket) => void
+  /** How many connections are open. */
+  connections?: () => number
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
 type Bindings = { incoming?: { socket: Socket } }
 type Env = { Bindings: Bindings; Variables: { caller: Caller } }
+
+/** `useChat` sends all of its conversation with each message. */
+const conversationBytesMax = 8 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
@@ -61,6 +70,8 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   const limits = { ...gatewayLimits, ...more.limits }
   const { clock = systemClock } = more
   const streams = new Counts()
+  const requests = new RequestCounts()
+  let openStreams = 0
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
     new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
@@ -78,20 +89,24 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /healthz, /readyz',
+      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /api/chat, /metrics, /healthz, /readyz',
     })
   })
 
+  app.use(requests.count)
   app.use(async (context, next) => {
     requireOurs({ host: context.req.header('host'), origin: context.req.header('origin') }, host)
     await next()
   })
   app.route('/', pageRoutes())
   app.get('/healthz', () => json(200, { status: 'ok' }))
-  app.get('/readyz', async () => {
+  const healthNow = async () => {
     const health = await runtime().health()
-    const ready = health.ready && !draining.aborted
-    return json(ready ? 200 : 503, { ...health, ready, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) })
+    return { ...health, ready: health.ready && !draining.aborted, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) }
+  }
+  app.get('/readyz', async () => {
+    const health = await healthNow()
+    return json(health.ready ? 200 : 503, health)
   })
 
   app.use(async (context, next) => {
@@ -100,9 +115,12 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     if (socket) more.trust?.(socket)
     await next()
   })
+  const admit = (): void => {
+    if (draining.aborted) throw shuttingDown()
+  }
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
-    if (draining.aborted && isCommand(name) && beginsWork.has(name)) throw shuttingDown()
+    if (isCommand(name) && beginsWork.has(name)) admit()
     return json(200, (await runtime().command(name, await bodyOf(context.req.raw))) ?? null)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
@@ -119,7 +137,9 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
           data: { retryAfter: 5 },
         })
     for (const [owner] of owners) streams.add(owner, 1)
+    openStreams++
     return () => {
+      openStreams--
       for (const [owner] of owners) streams.add(owner, -1)
     }
   }
@@ -132,9 +152,16 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
-  const admit = () => {
-    if (draining.aborted) throw shuttingDown()
-  }
   app.route('/', openAiRoutes({ runtime, log, clock, closing, admit, occupy }))
+
+  app.get('/metrics', async () => {
+    const traffic = { requests: requests.all, streams: openStreams, connections: more.connections?.() }
+    const figures = { version, health: await healthNow(), metrics: runtime().metrics(), traffic }
+    return new Response(prometheusText(familiesOf(figures)), { headers: { 'content-type': prometheusType, 'cache-control': 'no-store' } })
+  })
+
+  const ui = uiStream({ runtime, clock, closing, enter: (context) => occupy(context.get('caller')), admit })
+  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))
+  app.get('/api/chat/:id/stream', (context) => ui.resume(context, context.req.param('id')))
   return app
 }

@@ -5,22 +5,22 @@ const bodyBytesMax = 1024 * 1024
 /** Read and thrown away beyond that: who is still sending would not see the answer. */
 const discardBytesMax = 16 * 1024 * 1024
 
-/** @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
-export const bodyOf = async (request: Request): Promise<unknown> => parsed(await textOf(request))
+/** @param bytesMax default 1 MiB @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
+export const bodyOf = async (request: Request, bytesMax = bodyBytesMax): Promise<unknown> => parsed(await textOf(request, bytesMax))
 
-const textOf = async ({ body }: Request): Promise<string> => {
+const textOf = async ({ body }: Request, bytesMax: number): Promise<string> => {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   try {
     for await (const chunk of body ?? []) {
       sizeBytes += chunk.length
-      if (sizeBytes <= bodyBytesMax) chunks.push(chunk)
+      if (sizeBytes <= bytesMax) chunks.push(chunk)
       else if (sizeBytes > discardBytesMax) break
     }
   } catch (cause) {
     throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
   }
-  if (sizeBytes > bodyBytesMax) throw new RuntimeError('too_large', `a request may have ${bodyBytesMax} bytes`, { hint: 'send less at a time' })
+  if (sizeBytes > bytesMax) throw new RuntimeError('too_large', `a request may have ${bytesMax} bytes`, { hint: 'send less at a time' })
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
   } catch (cause) {

@@ -32,6 +32,10 @@ export class Connections {
     })
   }
 
+  get count(): number {
+    return this.#count
+  }
+
   /** Somebody has shown the right token on it. */
   trust(socket: Socket): void {
     const client = this.#strangers.get(socket)

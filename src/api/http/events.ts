@@ -10,10 +10,8 @@ import type { Clock } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { heartbeat } from '../heartbeat.ts'
 import { formatPlace } from '../place.ts'
-
-/** Proxies and clients cut a connection on which nothing is said. */
-const heartbeatMs = 15_000
 
 type Asked = { context: Context; key: string; closing: AbortSignal }
 
@@ -39,16 +37,10 @@ const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock,
     const end = () => listening.end()
     stream.onAbort(stop)
     closing.addEventListener('abort', end)
-    let heartbeat: unknown
-    const beat = () => {
-      heartbeat = clock.setTimeout(() => {
-        // A write to a connection that has just gone is what the abort above is about to tell.
-        stream.write(': still here\n\n').then(beat, stop)
-      }, heartbeatMs)
-    }
+    let stopHeart: (() => void) | undefined
     try {
       await stream.write(': listening\n\n')
-      beat()
+      stopHeart = heartbeat(stream, clock)
       for await (const event of listening.events) {
         if (stream.aborted) break
         // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
@@ -60,7 +52,7 @@ const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock,
       if (!isRuntimeError(error) || error.code !== 'overloaded') throw error
       await stream.writeSSE({ event: 'gap', data: '{"type":"gap","why":"too slow"}' })
     } finally {
-      clock.clearTimeout(heartbeat)
+      stopHeart?.()
       closing.removeEventListener('abort', end)
       stop()
       ended()

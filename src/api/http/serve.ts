@@ -33,7 +33,14 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   let connections: Connections | undefined
   const trust = (socket: Socket) => connections?.trust(socket)
   const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
-  const app = gatewayApp({ ...options, throttle, draining: draining.signal, closing: closing.signal, trust })
+  const app = gatewayApp({
+    ...options,
+    throttle,
+    draining: draining.signal,
+    closing: closing.signal,
+    trust,
+    connections: () => connections?.count ?? 0,
+  })
   // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
   const serverOptions = {
     headersTimeout: limits.headersMs,

@@ -1,0 +1,2 @@
+/** Answers as the UI message streams of the AI SDK. */
+export { uiStream } from './ui-stream.ts'
