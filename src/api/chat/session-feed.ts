@@ -4,7 +4,7 @@ import { type ActorRefFrom, createActor } from 'xstate'
 import { definedOf } from '../../contracts/defined.ts'
 import { actorClock, type Clock } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
-import type { ChatEvent, GatewayEvents, ToolEvent } from '../../contracts/gateway.ts'
+import type { GatewayEvents } from '../../contracts/gateway.ts'
 import type { UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
@@ -12,21 +12,13 @@ import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
 import { formatPlace } from '../place.ts'
 import { paceMachine } from './pace.machine.ts'
 import { RunView } from './run-view.rules.ts'
+import type { RunSoFar, Watcher } from './watcher.ts'
 
 /** Messages looked through for what belongs to a run: more than a turn has. */
 const messagesMax = 500
 
 /** A run has a deadline; this is beyond all of them. */
 const runMsMax = 86_400_000
-
-/** Who watches. `tell` must not throw. */
-export type Watcher = {
-  tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void
-  /** There will be no more: the session was quarantined, or the runtime closes. */
-  ended(): void
-}
-
-export type RunSoFar = { run: ChatEvent | null; tools: ToolEvent[] }
 
 type Following = { view: RunView; pace: ActorRefFrom<typeof paceMachine> }
 

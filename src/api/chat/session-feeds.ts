@@ -1,7 +1,8 @@
 /** The sessions that are watched through one gateway: one feed each, however many watch. */
 import type { Clock } from '../../contracts/environment.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { type RunSoFar, SessionFeed, type Watcher } from './session-feed.ts'
+import { SessionFeed } from './session-feed.ts'
+import type { RunSoFar, Watcher } from './watcher.ts'
 
 /** ms for which a session is still followed when nobody watches it any more: a page that is loaded again finds all of the answer that is being written. */
 const lingerMs = 30_000
