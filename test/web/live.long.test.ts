@@ -1,0 +1,245 @@
+/** The web chat in a browser, against a node as `statecast up` starts it. */
+import { rmSync, writeFileSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { join } from 'node:path'
+import type { Browser, Page } from 'playwright-core'
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
+import { aFolder, start } from '../cli/run.ts'
+import { launchChromium } from '../support/chromium.ts'
+import { startTcpProxy } from '../support/tcp-proxy.ts'
+import { repository } from '../tidy/sources.ts'
+
+const app = join(repository, 'test/web/live/app.ts')
+let browser: Browser
+beforeAll(async () => {
+  browser = await launchChromium()
+})
+afterAll(() => browser?.close())
+
+/** So that a node that is started anew has the address that the page knows. */
+const freePort = async (): Promise<number> => {
+  const server = createServer().listen(0, '127.0.0.1')
+  await new Promise((resolve) => server.once('listening', resolve))
+  const { port } = server.address() as AddressInfo
+  await new Promise((resolve) => server.close(resolve))
+  return port
+}
+
+type Announced = { url: string; page: string }
+
+const aNode = async () => {
+  const folder = aFolder()
+  const port = await freePort()
+  const up = async () => {
+    const node = start({ folder }, 'up', '--port', String(port), '--json', '--app', app)
+    return { node, ...(JSON.parse(await node.firstLine) as Announced) }
+  }
+  let running = await up()
+  return {
+    port,
+    page: running.page,
+    /** The story goes on. */
+    goOn: () => writeFileSync(join(folder, 'go'), ''),
+    halt: () => rmSync(join(folder, 'go'), { force: true }),
+    killed: async () => {
+      running.node.process.kill('SIGKILL')
+      await running.node.ended
+    },
+    started: async () => {
+      running = await up()
+    },
+  }
+}
+
+/** @param expected complaints of the browser that belong to the story */
+const aPage = async (address: string, expected = /^$/) => {
+  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
+  const complaints: string[] = []
+  const open = async (): Promise<Page> => {
+    const page = await context.newPage()
+    page.on('console', (message) => {
+      if (['error', 'warning'].includes(message.type()) && !expected.test(message.text())) complaints.push(message.text())
+    })
+    page.on('pageerror', (error) => complaints.push(String(error)))
+    await page.goto(address)
+    await page.getByText('Connected', { exact: true }).waitFor()
+    return page
+  }
+  onTestFinished(async () => {
+    await context.close()
+    expect(complaints).toEqual([])
+  })
+  return { page: await open(), another: open }
+}
+
+const field = (page: Page) => page.getByRole('textbox', { name: 'Message' })
+const says = async (page: Page, text: string): Promise<void> => {
+  await field(page).fill(text)
+  await field(page).press('Enter')
+}
+const shows = (page: Page, text: string) => page.locator('[data-log]').getByText(text).first().waitFor()
+
+const words = Array.from({ length: 200 }, (_, index) => `w${index + 1}`)
+/** The words of the story that the page shows, in their order. */
+const told = async (page: Page): Promise<string[]> => (await page.locator('[data-log]').innerText()).match(/\bw\d+\b/g) ?? []
+const half = (page: Page) => expect.poll(() => told(page)).toEqual(words.slice(0, 100))
+const whole = (page: Page) => expect.poll(() => told(page)).toEqual(words)
+
+test('[CH-01, CH-82, CH-84] text streams in, a tool shows as a card, and the end says what it used', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  expect(page.url()).not.toContain('token')
+
+  await says(page, 'sum')
+
+  await shows(page, 'It is done: 42')
+  const card = page.locator('[data-log]').getByRole('button', { name: /add/ }).first()
+  await card.click()
+  await shows(page, '42')
+  await page
+    .getByText(/test\/talk|talk/)
+    .first()
+    .waitFor()
+  expect(await page.getByText('sum', { exact: true }).count()).toBeGreaterThan(0)
+})
+
+test('a question for permission is answered with a click, yes and no', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'refund')
+  await page.getByRole('button', { name: 'Allow once' }).click()
+  await shows(page, 'It is done: "refunded 49.9"')
+
+  await says(page, 'refund')
+  await page.getByRole('button', { name: /^Deny/ }).click()
+  const reason = page.getByRole('textbox', { name: /why|reason/i })
+  await reason.fill('not this one')
+  await page.getByRole('button', { name: /^Deny/ }).last().click()
+  await shows(page, 'not this one')
+})
+
+test('what is typed meanwhile joins the turn at its next step, and stop stops it', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'story')
+  await half(page)
+
+  await says(page, 'and a word')
+  await page.getByRole('list', { name: 'Waiting messages' }).getByText('and a word').waitFor()
+  node.goOn()
+  await shows(page, 'echo and a word')
+  await whole(page)
+
+  node.halt()
+  await says(page, 'story')
+  await expect.poll(async () => (await told(page)).length).toBe(300)
+  await page.getByRole('button', { name: 'Stop' }).click()
+  await page
+    .getByText(/stopped/i)
+    .first()
+    .waitFor()
+  expect((await told(page)).length).toBe(300)
+})
+
+test('[CH-71] a page that is loaded again in the middle of an answer misses no word of it and shows none twice', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'story')
+  await half(page)
+
+  await page.reload()
+  await half(page)
+  node.goOn()
+  await whole(page)
+  await page.reload()
+  await whole(page)
+})
+
+test('two tabs on one conversation show the same', async () => {
+  const node = await aNode()
+  const { page, another } = await aPage(node.page)
+  await says(page, 'story')
+  await half(page)
+
+  const second = await another()
+  await half(second)
+  await says(second, 'from the other tab')
+  await page.getByRole('list', { name: 'Waiting messages' }).getByText('from the other tab').waitFor()
+  node.goOn()
+
+  for (const tab of [page, second]) {
+    await whole(tab)
+    await shows(tab, 'echo from the other tab')
+  }
+})
+
+test('[CH-07] a node that is killed in the middle of an answer and started anew goes on, and the page with it', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page, /WebSocket connection|ERR_CONNECTION_REFUSED/)
+  await says(page, 'story')
+  await half(page)
+
+  await node.killed()
+  await page.getByText('The connection is gone').first().waitFor()
+  node.goOn()
+  await node.started()
+
+  await page.getByText('Connected', { exact: true }).waitFor()
+  await whole(page)
+  await says(page, 'still there?')
+  await shows(page, 'echo still there?')
+})
+
+test('[CH-07] what is typed while the network is away is sent when it is back', async () => {
+  const node = await aNode()
+  await using proxy = await startTcpProxy({ to: node.port })
+  const { page } = await aPage(node.page.replace(String(node.port), String(proxy.port)), /WebSocket connection|ERR_CONNECTION/)
+  await says(page, 'story')
+  await half(page)
+
+  proxy.cut()
+  await page.getByText('The connection is gone').first().waitFor()
+  node.goOn()
+  await says(page, 'in the dark')
+  await shows(page, 'in the dark')
+  proxy.heal()
+
+  await whole(page)
+  await shows(page, 'echo in the dark')
+})
+
+test('[CH-86] code is highlighted and copied as it was written, and nothing of it is run', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'code')
+  await shows(page, 'Here:')
+  await expect.poll(() => page.locator('[data-log] pre').first().innerText()).toContain('line199')
+
+  await page.getByRole('button', { name: /copy/i }).first().click()
+  const copied = await page.evaluate('navigator.clipboard.readText()')
+
+  expect(copied).toContain('const line0 = 0 // <script>alert(1)</script>')
+  expect(await page.locator('[data-log] script').count()).toBe(0)
+  await page.locator('[data-log] .katex').first().waitFor()
+})
+
+test('an answer of a megabyte is shown, and what is typed beside it appears', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'megabyte')
+  await field(page).pressSequentially('typed meanwhile')
+  await expect.poll(async () => (await page.locator('[data-log]').innerText()).length, { timeout: 120_000 }).toBeGreaterThan(900_000)
+
+  expect(await field(page).inputValue()).toBe('typed meanwhile')
+})
+
+test('a token that is wrong says what to do, and keeps what was typed', async () => {
+  const node = await aNode()
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  await page.goto(node.page.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
+
+  await page.getByText('This page has no valid token').first().waitFor()
+})
