@@ -5,7 +5,8 @@ import { defineConfig, type Plugin } from 'vite'
 const oneFormOfFonts: Plugin = {
   name: 'one-form-of-fonts',
   enforce: 'pre',
-  transform: (code, id) => (id.includes('/katex/') && id.endsWith('.css') ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, '') : undefined),
+  transform: (code, id) =>
+    id.includes('/katex/') && id.endsWith('.css') ? code.replace(/,url\([^)]*\.(?:woff|ttf)\) format\("\w+"\)/g, '') : undefined,
 }
 
 /** The page as it is served: files of its own only, nothing inline, so that the strictest content security policy lets all of it through. */

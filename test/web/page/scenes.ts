@@ -52,7 +52,13 @@ const done = (callId: string, name: string, input: unknown, output: unknown, dur
   output,
   durationMs,
 })
-const answer = (id: string, state: Answer['state'], blocks: Block[], rest: Partial<Answer> = {}): Answer => ({ kind: 'answer', id, state, blocks, ...rest })
+const answer = (id: string, state: Answer['state'], blocks: Block[], rest: Partial<Answer> = {}): Answer => ({
+  kind: 'answer',
+  id,
+  state,
+  blocks,
+  ...rest,
+})
 const approval = (name: string, input: unknown, why: 'approval' | 'in_doubt') => ({
   callId: `call-${name}`,
   runId: 'run',
@@ -79,8 +85,17 @@ export const scenes = {
         said('s1', 'The invoice export fails every Friday. Find out why, and fix it.', '14:02'),
         answer('r1', 'running', [
           thought('m1', 'The log ends at 23:59 on each of the three Fridays. That is the weekly batch, so the schedule is the first suspect.', 6000),
-          done('c1', 'search_files', { pattern: 'nextRun', path: 'src/export' }, 'schedule.ts:18\nschedule.ts:41\nbatch.ts:7\nschedule.test.ts:3', 300),
-          text('m2', 'All three failures end at 23:59, when the weekly batch begins. The schedule is computed in `nextRun`, so I am running its tests first.'),
+          done(
+            'c1',
+            'search_files',
+            { pattern: 'nextRun', path: 'src/export' },
+            'schedule.ts:18\nschedule.ts:41\nbatch.ts:7\nschedule.test.ts:3',
+            300,
+          ),
+          text(
+            'm2',
+            'All three failures end at 23:59, when the weekly batch begins. The schedule is computed in `nextRun`, so I am running its tests first.',
+          ),
           done('c2', 'run_tests', { suite: 'export' }, 'failed: schedule.test.ts › weekly › crosses midnight in Lisbon', 31_000),
           { type: 'joined', id: 's2', text: 'Leave the columns of the CSV as they are, two customers parse them.', at: today('14:03') },
           text(
@@ -195,11 +210,16 @@ export const scenes = {
           costUsd: 0.043,
           durationMs: 18_000,
         }),
-        { kind: 'notice', id: 'n1', text: 'The history was shortened by a summary.' },
+        { kind: 'notice', id: 'n1', text: 'The agent was given another tool, read_calendar.' },
         said('s2', Array.from({ length: 20 }, (_, line) => `Line ${line + 1} of the handout, which is long.`).join('\n'), '11:24'),
-        answer('r2', 'aborted', [text('m3', 'Retrying is a promise to a stranger: the server that failed will be asked again, and it should be able to')], {
-          durationMs: 4000,
-        }),
+        answer(
+          'r2',
+          'aborted',
+          [text('m3', 'Retrying is a promise to a stranger: the server that failed will be asked again, and it should be able to')],
+          {
+            durationMs: 4000,
+          },
+        ),
       ],
     }),
   empty: () => viewOf({ key: 'new' }),

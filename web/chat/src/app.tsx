@@ -89,9 +89,7 @@ export const App = () => {
       {floating?.kind === 'settings' && <Settings onClose={() => float(undefined)} />}
       {floating?.kind === 'remove' && (
         <Dialog title="Delete this conversation?" kind="question" onClose={() => float(undefined)}>
-          <p>
-            “{floating.conversation.title}” goes with all that was said in it and with its journal. It cannot be brought back.
-          </p>
+          <p>“{floating.conversation.title}” goes with all that was said in it and with its journal. It cannot be brought back.</p>
           <div class="row">
             <button
               type="button"

@@ -52,7 +52,10 @@ const toMessage = (step: 1 | -1): void => {
   if (!log) return
   const edge = log.getBoundingClientRect().top + 40
   const turns = [...log.querySelectorAll<HTMLElement>('[data-turn]')]
-  const target = step < 0 ? turns.findLast((turn) => turn.getBoundingClientRect().top < edge - 8) : turns.find((turn) => turn.getBoundingClientRect().top > edge + 8)
+  const target =
+    step < 0
+      ? turns.findLast((turn) => turn.getBoundingClientRect().top < edge - 8)
+      : turns.find((turn) => turn.getBoundingClientRect().top > edge + 8)
   if (!target) return
   log.focus({ preventScroll: true })
   // For those who keep the log where it is, a move upwards is what ends following.

@@ -1,5 +1,5 @@
 /** A person is asked about a tool call. No letter and no Enter elsewhere answers it. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { errorOf, isComposing, useModel } from '../hooks.ts'
 import type { AskBlock, Decision, ErrorBody } from '../model.ts'
 import { clockOf, rowsOf } from '../rules/format.rules.ts'
@@ -93,8 +93,8 @@ const Why = ({ busy, inDoubt, onDeny, onBack }: WhyProps) => {
   const [note, write] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
-  // It was asked for by a press of a button that has gone.
-  useEffect(() => field.current?.focus(), [])
+  // It was asked for by a press of a button that has gone, and the next key is meant for it.
+  useLayoutEffect(() => field.current?.focus(), [])
   return (
     <>
       <div class="field">

@@ -26,8 +26,8 @@ export const Banner = ({ connection }: { connection: Connection }) => {
   return (
     <div class="banner">
       <p>
-        <b>The connection is gone.</b> Trying again {left > 0 ? <span class="num">in {left} s</span> : 'now'}. The work goes on without this page, and what
-        you type is kept.
+        <b>The connection is gone.</b> Trying again {left > 0 ? <span class="num">in {left} s</span> : 'now'}. The work goes on without this page, and
+        what you type is kept.
       </p>
       <button type="button" class="button" onClick={() => model.reconnect()}>
         Try now

@@ -1,6 +1,7 @@
 /** Where one writes. An island of its own: no key press draws the log. */
-import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks'
+
 import type { Ref } from 'preact'
+import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { useDraft } from '../drafts.ts'
 import { alt, control, errorOf, isComposing, useModel } from '../hooks.ts'
 import type { ChatView, Current, ErrorBody, SendMode } from '../model.ts'

@@ -17,7 +17,14 @@ export const Head = ({ current, listOpen, onList, onRemove, onSettings, onRefuse
   const inspector = model.inspector?.(current.key)
   return (
     <header class="head">
-      <button type="button" class="icon menu-button" aria-label="Conversations" aria-expanded={listOpen} aria-controls="conversations" onClick={onList}>
+      <button
+        type="button"
+        class="icon menu-button"
+        aria-label="Conversations"
+        aria-expanded={listOpen}
+        aria-controls="conversations"
+        onClick={onList}
+      >
         <Icon name="menu" />
       </button>
       <div class="who">
@@ -66,7 +73,7 @@ const Where = ({ current, state, inspector }: { current: Current; state: string;
   const now = useNow(1000, going && stateSince !== undefined)
   return (
     <>
-      <Pop class="state-button" at="below" role="dialog" name="Where this conversation is" label={<StatePath state={state} />}>
+      <Pop class="state-button" at="below" role="dialog" name={`Where it is: ${state}`} label={<StatePath state={state} />}>
         {() => (
           <div class="where">
             <p class="pop-title">Where this conversation is</p>

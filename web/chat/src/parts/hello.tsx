@@ -9,7 +9,9 @@ export const Hello = ({ onStart }: { onStart(text: string): void }) => (
   <div class="hello">
     <div>
       <h2>What shall be done?</h2>
-      <p>Say it in your own words. You can close this page while it works: every step is written down before it is taken, and goes on after a restart.</p>
+      <p>
+        Say it in your own words. You can close this page while it works: every step is written down before it is taken, and goes on after a restart.
+      </p>
     </div>
     <ul class="starts">
       {starts.map(({ say, name, what }) => (

@@ -54,7 +54,8 @@ const Earlier = ({ earlier }: { earlier: NonNullable<Current['earlier']> }) => {
   )
 }
 
-const blocksIn = (turns: readonly Turn[]): number => turns.reduce((sum, { said, answer, notices }) => sum + said.length + notices.length + (answer?.blocks.length ?? 0), 0)
+const blocksIn = (turns: readonly Turn[]): number =>
+  turns.reduce((sum, { said, answer, notices }) => sum + said.length + notices.length + (answer?.blocks.length ?? 0), 0)
 
 /** The way back to the end, with how much has come since the end was left. */
 const Latest = ({ turns, onLatest }: { turns: readonly Turn[]; onLatest(): void }) => {

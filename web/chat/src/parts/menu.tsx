@@ -1,6 +1,6 @@
 /** A button and what it opens: a menu, or a small dialog. It closes by Esc, by a press elsewhere and by a choice, and gives the focus back. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
 type PopProps = {
@@ -21,7 +21,7 @@ export const Pop = ({ class: className, name, label, at, role = 'menu', children
     set(false)
     button.current?.focus()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return
     const pressed = (event: Event) => {
       if (!place.current?.contains(event.target as Node)) set(false)
@@ -48,7 +48,16 @@ export const Pop = ({ class: className, name, label, at, role = 'menu', children
   return (
     // biome-ignore lint/a11y/noStaticElementInteractions: keys of the button and of what it has opened
     <span class="pop-place" ref={place} onKeyDown={keys}>
-      <button type="button" class={className} ref={button} aria-label={name} title={name} aria-haspopup={role} aria-expanded={open} onClick={() => set(!open)}>
+      <button
+        type="button"
+        class={className}
+        ref={button}
+        aria-label={name}
+        title={name}
+        aria-haspopup={role}
+        aria-expanded={open}
+        onClick={() => set(!open)}
+      >
         {label}
       </button>
       {open && (
@@ -64,7 +73,14 @@ const itemsIn = (place: Element | null): HTMLElement[] => [
   ...(place?.querySelectorAll<HTMLElement>('[role^="menuitem"]:not([aria-disabled="true"])') ?? []),
 ]
 
-type ItemProps = { checked?: boolean; disabled?: boolean; detail?: string | undefined; aside?: string | undefined; onChoose(): void; children: ComponentChildren }
+type ItemProps = {
+  checked?: boolean
+  disabled?: boolean
+  detail?: string | undefined
+  aside?: string | undefined
+  onChoose(): void
+  children: ComponentChildren
+}
 
 /** With `checked` it is one of several, of which one holds. */
 export const Item = ({ checked, disabled = false, detail, aside, onChoose, children }: ItemProps) => (

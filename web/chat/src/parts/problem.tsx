@@ -22,7 +22,10 @@ export const titleOf = ({ code, message }: Shown): string => (code && known[code
 
 export const Problem = ({ error, children }: { error: Shown; children?: ComponentChildren }) => {
   const title = titleOf(error)
-  const text = [title === error.message ? undefined : `${error.message.replace(/[.!?]?$/, '.')}`, error.hint ?? (error.code && known[error.code]?.text)]
+  const text = [
+    title === error.message ? undefined : `${error.message.replace(/[.!?]?$/, '.')}`,
+    error.hint ?? (error.code && known[error.code]?.text),
+  ]
   return (
     <section class="problem" aria-label={title}>
       <h3>{title}</h3>

@@ -5,7 +5,7 @@ import { useModel } from '../hooks.ts'
 import type { Answer, Block, Said } from '../model.ts'
 import { usePreferences } from '../preferences.ts'
 import { clockOf, spanOf, useOf } from '../rules/format.rules.ts'
-import { foldOf, textOfAnswer, type Turn } from '../rules/turns.rules.ts'
+import { foldOf, type Turn, textOfAnswer } from '../rules/turns.rules.ts'
 import { Ask } from './ask.tsx'
 import { Copy } from './copy.tsx'
 import { Icon, Sign, type SignName } from './icons.tsx'
@@ -23,9 +23,11 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
   const { answer } = turn
   const live = answer?.state === 'running'
   const waits = last && !answer && turn.said.some(({ state }) => state === 'sent')
+  // It does not go on by itself: the rail ends at the question.
+  const asks = answer?.blocks.some((block) => block.type === 'ask' && !block.decided)
   const said = turn.said.map(({ text }) => text).join('\n\n')
   return (
-    <article class={`turn${live || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
+    <article class={`turn${(live && !asks) || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
       <h2 class="unseen">{turn.at === undefined ? 'A turn' : `Turn of ${clockOf(turn.at)}`}</h2>
       {turn.said.map((message) => (
         <SaidStep key={message.id} said={message} />
@@ -39,10 +41,27 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
       )}
       {turn.notices.map((notice) => (
         <Step key={notice.id} sign={<Sign name="aside" />}>
-          <aside class="notice">{notice.text}</aside>
+          {notice.kind === 'summary' ? <Shortened text={notice.text} /> : <aside class="notice">{notice.text}</aside>}
         </Step>
       ))}
     </article>
+  )
+}
+
+const Shortened = ({ text }: { text: string }) => {
+  const [open, show] = useState(false)
+  return (
+    <div class="thinking">
+      <button type="button" class="fold" aria-expanded={open} onClick={() => show(!open)}>
+        <Icon name="chevron" />
+        What was said before was shortened to a summary
+      </button>
+      {open && (
+        <div class="inner">
+          <Prose text={text} live={false} />
+        </div>
+      )}
+    </div>
   )
 }
 
@@ -115,7 +134,10 @@ const BlockStep = ({ block, live, open }: { block: Block; live: boolean; open: b
       )
     case 'ask':
       return (
-        <Step kind={block.decided ? '' : 'card-step'} sign={<Sign name="choice" tone={block.decided ? '' : block.approval.why === 'in_doubt' ? 'doubt' : 'wait'} />}>
+        <Step
+          kind={block.decided ? '' : 'card-step'}
+          sign={<Sign name="choice" tone={block.decided ? '' : block.approval.why === 'in_doubt' ? 'doubt' : 'wait'} />}
+        >
           <Ask ask={block} />
         </Step>
       )

@@ -16,7 +16,10 @@ export const announced = (before: ChatView, after: ChatView): Announcement => {
   if (!old) return now.state === 'running' && !before.current.loading ? { polite: 'Answering' } : {}
   if (now.state !== old.state) return { polite: endOf(now) }
   const failed = now.blocks.find(
-    (block) => block.type === 'tool' && block.state === 'error' && old.blocks.some((was) => was.type === 'tool' && was.callId === block.callId && was.state !== 'error'),
+    (block) =>
+      block.type === 'tool' &&
+      block.state === 'error' &&
+      old.blocks.some((was) => was.type === 'tool' && was.callId === block.callId && was.state !== 'error'),
   )
   return failed?.type === 'tool' ? { polite: `${failed.name} failed` } : {}
 }

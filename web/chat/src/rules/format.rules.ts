@@ -7,7 +7,7 @@ const day = (at: number): string => new Date(at).toDateString()
 
 /** In a list: the time today, then the day of the week, then the date. */
 export const whenOf = (at: number, now: number): string => {
-  if (now - at < 60_000) return 'now'
+  if (Math.abs(now - at) < 60_000) return 'now'
   if (day(at) === day(now)) return clockOf(at)
   if (now - at < 6 * 86_400_000) return new Date(at).toLocaleDateString('en-GB', { weekday: 'short' })
   return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
