@@ -1,7 +1,6 @@
 /** How the chat page behaves while somebody writes, reads and answers, in a browser. */
 import { expect, test } from 'vitest'
 import { asked, fromEnd, onPage, scripted, withBrowser } from './browser.ts'
-import type { ScriptedModel } from './page/scripted.ts'
 
 withBrowser()
 
@@ -107,8 +106,7 @@ test('a question is answered by its buttons alone; a refusal says why', async ()
 
 test('the end is followed while text comes in, and left alone when somebody reads further up', async () => {
   await onPage('live', { width: 390 }, async (page) => {
-    const write = (lines: number) =>
-      scripted(page, eval(`(model) => model.write('Line of the answer.\\n\\n'.repeat(${lines}))`) as (model: ScriptedModel) => void)
+    const write = (lines: number) => scripted(page, (model, count) => model.write('Line of the answer.\n\n'.repeat(count)), lines)
     await write(30)
     await page.locator('.prose p:nth-child(30)').waitFor()
     await expect.poll(() => fromEnd(page)).toBeLessThan(2)
@@ -148,11 +146,11 @@ test('blocks that are finished keep their nodes, and no raw mark is ever seen', 
   await onPage('live', { still: true }, async (page) => {
     const answer = page.locator('.prose').last()
     await scripted(page, (model) => model.write('First **one**.\n\nSecond **tw'))
-    await expect.poll(() => answer.innerText()).toBe('First one.\n\nSecond tw')
+    await expect.poll(() => answer.textContent()).toBe('First one.Second tw')
     await answer.evaluate((element) => Object.assign(window, { first: element.firstElementChild, second: element.children[1] }))
 
     await scripted(page, (model) => model.write('First **one**.\n\nSecond **two**, and\n\n```ts\nconst a = 1'))
-    await expect.poll(() => answer.locator('pre').innerText()).toBe('const a = 1')
+    await expect.poll(() => answer.locator('pre').textContent()).toBe('const a = 1')
     expect(await answer.locator('pre span').count()).toBe(0)
 
     await scripted(page, (model) => model.write('First **one**.\n\nSecond **two**, and\n\n```ts\nconst a = 1\n```\n'))
@@ -201,7 +199,7 @@ test('the list is searched, and a title is changed in its place', async () => {
     await page.keyboard.press('Control+k')
     await page.keyboard.type('kettle')
     await expect.poll(() => page.locator('.conversation').count()).toBe(1)
-    expect(await page.locator('.conversation mark').innerText()).toBe('Kettle')
+    expect(await page.locator('.conversation mark').textContent()).toBe('Kettle')
     await page.keyboard.press('Escape')
 
     await page.getByRole('button', { name: 'Rename Lighthouse story' }).focus()

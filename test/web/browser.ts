@@ -96,8 +96,11 @@ export const onPage = async (scene: SceneName, looks: Looks, story: (page: Page)
 }
 
 /** Runs in the page, with the model of its script. */
-export const scripted = <Result>(page: Page, does: (model: ScriptedModel) => Result): Promise<Result> =>
-  page.evaluate(`(${String(does)})(window.scripted)`) as Promise<Result>
+export const scripted = <Result, Rest extends unknown[]>(
+  page: Page,
+  does: (model: ScriptedModel, ...rest: Rest) => Result,
+  ...rest: Rest
+): Promise<Awaited<Result>> => page.evaluate<Awaited<Result>>(`(${String(does)})(window.scripted, ...${JSON.stringify(rest)})`)
 export const asked = (page: Page): Promise<unknown[][]> => scripted(page, (model) => model.asked)
 export const fromEnd = (page: Page): Promise<number> =>
   page.locator('[data-log]').evaluate((log) => Math.round(log.scrollHeight - log.clientHeight - log.scrollTop))

@@ -14,7 +14,7 @@ type Finding = { id: string; impact: string; nodes: { html: string; failureSumma
 
 const seriousIn = async (page: Page): Promise<string[]> => {
   await page.evaluate(axe)
-  const { violations } = (await page.evaluate('axe.run()')) as { violations: Finding[] }
+  const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()')
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`))

@@ -75,7 +75,6 @@ const Arguments = ({ input }: { input: unknown }) => {
   const rows = rowsOf(input)
   if (rows.length === 0) return <p class="fine">It is called without arguments.</p>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in itself
     <dl class="arguments" tabIndex={0}>
       {rows.map(([name, value]) => (
         <div key={name}>

@@ -167,7 +167,7 @@ const Stop = ({ current, onRefused }: { current: Current; onRefused(reason: unkn
       aria-label={name}
       title="Stop, what was said is kept"
       disabled={current.stopping}
-      onClick={() => model.stop().catch(onRefused)}
+      onClick={() => void model.stop().catch(onRefused)}
     >
       <Icon name="stop" />
       <span>{name}</span>

@@ -86,7 +86,9 @@ const Where = ({ current, state, inspector }: { current: Current; state: string;
           </div>
         )}
       </Pop>
-      {going && stateSince !== undefined && now - stateSince >= 1000 && <span class="since num">{spanOf(now - stateSince)}</span>}
+      {going && stateSince !== undefined && now - stateSince >= 1000 && (
+        <span class="since num">{spanOf(Math.floor((now - stateSince) / 1000) * 1000)}</span>
+      )}
     </>
   )
 }

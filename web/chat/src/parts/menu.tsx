@@ -61,6 +61,7 @@ export const Pop = ({ class: className, name, label, at, role = 'menu', children
         {label}
       </button>
       {open && (
+        // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have names, which one it is cannot be seen here
         <div class={`pop ${at}`} role={role} aria-label={name}>
           {children(close)}
         </div>
@@ -84,6 +85,7 @@ type ItemProps = {
 
 /** With `checked` it is one of several, of which one holds. */
 export const Item = ({ checked, disabled = false, detail, aside, onChoose, children }: ItemProps) => (
+  // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is there only where the role has it
   <button
     type="button"
     class="item"

@@ -12,7 +12,7 @@ export const useReveal = (text: string, live: boolean, place: RefObject<HTMLElem
   const goesOn = text.startsWith(shown)
   useEffect(() => {
     if (!live || shown === text) return
-    if (!goesOn || document.hidden || matchMedia('(prefers-reduced-motion: reduce)').matches) return void show(text)
+    if (!goesOn || document.hidden || matchMedia('(prefers-reduced-motion: reduce)').matches) return show(text)
     let last = performance.now()
     // As fast as all that is missing needs: the further behind, the faster.
     const speed = (text.length - shown.length) / spreadMs
