@@ -161,6 +161,35 @@ test('blocks that are finished keep their nodes, and no raw mark is ever seen', 
   })
 })
 
+test('what somebody has marked stays marked while the answer goes on, also in the block that is being written', async () => {
+  await onPage('live', {}, async (page) => {
+    const answer = page.locator('.prose').last()
+    await scripted(page, (model) => model.write('The first block.\n\nThe second'))
+    await expect.poll(() => answer.textContent()).toBe('The first block.The second')
+    const mark = (block: number) =>
+      answer
+        .locator('p')
+        .nth(block)
+        .evaluate((paragraph) => getSelection()?.selectAllChildren(paragraph))
+    const marked = () => page.evaluate('String(getSelection())')
+
+    await mark(0)
+    await scripted(page, (model) => model.write('The first block.\n\nThe second block'))
+    await expect.poll(() => answer.textContent()).toBe('The first block.The second block')
+    expect(await marked()).toBe('The first block.')
+
+    await mark(1)
+    await scripted(page, (model) => {
+      model.write('The first block.\n\nThe second block goes on.')
+      model.changeAnswer({ state: 'final' })
+    })
+    await page.locator('.end').waitFor()
+    expect(await marked()).toBe('The second block')
+    await page.evaluate('getSelection().removeAllRanges()')
+    await expect.poll(() => answer.textContent()).toBe('The first block.The second block goes on.')
+  })
+})
+
 test('what is foreign stays text: in answers, names of tools, arguments, titles', async () => {
   await onPage('live', { still: true }, async (page) => {
     await scripted(page, (model) => {
