@@ -38,7 +38,7 @@ export const textOfAnswer = ({ blocks }: Answer): string => blocks.flatMap((bloc
 
 /** A message of more than twelve lines is folded; undefined: it is shown whole. */
 export const foldOf = (text: string, linesMax = 12): { head: string; lines: number } | undefined => {
-  const lines = text.replace(/\n+$/, '').split('\n')
+  const lines = text.replace(/(?<!\n)\n+$/, '').split('\n')
   if (lines.length > linesMax) return { head: lines.slice(0, linesMax).join('\n'), lines: lines.length }
   // One endless line is as tall as many.
   const most = linesMax * 90
