@@ -32,12 +32,12 @@ export const pageRoutes = (): Hono => {
           context.header('content-security-policy', policy)
           context.header('x-content-type-options', 'nosniff')
           context.header('referrer-policy', 'no-referrer')
-          // Their names change with what is in them; the page itself has one name.
-          context.header('cache-control', path.includes('/assets/') ? 'public, max-age=31536000, immutable' : 'no-cache')
+          // Names that the build has made change with what is in them; the others are always asked for.
+          context.header('cache-control', /-[\w-]{8}\.\w+$/.test(path) ? 'public, max-age=31536000, immutable' : 'no-cache')
         },
       })
     : () => {
         throw new RuntimeError('not_found', 'the web chat has not been built', { hint: 'run npm run build:web, then start this node anew' })
       }
-  return routes.get('/', files).get('/assets/*', files).get('/looks.js', files).get('/icon.svg', files)
+  return routes.get('/', files).get('/assets/*', files)
 }

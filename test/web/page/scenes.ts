@@ -210,7 +210,7 @@ export const scenes = {
           costUsd: 0.043,
           durationMs: 18_000,
         }),
-        { kind: 'notice', id: 'n1', text: 'The history was shortened by a summary.' },
+        { kind: 'notice', id: 'n1', text: 'The agent was given another tool, read_calendar.' },
         said('s2', Array.from({ length: 20 }, (_, line) => `Line ${line + 1} of the handout, which is long.`).join('\n'), '11:24'),
         answer(
           'r2',

@@ -68,7 +68,7 @@ export type Current = {
 }
 
 /** What stands in the log, in its order. Ids are unique in a conversation and never change. */
-export type Entry = Said | Answer | Notice
+export type Entry = Said | Answer | Notice | Summary
 
 /** `sending` until the server has it; `unsent` while there is no connection to send it by. */
 export type Said = { kind: 'said'; id: string; text: string; at?: number; state: 'sending' | 'unsent' | 'sent' }
@@ -92,6 +92,9 @@ export type Answer = {
 
 /** Something the runtime says for itself, outside any answer. */
 export type Notice = { kind: 'notice'; id: string; text: string; at?: number }
+
+/** What stands for everything before it that was put away to make room. */
+export type Summary = { kind: 'summary'; id: string; text: string; at?: number }
 
 export type Block =
   | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number })

@@ -1,4 +1,4 @@
-/** How somebody likes the page, kept in the browser; public/looks.js reads the first two before the first paint. */
+/** How somebody likes the page, kept in the browser; public/assets/looks.js reads the first two before the first paint. */
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks'
 import type { SendMode } from './model.ts'

@@ -20,7 +20,7 @@ type Nodes = ReturnType<typeof lowlight.highlight>['children']
 const pieces = (nodes: Nodes, kind?: string): Piece[] =>
   nodes.flatMap((node) => {
     if (node.type === 'text') return [kind === undefined ? { text: node.value } : { text: node.value, kind }]
-    return node.type === 'element' ? pieces(node.children as Nodes, kindOf(node.properties.className) ?? kind) : []
+    return node.type === 'element' ? pieces(node.children, kindOf(node.properties.className) ?? kind) : []
   })
 
 /** The five colours of the page, by the names that the grammars use. */

@@ -1,5 +1,5 @@
 /** A person is asked about a tool call. No letter and no Enter elsewhere answers it. */
-import { useEffect, useId, useRef, useState } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { errorOf, isComposing, useModel } from '../hooks.ts'
 import type { AskBlock, Decision, ErrorBody } from '../model.ts'
 import { clockOf, rowsOf } from '../rules/format.rules.ts'
@@ -75,7 +75,6 @@ const Arguments = ({ input }: { input: unknown }) => {
   const rows = rowsOf(input)
   if (rows.length === 0) return <p class="fine">It is called without arguments.</p>
   return (
-    // biome-ignore lint/a11y/noNoninteractiveTabindex: it scrolls in itself
     <dl class="arguments" tabIndex={0}>
       {rows.map(([name, value]) => (
         <div key={name}>
@@ -93,8 +92,8 @@ const Why = ({ busy, inDoubt, onDeny, onBack }: WhyProps) => {
   const [note, write] = useState('')
   const field = useRef<HTMLTextAreaElement>(null)
   const id = useId()
-  // It was asked for by a press of a button that has gone.
-  useEffect(() => field.current?.focus(), [])
+  // It was asked for by a press of a button that has gone, and the next key is meant for it.
+  useLayoutEffect(() => field.current?.focus(), [])
   return (
     <>
       <div class="field">

@@ -122,10 +122,10 @@ export const Composer = ({ view, handle, onSaid }: ComposerProps) => {
   )
 }
 
-const placeholderOf = ({ running, entries }: Current, lost: boolean, mode: SendMode): string => {
+const placeholderOf = ({ running, loading, entries }: Current, lost: boolean, mode: SendMode): string => {
   if (lost) return 'Say something, it is sent when the connection is back'
   if (running) return mode === 'steer' ? 'Say something, it joins the running turn' : 'Say something, it waits for the end of this turn'
-  return entries.length === 0 ? 'What shall be done?' : 'Say something'
+  return entries.length === 0 && !loading ? 'What shall be done?' : 'Say something'
 }
 
 const hintOf = (running: boolean, mode: SendMode, enterSends: boolean): string => {
@@ -167,7 +167,7 @@ const Stop = ({ current, onRefused }: { current: Current; onRefused(reason: unkn
       aria-label={name}
       title="Stop, what was said is kept"
       disabled={current.stopping}
-      onClick={() => model.stop().catch(onRefused)}
+      onClick={() => void model.stop().catch(onRefused)}
     >
       <Icon name="stop" />
       <span>{name}</span>

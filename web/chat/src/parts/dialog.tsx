@@ -1,6 +1,6 @@
 /** A dialog of the browser's own, which keeps the focus within itself and gives it back. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useId, useRef } from 'preact/hooks'
+import { useId, useLayoutEffect, useRef } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
 type DialogProps = { title: string; kind: 'sheet' | 'question'; onClose(): void; children: ComponentChildren }
@@ -8,7 +8,7 @@ type DialogProps = { title: string; kind: 'sheet' | 'question'; onClose(): void;
 export const Dialog = ({ title, kind, onClose, children }: DialogProps) => {
   const dialog = useRef<HTMLDialogElement>(null)
   const heading = useId()
-  useEffect(() => {
+  useLayoutEffect(() => {
     const element = dialog.current
     element?.showModal()
     return () => element?.close()

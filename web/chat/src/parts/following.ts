@@ -99,8 +99,19 @@ const offsetOf = (element: Element, log: Element): number => element.getBounding
 
 const anchorIn = (log: HTMLElement | null): Anchor | undefined => {
   if (!log) return undefined
-  const turn = [...log.querySelectorAll('.turn')].find((one) => one.getBoundingClientRect().bottom > log.getBoundingClientRect().top)
-  const steps = [...(turn?.children ?? [])]
-  const element = steps.find((one) => one.getBoundingClientRect().bottom > log.getBoundingClientRect().top) ?? turn
+  const edge = log.getBoundingClientRect().top
+  const turn = firstBelow([...log.querySelectorAll('.turn')], edge)
+  const element = turn && (firstBelow([...turn.children], edge) ?? turn)
   return element && { element, offset: offsetOf(element, log) }
+}
+
+/** They stand in their order, and there may be thousands. */
+const firstBelow = (elements: readonly Element[], edge: number): Element | undefined => {
+  let [from, to] = [0, elements.length]
+  while (from < to) {
+    const middle = (from + to) >> 1
+    if ((elements[middle] as Element).getBoundingClientRect().bottom > edge) to = middle
+    else from = middle + 1
+  }
+  return elements[from]
 }

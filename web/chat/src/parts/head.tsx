@@ -73,7 +73,7 @@ const Where = ({ current, state, inspector }: { current: Current; state: string;
   const now = useNow(1000, going && stateSince !== undefined)
   return (
     <>
-      <Pop class="state-button" at="below" role="dialog" name="Where this conversation is" label={<StatePath state={state} />}>
+      <Pop class="state-button" at="below" role="dialog" name={`Where it is: ${state}`} label={<StatePath state={state} />}>
         {() => (
           <div class="where">
             <p class="pop-title">Where this conversation is</p>
@@ -86,7 +86,9 @@ const Where = ({ current, state, inspector }: { current: Current; state: string;
           </div>
         )}
       </Pop>
-      {going && stateSince !== undefined && now - stateSince >= 1000 && <span class="since num">{spanOf(now - stateSince)}</span>}
+      {going && stateSince !== undefined && now - stateSince >= 1000 && (
+        <span class="since num">{spanOf(Math.floor((now - stateSince) / 1000) * 1000)}</span>
+      )}
     </>
   )
 }

@@ -6,7 +6,7 @@ import type { Current } from '../model.ts'
 import { type Turn, turnsOf } from '../rules/turns.rules.ts'
 import { useFollowing } from './following.ts'
 import { Hello } from './hello.tsx'
-import { Icon } from './icons.tsx'
+import { Icon, Sign } from './icons.tsx'
 import { TurnOf } from './turn.tsx'
 
 export type LogHandle = { said(): void }
@@ -80,9 +80,11 @@ const Bones = () => (
     {[0, 1].map((turn) => (
       <div class="turn" key={turn} aria-hidden="true">
         <div class="step">
+          <Sign name="first" />
           <span class="bone said-bone" />
         </div>
         <div class="step">
+          <Sign name="thinking" />
           {[0, 1, 2, 3, 4].map((line) => (
             <span class="bone" key={line} />
           ))}

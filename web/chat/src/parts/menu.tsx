@@ -1,6 +1,6 @@
 /** A button and what it opens: a menu, or a small dialog. It closes by Esc, by a press elsewhere and by a choice, and gives the focus back. */
 import type { ComponentChildren } from 'preact'
-import { useEffect, useRef, useState } from 'preact/hooks'
+import { useLayoutEffect, useRef, useState } from 'preact/hooks'
 import { Icon } from './icons.tsx'
 
 type PopProps = {
@@ -21,7 +21,7 @@ export const Pop = ({ class: className, name, label, at, role = 'menu', children
     set(false)
     button.current?.focus()
   }
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!open) return
     const pressed = (event: Event) => {
       if (!place.current?.contains(event.target as Node)) set(false)
@@ -61,6 +61,7 @@ export const Pop = ({ class: className, name, label, at, role = 'menu', children
         {label}
       </button>
       {open && (
+        // biome-ignore lint/a11y/useAriaPropsSupportedByRole: both roles have names, which one it is cannot be seen here
         <div class={`pop ${at}`} role={role} aria-label={name}>
           {children(close)}
         </div>
@@ -84,6 +85,7 @@ type ItemProps = {
 
 /** With `checked` it is one of several, of which one holds. */
 export const Item = ({ checked, disabled = false, detail, aside, onChoose, children }: ItemProps) => (
+  // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is there only where the role has it
   <button
     type="button"
     class="item"

@@ -11,7 +11,7 @@ import { Wide } from './wide.tsx'
 /** The text of an answer. `live`: it is being written, and what is new of it is revealed bit by bit. */
 export const Prose = ({ text, live }: { text: string; live: boolean }) => {
   const place = useRef<HTMLDivElement>(null)
-  const shown = useReveal(text, live, place)
+  const shown = useReveal(text, place)
   const before = useRef<Blocks>(noBlocks)
   const blocks = useMemo(() => blocksOf(shown, before.current), [shown])
   before.current = blocks

@@ -1,11 +1,11 @@
 /** A title in its place, to be changed: Enter keeps, Esc reverts. */
-import { useEffect, useRef } from 'preact/hooks'
+import { useLayoutEffect, useRef } from 'preact/hooks'
 import { isComposing } from '../hooks.ts'
 
 export const Rename = ({ title, onDone }: { title: string; onDone(title?: string): void }) => {
   const field = useRef<HTMLInputElement>(null)
   const done = useRef(false)
-  useEffect(() => field.current?.select(), [])
+  useLayoutEffect(() => field.current?.select(), [])
   const end = (next?: string) => {
     if (done.current) return
     done.current = true

@@ -86,6 +86,7 @@ const Switch = ({ name, title, text }: { name: Named<boolean>; title: string; te
         role="switch"
         class="switch"
         aria-label={title}
+        aria-checked={preferences[name]}
         checked={preferences[name]}
         onChange={(event) => change({ [name]: event.currentTarget.checked })}
       />

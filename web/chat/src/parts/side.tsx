@@ -77,7 +77,7 @@ export const Side = ({ view, inert, search, onChosen, onRemove, onSettings, onRe
                     model.open(one.key)
                     onChosen()
                   }}
-                  onRename={(title) => model.rename(one.key, title).catch(onRefused)}
+                  onRename={(title) => void model.rename(one.key, title).catch(onRefused)}
                   onRemove={() => onRemove(one)}
                 />
               ))}

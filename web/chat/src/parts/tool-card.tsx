@@ -88,7 +88,7 @@ const lineOf = (progress: unknown): string => {
     const said = message ?? text
     return typeof said === 'string' ? said : stepsOf(progress) ? '' : gistOf(progress)
   }
-  return progress === undefined ? '' : (String(progress).trimEnd().split('\n').at(-1) ?? '')
+  return progress === undefined ? '' : (resultOf(progress).trimEnd().split('\n').at(-1) ?? '')
 }
 
 const Running = ({ progress, name }: { progress: unknown; name: string }) => {

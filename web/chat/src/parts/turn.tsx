@@ -23,9 +23,11 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
   const { answer } = turn
   const live = answer?.state === 'running'
   const waits = last && !answer && turn.said.some(({ state }) => state === 'sent')
+  // It does not go on by itself: the rail ends at the question.
+  const asks = answer?.blocks.some((block) => block.type === 'ask' && !block.decided)
   const said = turn.said.map(({ text }) => text).join('\n\n')
   return (
-    <article class={`turn${live || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
+    <article class={`turn${(live && !asks) || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
       <h2 class="unseen">{turn.at === undefined ? 'A turn' : `Turn of ${clockOf(turn.at)}`}</h2>
       {turn.said.map((message) => (
         <SaidStep key={message.id} said={message} />
@@ -39,10 +41,27 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
       )}
       {turn.notices.map((notice) => (
         <Step key={notice.id} sign={<Sign name="aside" />}>
-          <aside class="notice">{notice.text}</aside>
+          {notice.kind === 'summary' ? <Shortened text={notice.text} /> : <aside class="notice">{notice.text}</aside>}
         </Step>
       ))}
     </article>
+  )
+}
+
+const Shortened = ({ text }: { text: string }) => {
+  const [open, show] = useState(false)
+  return (
+    <div class="thinking">
+      <button type="button" class="fold" aria-expanded={open} onClick={() => show(!open)}>
+        <Icon name="chevron" />
+        What was said before was shortened to a summary
+      </button>
+      {open && (
+        <div class="inner">
+          <Prose text={text} live={false} />
+        </div>
+      )}
+    </div>
   )
 }
 

@@ -7,7 +7,7 @@ const day = (at: number): string => new Date(at).toDateString()
 
 /** In a list: the time today, then the day of the week, then the date. */
 export const whenOf = (at: number, now: number): string => {
-  if (now - at < 60_000) return 'now'
+  if (Math.abs(now - at) < 60_000) return 'now'
   if (day(at) === day(now)) return clockOf(at)
   if (now - at < 6 * 86_400_000) return new Date(at).toLocaleDateString('en-GB', { weekday: 'short' })
   return new Date(at).toLocaleDateString('en-GB', { day: 'numeric', month: 'short' })
@@ -50,7 +50,7 @@ export const useOf = ({ model, usage, costUsd, durationMs }: Answer): string =>
 /** Of arguments, as much as says in a line what a call is about. */
 export const gistOf = (input: unknown): string => {
   if (input === undefined || input === null) return ''
-  if (typeof input !== 'object') return oneLine(String(input))
+  if (typeof input !== 'object') return oneLine(plainOf(input))
   const entries = Object.entries(input)
   if (entries.length === 1) return oneLine(plainOf(entries[0]?.[1]))
   return oneLine(entries.map(([name, value]) => `${name}: ${plainOf(value)}`).join(', '))
@@ -66,7 +66,14 @@ const plainOf = (value: unknown): string => (typeof value === 'string' ? value :
 const jsonOf = (value: unknown): string => JSON.stringify(value) ?? 'undefined'
 
 /** A result as text: what is text stays as it is, everything else is indented JSON. */
-export const resultOf = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value, null, 2) ?? ''))
+export const resultOf = (value: unknown): string => (typeof value === 'string' ? value : indented(value))
+
+/** In one line where it fits. */
+const indented = (value: unknown): string => {
+  const text = JSON.stringify(value, null, 2) ?? ''
+  const line = text.replace(/\n\s*/g, ' ')
+  return line.length <= 80 ? line : text
+}
 
 /** Arguments, one a row; what is not named is one row. */
 export const rowsOf = (input: unknown): [name: string, value: string][] => {

@@ -1,7 +1,7 @@
 /** Entries as turns: what was said, and what came of it. */
-import type { Answer, Entry, Notice, Said } from '../model.ts'
+import type { Answer, Entry, Notice, Said, Summary } from '../model.ts'
 
-export type Turn = { id: string; at?: number; said: Said[]; answer?: Answer; notices: Notice[] }
+export type Turn = { id: string; at?: number; said: Said[]; answer?: Answer; notices: (Notice | Summary)[] }
 
 /**
  * Several messages that one run answers are one turn, and so is a notice by itself. What has not changed since `before` is the same object again, so that
@@ -14,7 +14,7 @@ export const turnsOf = (entries: readonly Entry[], before: readonly Turn[]): Tur
     if (entry.kind === 'said') {
       if (last && !last.answer && last.notices.length === 0) last.said.push(entry)
       else turns.push(withTime({ id: entry.id, said: [entry], notices: [] }, entry.at))
-    } else if (entry.kind === 'notice') {
+    } else if (entry.kind === 'notice' || entry.kind === 'summary') {
       if (last && last.answer?.state !== 'running') last.notices.push(entry)
       else turns.push(withTime({ id: entry.id, said: [], notices: [entry] }, entry.at))
     } else if (last && !last.answer) last.answer = entry
@@ -38,7 +38,7 @@ export const textOfAnswer = ({ blocks }: Answer): string => blocks.flatMap((bloc
 
 /** A message of more than twelve lines is folded; undefined: it is shown whole. */
 export const foldOf = (text: string, linesMax = 12): { head: string; lines: number } | undefined => {
-  const lines = text.replace(/\n+$/, '').split('\n')
+  const lines = text.replace(/(?<!\n)\n+$/, '').split('\n')
   if (lines.length > linesMax) return { head: lines.slice(0, linesMax).join('\n'), lines: lines.length }
   // One endless line is as tall as many.
   const most = linesMax * 90
