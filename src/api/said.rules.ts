@@ -1,9 +1,8 @@
 /** What somebody has typed, as it is kept: composed Unicode without characters that no screen shows. */
 import { RuntimeError } from '../contracts/errors.ts'
 
-// Tab, line feed and carriage return are part of what people write.
-// biome-ignore lint/suspicious/noControlCharactersInRegex: they are what is looked for
-const unseen = /[\u0001-\u0008\u000b\u000c\u000e-\u001f\u007f]/g
+/** Tab, line feed and carriage return are part of what people write. */
+const unseen = /(?![\t\n\r])\p{Cc}/gu
 
 /** @throws RuntimeError bad_request for a NUL, which no person types, and for a text of which nothing is left */
 export const cleanMessage = (text: string): string => {

@@ -67,5 +67,5 @@ const saidIn = async ({ transport }: JournalParts, address: Address, from: numbe
 const beginning = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
   const line = text.replace(/\s+/g, ' ').trim()
-  return line.length <= charsMax ? line : `${[...line.slice(0, charsMax)].slice(0, -1).join('')}…`
+  return line.length <= charsMax ? line : `${line.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '')}…`
 }

@@ -194,9 +194,9 @@ test('a command for one conversation does not take up the work of another, whose
 })
 
 test('what a model says reaches the terminal without control characters, lines are kept', async () => {
-  const sent = await statecast({ folder: aFolder() }, 'send', 'main', 'a\u009b2Jb\r\nc\td', '--app', testApp)
+  const sent = await statecast({ folder: aFolder() }, 'send', 'main', 'escape', '--app', testApp)
 
-  expect(sent.stdout).toBe('echo a�2Jb\nc\td\n')
+  expect(sent.stdout).toBe('a�[2Jb\nc\td\n')
 })
 
 test('a reader that has enough ends the chat without a complaint', async () => {

@@ -81,8 +81,10 @@ const says = async (page: Page, text: string): Promise<void> => {
 const shows = (page: Page, text: string) => page.locator('[data-log]').getByText(text).first().waitFor()
 
 const words = Array.from({ length: 200 }, (_, index) => `w${index + 1}`)
+/** As it is seen: what stands in two blocks is parted. */
+const textOf = (page: Page): Promise<string> => page.evaluate<string>("document.querySelector('[data-log]').innerText")
 /** The words of the story that the page shows, in their order. */
-const told = async (page: Page): Promise<string[]> => (await page.locator('[data-log]').innerText()).match(/\bw\d+\b/g) ?? []
+const told = async (page: Page): Promise<string[]> => (await textOf(page)).match(/\bw\d+\b/g) ?? []
 const half = (page: Page) => expect.poll(() => told(page)).toEqual(words.slice(0, 100))
 const whole = (page: Page) => expect.poll(() => told(page)).toEqual(words)
 
@@ -214,7 +216,7 @@ test('[CH-86] code is highlighted and copied as it was written, and nothing of i
   const { page } = await aPage(node.page)
   await says(page, 'code')
   await shows(page, 'Here:')
-  await expect.poll(() => page.locator('[data-log] pre').first().innerText()).toContain('line199')
+  await expect.poll(() => page.locator('[data-log] pre').first().textContent()).toContain('line199')
 
   await page.getByRole('button', { name: /copy/i }).first().click()
   const copied = await page.evaluate('navigator.clipboard.readText()')
@@ -229,7 +231,7 @@ test('an answer of a megabyte is shown, and what is typed beside it appears', as
   const { page } = await aPage(node.page)
   await says(page, 'megabyte')
   await field(page).pressSequentially('typed meanwhile')
-  await expect.poll(async () => (await page.locator('[data-log]').innerText()).length, { timeout: 120_000 }).toBeGreaterThan(900_000)
+  await expect.poll(async () => (await textOf(page)).length, { timeout: 120_000 }).toBeGreaterThan(900_000)
 
   expect(await field(page).inputValue()).toBe('typed meanwhile')
 })

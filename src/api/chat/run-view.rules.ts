@@ -92,7 +92,7 @@ export class RunView {
   /** The whole of an answer, as the transcript has it. @returns whether that is new */
   complete(answerId: string, { text, reasoning = '' }: { text: string; reasoning?: string | undefined }): boolean {
     this.#lacking.delete(answerId)
-    const shown = this.#blocks.filter((block) => isOf(block, answerId)) as Spoken[]
+    const shown = this.#blocks.filter((block): block is Spoken => isOf(block, answerId))
     const said = (type: Spoken['type']) =>
       shown
         .filter((block) => block.type === type)

@@ -28,7 +28,7 @@ export const withChat = (before: LiveRun | undefined, event: ChatEvent, life: nu
     ...run,
     life,
     at: Math.min(run.at, message?.timestamp ?? Number.POSITIVE_INFINITY),
-    ...(message ? contentAfter(run, message.content, event, whole) : whole ? { brokenTo: 0 } : {}),
+    ...(whole ? contentOf(run, event) : message ? contentAfter(run, message.content, event) : {}),
     ...(state === 'delta' ? {} : { state: stateOf[state], end: endOf(event) }),
     ids: ids.every((id) => run.ids.includes(id)) ? run.ids : [...new Set([...run.ids, ...ids])].sort(),
   }
@@ -41,11 +41,19 @@ type Content = Partial<Pick<LiveRun, 'content' | 'seq' | 'missing' | 'brokenTo'>
 /** What comes later than so many others were left out does not come any more. */
 const gapsMax = 100
 
+/** Another gateway, or one that was started anew, counts from one again: what it says to a subscriber is where its events go on from. */
+const contentOf = ({ content }: LiveRun, { message, seq }: ChatEvent): Content => ({
+  content: message?.content ?? content,
+  seq,
+  missing: [],
+  brokenTo: 0,
+})
+
 /** What is left out was there before. */
-const contentAfter = (run: LiveRun, content: readonly ChatBlock[], { seq, from }: ChatEvent, whole: boolean): Content => {
+const contentAfter = (run: LiveRun, content: readonly ChatBlock[], { seq, from }: ChatEvent): Content => {
   const broken: Content = { brokenTo: Math.max(run.brokenTo, run.seq, seq) }
-  if (whole || !from || (from.block === 0 && from.offset === 0)) {
-    const isNewer = seq > run.seq || ((whole || run.brokenTo > 0) && seq === run.seq)
+  if (!from || (from.block === 0 && from.offset === 0)) {
+    const isNewer = seq > run.seq || (run.brokenTo > 0 && seq === run.seq)
     return isNewer ? { content, seq, missing: [], brokenTo: seq >= run.brokenTo ? 0 : run.brokenTo } : {}
   }
   if (seq <= run.seq) return run.missing.some(([first, last]) => first <= seq && seq <= last) ? broken : {}

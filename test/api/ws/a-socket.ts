@@ -26,7 +26,7 @@ export const rawSocket = (url: string, { headers = {}, path = '/ws' }: Options =
   })
   socket.on('error', () => undefined)
   socket.on('message', (data) => {
-    frames.push(JSON.parse(String(data)))
+    frames.push(JSON.parse((data as Buffer).toString()))
     wake.resolve()
     wake = Promise.withResolvers()
   })

@@ -192,6 +192,19 @@ describe('a run', () => {
     expect(fold([late], view).stale).toBe(true)
   })
 
+  test('a gateway that was started anew counts from one again, and goes on from what it says to a subscriber', () => {
+    const before = aPage(
+      chat(1, [text('half')]),
+      chat(2, [text(' of')], { from: { block: 0, offset: 4 } }),
+      chat(3, [text(' it')], { from: { block: 0, offset: 7 } }),
+    )
+    const back = fold([{ type: 'disconnected' }, { type: 'connected' }, subscribed(chatEvent(1, undefined))], before)
+    expect(lines(back)).toContain('running: half of it')
+
+    const after = fold([chat(2, [text('half of it and the rest')], { state: 'final' })], back)
+    expect(lines(after)).toContain('completed: half of it and the rest')
+  })
+
   test('a run whose end was missed is over, and its history is wanted', () => {
     const view = aPage(chat(1, [text('half')]), { type: 'disconnected' }, { type: 'connected' }, subscribed())
 

@@ -38,6 +38,7 @@ export class ConversationLive {
   readonly #subscription: SessionSubscription
   #limit = firstMax
   #reading = false
+  #readAgain = false
 
   /** @param changed called after each change of what is known */
   constructor(client: SocketClient, key: string, changed: () => void) {
@@ -147,6 +148,8 @@ export class ConversationLive {
     const before = this.known
     this.known = viewOf(before, action)
     if (this.known.stale && !before.stale) this.#subscription.refresh()
+    // What was asked for before is not the answer to what is wanted now.
+    if (this.#reading && this.known.history === 'wanted' && (before.history === 'read' || action.type === 'subscribed')) this.#readAgain = true
     if (this.known.connected && this.known.history === 'wanted') void this.#read()
     if (this.known.run?.state !== before.run?.state) this.stateSince = Date.now()
     if (before.run !== null && this.known.run?.runId !== before.run.runId) {
@@ -159,6 +162,7 @@ export class ConversationLive {
   async #read(): Promise<void> {
     if (this.#reading) return
     this.#reading = true
+    this.#readAgain = false
     const { life } = this.known
     try {
       const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: this.#limit, details: true })
@@ -174,8 +178,8 @@ export class ConversationLive {
       this.loadingEarlier = false
       this.#changed()
     }
-    // What happened meanwhile made another reading necessary.
-    if (this.known.connected && this.known.history === 'wanted' && this.known.life !== life) void this.#read()
+    const again = this.#readAgain || (this.known.history === 'wanted' && this.known.life !== life)
+    if (this.known.connected && again) void this.#read()
   }
 
   /** Of what waits only the id was known. */

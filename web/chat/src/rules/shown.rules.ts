@@ -50,7 +50,7 @@ export class Shown {
     return waiting.flatMap((message) => {
       if (isOnItsWay(message) || message.status === 'refused') return []
       const { id, text = '', status } = message
-      return [this.#kept(message, { id, text, mode: status === 'steered' ? 'steer' : 'followup' } as Waiting)]
+      return [this.#kept(message, { id, text, mode: status === 'steered' ? 'steer' : 'followup' })]
     })
   }
 
