@@ -1,3 +1,12 @@
+FROM node:24-slim AS page
+WORKDIR /app
+COPY package.json package-lock.json .npmrc ./
+RUN npm ci --ignore-scripts
+COPY tsconfig.json ./
+COPY src src
+COPY web web
+RUN node node_modules/vite/bin/vite.js build --config web/chat/vite.config.ts
+
 FROM node:24-slim
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -5,6 +14,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm pkg delete devDependencies peerDependenciesMeta && npm install
 COPY bin bin
 COPY src src
+COPY --from=page /app/dist/web dist/web
 COPY docker/statecast.config.json docker/statecast.config.json
 RUN mkdir .statecast && chown node .statecast
 USER node

@@ -105,7 +105,7 @@ test('every file and volume that it names is there, and reaches the image', () =
       const [source = ''] = mount.split(':')
       expect(source.startsWith('./') ? existsSync(join(repository, source)) : source in volumes, mount).toBe(true)
     }
-  const copied = [...dockerfile.matchAll(/^COPY (.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '))
+  const copied = [...dockerfile.matchAll(/^COPY (?!--from)(.+) \S+$/gm)].flatMap(([, sources = '']) => sources.split(' '))
   const context = textOf('.dockerignore')
     .split('\n')
     .filter((line) => line.startsWith('!'))
