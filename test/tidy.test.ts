@@ -180,7 +180,7 @@ test('every source file is reachable from an entry point', () => {
 
 // ---- leftovers
 
-const ours = ['src', 'test', 'scripts', 'bench', 'examples', 'docs', 'bin', '.ci'].flatMap(filesUnder)
+const ours = ['src', 'web', 'test', 'scripts', 'bench', 'examples', 'docs', 'bin', '.ci'].flatMap(filesUnder)
 const pages = filesUnder('.').filter((file) => !file.includes('/') && /\.(md|json|ts)$/.test(file) && file !== 'package-lock.json')
 const words = [...ours, ...pages].filter((file) => !file.startsWith('test/fixtures/') && /\.(m?[jt]s|md|json|ya?ml|html|css)$/.test(file))
 

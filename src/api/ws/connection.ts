@@ -106,7 +106,7 @@ export class Connection implements Watcher {
   tell<Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name], seq?: number): void {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event))) return
-    if (this.#socket.bufferedAmount > this.#parts.limits.bufferedBytesMax) {
+    if (this.#isSlow) {
       if (!droppable(event, payload)) this.#actor.send({ type: 'stalled' })
       return
     }
@@ -120,6 +120,11 @@ export class Connection implements Watcher {
     if (event.state === 'delta') this.#shown.set(event.runId, event.message?.content ?? [])
     else this.#shown.delete(event.runId)
     return patchOf(event, shown)
+  }
+
+  /** More waits than may: the client does not read. */
+  get #isSlow(): boolean {
+    return this.#socket.bufferedAmount > this.#parts.limits.bufferedBytesMax
   }
 
   #write(frame: object): void {
@@ -151,7 +156,10 @@ export class Connection implements Watcher {
   }
 
   #answer(id: string, rest: { ok: true; payload: unknown } | { ok: false; error: ErrorBody }): void {
-    if (this.#socket.readyState === this.#socket.OPEN) this.#write({ type: 'res', id, ...rest })
+    if (this.#socket.readyState !== this.#socket.OPEN) return
+    // Who asks and does not read the answers costs no more than who listens and does not.
+    if (this.isOpen && this.#isSlow) this.#actor.send({ type: 'stalled' })
+    else this.#write({ type: 'res', id, ...rest })
   }
 
   async #handle({ method, params = {} }: ClientFrame): Promise<unknown> {

@@ -301,3 +301,20 @@ test('[CH-78, CH-79] a session is stopped with all that waits in it; what was sa
   expect(waiting).toEqual([])
   expect(await request('chat.abort', { sessionKey: 'main' })).toMatchObject({ payload: { aborted: false } })
 })
+
+test('[CH-06] a client that asks and asks and reads no answer is sent away', async () => {
+  const { gateway } = await aGateway()
+  const [greedy, other] = [await aSocket(gateway.url), await aSocket(gateway.url)]
+  await other.request('chat.send', { sessionKey: 'main', message: 'megabyte', idempotencyKey: 'k1' })
+  await other.event('chat', ({ state }) => state === 'final')
+  greedy.socket.pause()
+
+  for (let asked = 0; gateway.sockets() > 1; asked++) {
+    greedy.send({ type: 'req', id: `h${asked}`, method: 'chat.history', params: { sessionKey: 'main' } })
+    await other.request('health')
+  }
+  greedy.socket.resume()
+
+  await greedy.closed
+  expect(await other.request('health')).toMatchObject({ ok: true })
+})
