@@ -171,7 +171,7 @@ function figures(): string {
     version: '',
     health: { ready: true, writable: true, liveActors: 0, freeBytes: 0, transport: '', durability: '' },
     metrics: { ...new MetricsCounter().metrics, model_tokens_total: { model: tokens } },
-    traffic: { requests: [{ labels: { method: '', route: '', status: '' }, value: 0 }], streams: 0, connections: 0 },
+    traffic: { requests: [{ labels: { method: '', route: '', status: '' }, value: 0 }], streams: 0, connections: 0, sockets: 0 },
   })
     .map(({ name, type, help, samples: [sample] }) => {
       const labels = Object.keys(sample?.labels ?? {}).map((label) => `\`${label}\``)

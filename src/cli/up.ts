@@ -92,8 +92,9 @@ export const up = async (options: UpOptions): Promise<number> => {
 
 type Place = { url: string; dataFolder: string; server: string; json: boolean | undefined }
 
-/** The web chat, with the token where only the page sees it: browsers send no fragment. */
-const pageOf = (url: string, dataFolder: string): string => `${url}/#token=${ensureToken(dataFolder)}`
+/** The web chat, on all interfaces as it is reached from here, with the token where only the page sees it: browsers send no fragment. */
+const pageOf = (url: string, dataFolder: string): string =>
+  `${url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')}/#token=${ensureToken(dataFolder)}`
 
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {

@@ -42,6 +42,8 @@ export type GatewayOptions = {
   trust?: (socket: Socket) => void
   /** How many connections are open. */
   connections?: () => number
+  /** How many clients are on the WebSocket. */
+  sockets?: () => number
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
@@ -155,7 +157,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.route('/', openAiRoutes({ runtime, log, clock, closing, admit, occupy }))
 
   app.get('/metrics', async () => {
-    const traffic = { requests: requests.all, streams: openStreams, connections: more.connections?.() }
+    const traffic = { requests: requests.all, streams: openStreams, connections: more.connections?.(), sockets: more.sockets?.() }
     const figures = { version, health: await healthNow(), metrics: runtime().metrics(), traffic }
     return new Response(prometheusText(familiesOf(figures)), { headers: { 'content-type': prometheusType, 'cache-control': 'no-store' } })
   })

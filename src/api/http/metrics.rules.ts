@@ -3,8 +3,13 @@
 import { durationBuckets, type Metrics } from '../../runtime/metrics.rules.ts'
 import type { Family, Labels } from './prometheus.rules.ts'
 
-/** @property requests that were answered @property connections open ones, where there is a server that counts them */
-type Traffic = { requests: readonly { labels: Labels; value: number }[]; streams: number; connections: number | undefined }
+/** @property requests that were answered @property connections @property sockets open ones, where there is a server that counts them */
+type Traffic = {
+  requests: readonly { labels: Labels; value: number }[]
+  streams: number
+  connections: number | undefined
+  sockets: number | undefined
+}
 
 type Health = {
   ready: boolean
@@ -77,5 +82,6 @@ export const familiesOf = ({ version, health, metrics, traffic }: NodeFigures): 
     },
     { name: 'statecast_http_streams', type: 'gauge', help: 'Open streams of events and answers.', samples: [{ value: traffic.streams }] },
     { name: 'statecast_http_connections', type: 'gauge', help: 'Open connections.', samples: known(traffic.connections) },
+    { name: 'statecast_sockets', type: 'gauge', help: 'Clients on the WebSocket.', samples: known(traffic.sockets) },
   ]
 }

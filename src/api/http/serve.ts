@@ -4,7 +4,7 @@ import type { AddressInfo, Socket } from 'node:net'
 import { serve } from '@hono/node-server'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { systemClock } from '../../runtime/index.ts'
-import { serveSockets } from '../ws/index.ts'
+import { type Sockets, serveSockets } from '../ws/index.ts'
 import { beginsWork, type GatewayOptions, gatewayApp, shuttingDown } from './app.ts'
 import { Connections } from './connections.ts'
 import { callerOf, isLoopback, requireOurs } from './guard.ts'
@@ -31,6 +31,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   const draining = new AbortController()
   const closing = new AbortController()
   let connections: Connections | undefined
+  let sockets: Sockets | undefined
   const trust = (socket: Socket) => connections?.trust(socket)
   const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
   const app = gatewayApp({
@@ -40,6 +41,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     closing: closing.signal,
     trust,
     connections: () => connections?.count ?? 0,
+    sockets: () => sockets?.open ?? 0,
   })
   // Who opens a connection and says nothing, or says it letter by letter, does not keep it.
   const serverOptions = {
@@ -53,7 +55,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     server.once('listening', resolve)
     server.once('error', (cause: NodeJS.ErrnoException) => reject(cannotListen(cause, host, port)))
   })
-  const sockets = serveSockets(server, {
+  const served = serveSockets(server, {
     runtime,
     log,
     clock,
@@ -69,17 +71,18 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
       if (draining.signal.aborted && beginsWork.has(command)) throw shuttingDown()
     },
   })
+  sockets = served
   const bound = server.address() as AddressInfo
   const shown = host.includes(':') ? `[${host}]` : host
   const stopped = new Promise<void>((resolve) => server.once('close', resolve))
   return {
     url: `http://${shown}:${bound.port}`,
-    sockets: () => sockets.open,
+    sockets: () => served.open,
     drain: () => draining.abort(),
     close: async () => {
       draining.abort()
       closing.abort()
-      sockets.close()
+      served.close()
       if (server.listening) server.close()
       // What streams still have to say has been written; a client that does not read shall not hold us.
       const patience = setTimeout(() => server.closeAllConnections(), 500)

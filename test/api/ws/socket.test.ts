@@ -318,3 +318,9 @@ test('[CH-06] a client that asks and asks and reads no answer is sent away', asy
   await greedy.closed
   expect(await other.request('health')).toMatchObject({ ok: true })
 })
+
+test('clients on the socket are counted among the figures of the node', async () => {
+  const { gateway, call } = await aGateway()
+  await aSocket(gateway.url)
+  expect((await call('GET', '/metrics')).text).toMatch(/^statecast_sockets 1$/m)
+})
