@@ -48,7 +48,7 @@ export const socketMethods = {
     role: z.literal('operator').default('operator'),
     scopes: z.array(z.enum(gatewayScopes)).max(gatewayScopes.length).optional().describe('default: all that the token allows'),
     caps: z.array(z.string().max(100)).max(50).default([]).describe('those that are not known are ignored'),
-    auth: z.strictObject({ token: z.string().min(1).max(500) }),
+    auth: z.strictObject({ token: z.string().max(500) }),
     nonce: z.string().max(200).optional().describe('that of the challenge'),
   }),
   'chat.subscribe': z

@@ -78,7 +78,7 @@ const says = async (page: Page, text: string): Promise<void> => {
   await field(page).fill(text)
   await field(page).press('Enter')
 }
-const shows = (page: Page, text: string) => page.locator('[data-log]').getByText(text).first().waitFor()
+const shows = (page: Page, text: string | RegExp) => page.locator('[data-log]').getByText(text).first().waitFor()
 
 const words = Array.from({ length: 200 }, (_, index) => `w${index + 1}`)
 /** As it is seen: what stands in two blocks is parted. */
@@ -244,4 +244,53 @@ test('a token that is wrong says what to do, and keeps what was typed', async ()
   await page.goto(node.page.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
 
   await page.getByText('This page has no valid token').first().waitFor()
+})
+
+test('[CH-71] conversations are begun, gone between, named and deleted, and each keeps what is its own', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'in the first')
+  await shows(page, 'echo in the first')
+
+  await page.getByRole('button', { name: 'New conversation' }).first().click()
+  await page.getByRole('heading', { name: 'New conversation' }).waitFor()
+  await says(page, 'in the second')
+  await shows(page, 'echo in the second')
+  await field(page).fill('a draft of the second')
+  const list = page.getByRole('navigation', { name: 'Conversations' })
+  await list.locator('.conversation', { hasText: 'in the first' }).click()
+  await shows(page, 'echo in the first')
+  expect(await textOf(page)).not.toContain('second')
+  expect(await field(page).inputValue()).toBe('')
+  await list.locator('.conversation', { hasText: 'in the second' }).click()
+  await shows(page, 'echo in the second')
+  expect(await field(page).inputValue()).toBe('a draft of the second')
+  await page.reload()
+  await shows(page, 'echo in the second')
+})
+
+test('[CH-17] what a command answers is shown, and nothing else with it', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'hello')
+  await shows(page, 'echo hello')
+
+  await says(page, '/think high')
+
+  await shows(page, /Think.*high/i)
+  expect((await textOf(page)).match(/echo hello/g)).toHaveLength(1)
+})
+
+test('a good address after a bad one is taken', async () => {
+  const node = await aNode()
+  const context = await browser.newContext()
+  onTestFinished(() => context.close())
+  const page = await context.newPage()
+  await page.goto(node.page.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
+  await page.getByText('This page has no valid token').first().waitFor()
+
+  await page.goto(node.page)
+
+  await page.getByText('Connected', { exact: true }).waitFor()
+  expect(page.url()).not.toContain('token')
 })

@@ -110,22 +110,25 @@ export class RunView {
   /** What the transcript says about the run: messages that joined it, and answers of which a piece was missed. @returns whether something of it is new */
   read(messages: readonly Message[]): boolean {
     const begin = messages.findLastIndex((message) => message.role === 'user' && message.id === this.ids[0])
-    return messages
-      .slice(begin + 1)
-      .map((message) => {
-        if (message.role === 'assistant') return this.complete(message.id, message)
-        return message.role === 'user' && !this.ids.includes(message.id) && this.joined(message.id, message.text)
-      })
-      .includes(true)
+    // The session itself has answered it: it is no part of the conversation.
+    if (begin === -1) return false
+    let before: string | undefined
+    let isNew = false
+    for (const message of messages.slice(begin + 1)) {
+      if (message.role === 'assistant') isNew = this.complete(message.id, message) || isNew
+      else if (message.role === 'user' && !this.ids.includes(message.id)) isNew = this.joined(message.id, message.text, before) || isNew
+      if ('id' in message) before = message.id
+    }
+    return isNew
   }
 
-  /** Somebody's message was taken in while it runs. */
-  joined(id: string, text: string): boolean {
+  /** Somebody's message was taken in while it runs. @param before the message behind which it stands; first where there is none */
+  joined(id: string, text: string, before?: string): boolean {
     const at = this.#blocks.findIndex((block) => block.type === 'joined' && block.id === id)
     const block: ChatBlock = { type: 'joined', id, text }
-    if (at === -1) this.#blocks = [...this.#blocks, block]
-    else if ((this.#blocks[at] as { text: string }).text === text) return false
-    else this.#blocks = this.#blocks.with(at, block)
+    if (at !== -1 && (this.#blocks[at] as { text: string }).text === text) return false
+    const place = at === -1 ? this.#blocks.findLastIndex((one) => one.id === before) + 1 : at
+    this.#blocks = this.#blocks.toSpliced(place, at === -1 ? 0 : 1, block)
     return true
   }
 
@@ -158,7 +161,9 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error } = output
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error, answerId, reply } = output
+    // No model has said it.
+    if (answerId === null && reply !== undefined) this.complete(`${this.runId}:reply`, { text: textOfReply(reply) })
     return {
       runId: this.runId,
       sessionKey: this.sessionKey,
@@ -193,6 +198,12 @@ export class RunView {
     return content.length === 0 ? {} : { message: { role: 'assistant', content, timestamp } }
   }
 }
+
+const textOfReply = (reply: NonNullable<TurnOutput['reply']>): string =>
+  [reply]
+    .flat()
+    .flatMap(({ text }) => text ?? [])
+    .join('\n\n')
 
 const spoken = (type: Spoken['type'], id: string, text: string): Spoken =>
   type === 'text' ? { type: 'text', id, text } : { type: 'thinking', id, thinking: text }

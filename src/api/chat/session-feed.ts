@@ -270,7 +270,11 @@ export class SessionFeed {
 
   /** Takes in what the transcript says about a run: messages that joined it, and answers of which a piece was missed. @returns whether something was new */
   async #catchUp(view: RunView): Promise<boolean> {
-    const messages = await this.#session.history({ limit: messagesMax })
+    const messages = await this.#session.history({ limit: messagesMax }).catch((error: unknown) => {
+      // What the session answers by itself can be the first that happens in it.
+      if (isRuntimeError(error) && error.code === 'not_found') return []
+      throw error
+    })
     return view.read(messages)
   }
 

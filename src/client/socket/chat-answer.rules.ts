@@ -154,9 +154,15 @@ const wordsOf = (type: 'thinking' | 'text', id: string, words: string, nth = 0):
   return [type === 'text' ? { type, key, id, text: words } : { type, key, id, thinking: words }]
 }
 
+/** One that a newer message overtook has not failed. */
+const endOfCall = ({ isError, output }: PastResult): ToolCard['state'] => {
+  if (!isError) return 'done'
+  return (output as { error?: { code?: unknown } } | null)?.error?.code === 'tool_skipped' ? 'skipped' : 'error'
+}
+
 const cardOf = ({ callId, name, input, result }: Called, facts: ToolFacts | undefined, isRunning: boolean): ToolCard => {
   const heard = facts?.state?.value
-  const ended = heard === undefined || heard === 'running' ? result && (result.isError ? 'error' : 'done') : heard
+  const ended = heard === undefined || heard === 'running' ? result && endOfCall(result) : heard
   const state = ended ?? (isRunning ? (heard ?? 'called') : 'called')
   return {
     type: 'tool',

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
 import { RunView } from '../../../src/api/chat/run-view.rules.ts'
+import type { Message } from '../../../src/contracts/message.ts'
 import type { SessionOutput } from '../../../src/contracts/session.ts'
 import type { TurnOutput } from '../../../src/contracts/turn.ts'
 
@@ -150,8 +151,28 @@ test.each([
 test('a message that joined the run stands where it was taken in, once', () => {
   const { view, say } = aRun()
   say('first', 0)
-  expect(view.joined('k2', 'and this')).toBe(true)
-  expect(view.joined('k2', 'and this')).toBe(false)
   say('second', 0, { answerId: 'k1:2', attempt: 2 })
-  expect(view.blocks.map(({ type }) => type)).toEqual(['text', 'joined', 'text'])
+  const transcript: Message[] = [
+    { role: 'user', id: 'k0', text: 'before' },
+    { role: 'user', id: 'k1', text: 'the question' },
+    { role: 'assistant', id: 'k1:1', text: 'first', calls: [] },
+    { role: 'user', id: 'k2', text: 'and this' },
+  ]
+
+  expect(view.read(transcript)).toBe(true)
+  expect(view.read(transcript)).toBe(false)
+  expect(view.blocks.map((block) => ('text' in block ? block.text : ''))).toEqual(['first', 'and this', 'second'])
+})
+
+test('[CH-17] what the session itself answers is said, and nothing of what was said before', () => {
+  const { view } = aRun()
+  expect(
+    view.read([
+      { role: 'user', id: 'k0', text: 'before' },
+      { role: 'assistant', id: 'k0:1', text: 'an old answer', calls: [] },
+    ]),
+  ).toBe(false)
+  expect(view.end({ ...output, answerId: null, text: '', reply: { text: 'Think: high.' } }, 4_000).message?.content).toEqual([
+    { type: 'text', id: 'k1:reply', text: 'Think: high.' },
+  ])
 })

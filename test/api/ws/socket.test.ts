@@ -324,3 +324,16 @@ test('clients on the socket are counted among the figures of the node', async ()
   await aSocket(gateway.url)
   expect((await call('GET', '/metrics')).text).toMatch(/^statecast_sockets 1$/m)
 })
+
+test('[CH-17] a command is answered by a final of its own, without a run of a model, also where it is the first that is said', async () => {
+  const { gateway } = await aGateway()
+  const { request, event, events } = await aSocket(gateway.url)
+
+  const { payload } = await request('chat.send', { sessionKey: 'main', message: '/status', idempotencyKey: 'k1' })
+  const { payload: final } = await event('chat', ({ state }) => state === 'final')
+
+  expect(payload).toMatchObject({ runId: 'k1', status: 'answered' })
+  expect(final.message?.content).toEqual([{ type: 'text', id: 'k1:reply', text: expect.stringContaining('Model') }])
+  expect(events('chat')).toHaveLength(1)
+  expect(events('session.message').map(({ status }) => status)).toEqual(['answered'])
+})

@@ -25,6 +25,7 @@ const keyInAddress = (): string | undefined => {
 
 class LiveModel implements ChatModel {
   readonly #client: SocketClient
+  readonly #token: string
   readonly #listeners = new Set<() => void>()
   readonly #shown = new Shown()
   #wake: () => void = () => undefined
@@ -52,16 +53,21 @@ class LiveModel implements ChatModel {
         }
       },
     })
+    this.#token = token
     this.#open = this.#conversation(keyInAddress() ?? kept('open') ?? 'main')
     this.#client.onStatus((status) => {
       if (status === 'ready') {
         this.#wasConnected = true
+        // One that was refused does not take the place of one that is good.
+        keep('token', this.#token)
         this.#open.connected()
         void this.#readLists()
       } else if (this.#open.known.connected) this.#open.disconnected()
       this.#change()
     })
     addEventListener('hashchange', () => {
+      // Another address that `statecast up` has printed.
+      if (location.hash.startsWith('#token=')) location.reload()
       const key = keyInAddress()
       if (key !== undefined && key !== this.#open.key) this.open(key)
     })
@@ -107,12 +113,14 @@ class LiveModel implements ChatModel {
   #conversations(): Conversation[] {
     return this.#listed.map(({ key, title, last, lastRole, at, busy, waiting }) => {
       const isOpen = key === this.#open.key
-      const live = isOpen ? this.#open.known.run?.state : undefined
-      const state = live ?? (waiting > 0 ? 'running.awaiting-input' : busy ? 'running' : undefined)
+      const listed = waiting > 0 ? 'running.awaiting-input' : busy ? 'running' : undefined
+      const { run } = this.#open.known
+      // What is open tells of itself, sooner than the list.
+      const state = isOpen ? (run === null ? undefined : (run.state ?? 'running')) : listed
       const seenAt = Number(kept(`seen.${key}`) ?? 0)
       return {
         key,
-        title: title ?? key,
+        title: title ?? newTitle,
         at,
         ...definedOf({ words: last, state }),
         ...(waiting > 0 ? { needsYou: true } : {}),
@@ -127,8 +135,8 @@ class LiveModel implements ChatModel {
     const row = this.#listed.find((one) => one.key === key)
     return {
       key,
-      title: row?.title ?? (row === undefined ? newTitle : key),
-      loading: known.history === 'wanted' && known.entries.length === 0,
+      title: row?.title ?? newTitle,
+      loading: known.history === 'wanted' && known.entries.length === 0 && this.#client.status !== 'refused',
       running: known.run !== null,
       stopping: stopping !== undefined && stopping === known.run?.runId,
       entries: this.#shown.entries(known, deciding),
@@ -150,11 +158,7 @@ class LiveModel implements ChatModel {
 
   #conversation(key: string): ConversationLive {
     keep('open', key)
-    const conversation: ConversationLive = new ConversationLive(this.#client, key, () => {
-      if (this.#open !== conversation && this.#open !== undefined) return
-      this.#change()
-    })
-    return conversation
+    return new ConversationLive(this.#client, key, () => this.#change())
   }
 
   async #readLists(): Promise<void> {
@@ -200,6 +204,7 @@ class LiveModel implements ChatModel {
     keep(`seen.${this.#open.key}`, String(Date.now()))
     this.#open.close()
     this.#open = this.#conversation(key)
+    if (this.#client.status === 'ready') this.#open.connected()
     history.replaceState(null, '', `#/${encodeURIComponent(key)}`)
     this.#change()
   }
@@ -210,6 +215,7 @@ class LiveModel implements ChatModel {
 
   async rename(key: string, title: string): Promise<void> {
     await this.#client.call('sessions.configure', { sessionKey: key, toggles: { title: title.trim() === '' ? null : title } })
+    keep(`seen.${key}`, String(Date.now()))
     await this.#readList()
   }
 

@@ -1,13 +1,12 @@
 /** The page as it is served: who may use it, and what it talks to. */
 import { liveModel } from './live.ts'
 import { mount } from './mount.tsx'
-import { keep, kept } from './storage.ts'
+import { kept } from './storage.ts'
 
 /** `statecast up` prints an address that ends in `#token=…`: what stands there is sent to nobody and does not stay in the history of the browser. */
 const tokenOf = (): string => {
   const given = new URLSearchParams(location.hash.slice(1)).get('token')
   if (given !== null) {
-    keep('token', given)
     history.replaceState(null, '', location.pathname + location.search)
   }
   return given ?? kept('token') ?? ''

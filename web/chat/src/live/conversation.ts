@@ -40,14 +40,13 @@ export class ConversationLive {
   #reading = false
   #readAgain = false
 
-  /** @param changed called after each change of what is known */
+  /** @param changed called after each change of what is known; not before {@link connected} was */
   constructor(client: SocketClient, key: string, changed: () => void) {
     this.key = key
     this.#client = client
     this.#changed = changed
     this.known = emptyView(key)
     this.#subscription = client.subscribe(key, (heard) => this.#take(heard))
-    if (client.status === 'ready') this.connected()
   }
 
   close(): void {

@@ -78,13 +78,12 @@ type ItemProps = {
   checked?: boolean
   disabled?: boolean
   detail?: string | undefined
-  aside?: string | undefined
   onChoose(): void
   children: ComponentChildren
 }
 
 /** With `checked` it is one of several, of which one holds. */
-export const Item = ({ checked, disabled = false, detail, aside, onChoose, children }: ItemProps) => (
+export const Item = ({ checked, disabled = false, detail, onChoose, children }: ItemProps) => (
   // biome-ignore lint/a11y/useAriaPropsSupportedByRole: it is there only where the role has it
   <button
     type="button"
@@ -97,7 +96,6 @@ export const Item = ({ checked, disabled = false, detail, aside, onChoose, child
   >
     <span class="tick">{checked && <Icon name="check" />}</span>
     <span>{children}</span>
-    {aside && <span class="fine">{aside}</span>}
     {detail && <small>{detail}</small>}
   </button>
 )

@@ -22,14 +22,13 @@ export const ModelPick = ({ current, models, onRefused }: PickProps & { current:
               key={id}
               checked={id === current.model}
               disabled={unavailable !== undefined}
-              detail={detail}
-              aside={unavailable}
+              detail={unavailable ?? detail}
               onChoose={() => {
                 close()
                 model.setModel(id).catch((reason: unknown) => onRefused(titleOf(errorOf(reason))))
               }}
             >
-              {shortOf(id)}
+              {id}
             </Item>
           ))}
         </>
