@@ -4,6 +4,10 @@ import type { GatewayCap, GatewayScope } from '../../contracts/gateway.ts'
 /** ms in which the first frame has to be a `connect` that is accepted. */
 const handshakeMs = 10_000
 
+/** ms in which a peer that is behind has to catch up: a line may be slow, and a history long. */
+const catchUpMs = 60_000
+const slow = { code: 1008, reason: 'slow consumer: read the history' } as const
+
 /** What a peer is told with the end of its connection: the codes of RFC 6455. */
 const closeCodes = { policy: 1008, restart: 1012 } as const
 
@@ -14,8 +18,12 @@ type ConnectionEvent =
   | { type: 'accepted'; scopes: readonly GatewayScope[]; caps: readonly GatewayCap[] }
   /** It was not. */
   | { type: 'refused'; reason: string }
-  /** More waits to be sent than may, and it is something that must not be left out. */
-  | { type: 'stalled' }
+  /** More waits to be sent than should, and some of it must not be left out. */
+  | { type: 'behind' }
+  /** Little enough waits again. */
+  | { type: 'caughtUp' }
+  /** More waits than there is room for. */
+  | { type: 'overrun' }
   /** Too many of its frames cannot be understood, or it does not keep to its limits. */
   | { type: 'misbehaved'; reason: string }
   /** The node begins to shut down. */
@@ -37,7 +45,7 @@ export const connectionMachine = setup({
     remember: assign((_, { scopes, caps }: Context) => ({ scopes, caps })),
     close: emit((_, { code, reason }: { code: number; reason: string }) => ({ type: 'close' as const, code, reason })),
   },
-  delays: { handshake: handshakeMs },
+  delays: { handshake: handshakeMs, catchUp: catchUpMs },
 }).createMachine({
   id: 'connection',
   context: { scopes: [], caps: [] },
@@ -58,8 +66,14 @@ export const connectionMachine = setup({
       },
     },
     open: {
-      on: {
-        stalled: { target: 'ended', actions: { type: 'close', params: { code: closeCodes.policy, reason: 'slow consumer: read the history' } } },
+      initial: 'keepingUp',
+      on: { overrun: { target: 'ended', actions: { type: 'close', params: slow } } },
+      states: {
+        keepingUp: { on: { behind: 'behind' } },
+        behind: {
+          on: { caughtUp: 'keepingUp' },
+          after: { catchUp: { target: '#connection.ended', actions: { type: 'close', params: slow } } },
+        },
       },
     },
     ended: { type: 'final' },

@@ -57,6 +57,8 @@ export class Connection implements Watcher {
   readonly #watched = new Set<string>()
   /** By run, the blocks that it was shown last. */
   readonly #shown = new Map<string, readonly ChatBlock[]>()
+  /** While it is behind: resolves when it has caught up, or is gone. */
+  #room: PromiseWithResolvers<void> | undefined
   #requests = 0
   #badFrames = 0
 
@@ -73,6 +75,7 @@ export class Connection implements Watcher {
     })
     this.#actor.subscribe({
       complete: () => {
+        this.#makeRoom()
         for (const key of this.#watched) parts.feeds.leave(key, this)
         this.#watched.clear()
         ended()
@@ -106,10 +109,7 @@ export class Connection implements Watcher {
   tell<Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name], seq?: number): void {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event))) return
-    if (this.#isSlow) {
-      if (!droppable(event, payload)) this.#actor.send({ type: 'stalled' })
-      return
-    }
+    if (this.#isBehind && droppable(event, payload)) return
     const shown = event === 'chat' ? this.#chat(payload as ChatEvent, caps) : payload
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
   }
@@ -122,13 +122,37 @@ export class Connection implements Watcher {
     return patchOf(event, shown)
   }
 
-  /** More waits than may: the client does not read. */
-  get #isSlow(): boolean {
+  get #isBehind(): boolean {
     return this.#socket.bufferedAmount > this.#parts.limits.bufferedBytesMax
   }
 
+  /** What must not be left out is sent however much waits, as far as there is room; who is behind is not heard until it has caught up. */
   #write(frame: object): void {
-    this.#socket.send(JSON.stringify(frame))
+    if (this.isOpen && this.#socket.bufferedAmount > this.#parts.limits.overrunBytes) {
+      this.#actor.send({ type: 'overrun' })
+      return
+    }
+    this.#socket.send(JSON.stringify(frame), () => this.#sent())
+    if (!this.#isBehind || this.#room !== undefined) return
+    this.#room = Promise.withResolvers()
+    this.#socket.pause()
+    this.#tellChart('behind')
+  }
+
+  #sent(): void {
+    if (this.#room === undefined || this.#isBehind) return
+    this.#socket.resume()
+    this.#tellChart('caughtUp')
+    this.#makeRoom()
+  }
+
+  #makeRoom(): void {
+    this.#room?.resolve()
+    this.#room = undefined
+  }
+
+  #tellChart(type: 'behind' | 'caughtUp'): void {
+    if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type })
   }
 
   async #hear(data: RawData, isBinary: boolean): Promise<void> {
@@ -137,11 +161,11 @@ export class Connection implements Watcher {
       if (isBinary) throw new RuntimeError('bad_request', 'frames are text, not binary', { hint: 'send JSON as a text frame' })
       const said = parseJson(data as Buffer, 'frame', 'send one JSON object a frame')
       frame = parseInput(ClientFrame, said, 'send { type: "req", id, method, params }')
-      this.#answer(frame.id, { ok: true, payload: (await this.#handle(frame)) ?? null })
+      await this.#answer(frame.id, { ok: true, payload: (await this.#handle(frame)) ?? null })
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')
       const body = shownBody(error)
-      this.#answer(frame?.id ?? '', { ok: false, error: body })
+      await this.#answer(frame?.id ?? '', { ok: false, error: body })
       this.#minded(frame, body)
     }
   }
@@ -155,11 +179,10 @@ export class Connection implements Watcher {
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
   }
 
-  #answer(id: string, rest: { ok: true; payload: unknown } | { ok: false; error: ErrorBody }): void {
-    if (this.#socket.readyState !== this.#socket.OPEN) return
-    // Who asks and does not read the answers costs no more than who listens and does not.
-    if (this.isOpen && this.#isSlow) this.#actor.send({ type: 'stalled' })
-    else this.#write({ type: 'res', id, ...rest })
+  async #answer(id: string, rest: { ok: true; payload: unknown } | { ok: false; error: ErrorBody }): Promise<void> {
+    // Who asks for more than can be sent at once gets it piece by piece.
+    while (this.#room !== undefined) await this.#room.promise
+    if (this.#socket.readyState === this.#socket.OPEN) this.#write({ type: 'res', id, ...rest })
   }
 
   async #handle({ method, params = {} }: ClientFrame): Promise<unknown> {

@@ -302,21 +302,38 @@ test('[CH-78, CH-79] a session is stopped with all that waits in it; what was sa
   expect(await request('chat.abort', { sessionKey: 'main' })).toMatchObject({ payload: { aborted: false } })
 })
 
-test('[CH-06] a client that asks and asks and reads no answer is sent away', async () => {
-  const { gateway } = await aGateway()
+test('[CH-06] a client that asks and reads no answer is not heard any more, and sent away when it has not caught up', async () => {
+  const clock = virtualClock()
+  const { gateway } = await aGateway({ clock })
   const [greedy, other] = [await aSocket(gateway.url), await aSocket(gateway.url)]
   await other.request('chat.send', { sessionKey: 'main', message: 'megabyte', idempotencyKey: 'k1' })
   await other.event('chat', ({ state }) => state === 'final')
   greedy.socket.pause()
+  for (let asked = 0; asked < 60; asked++) greedy.send({ type: 'req', id: `h${asked}`, method: 'chat.history', params: { sessionKey: 'main' } })
 
-  for (let asked = 0; gateway.sockets() > 1; asked++) {
-    greedy.send({ type: 'req', id: `h${asked}`, method: 'chat.history', params: { sessionKey: 'main' } })
+  while (gateway.sockets() > 1) {
     await other.request('health')
+    await clock.advance(10_000)
   }
+  await clock.advance(1_000)
   greedy.socket.resume()
 
   await greedy.closed
   expect(await other.request('health')).toMatchObject({ ok: true })
+})
+
+test('[CH-06] a client that reads gets all that it asks for, however large', async () => {
+  const { gateway } = await aGateway()
+  const { request, event } = await aSocket(gateway.url)
+  for (const id of ['k1', 'k2', 'k3']) {
+    await request('chat.send', { sessionKey: 'main', message: 'megabyte', idempotencyKey: id })
+    await event('chat', ({ runId, state }) => runId === id && state === 'final')
+  }
+
+  const answers = await Promise.all(Array.from({ length: 20 }, () => request('chat.history', { sessionKey: 'main' })))
+
+  expect(answers.map(({ ok }) => ok)).toEqual(Array(20).fill(true))
+  expect(await request('health')).toMatchObject({ ok: true })
 })
 
 test('clients on the socket are counted among the figures of the node', async () => {
