@@ -131,6 +131,11 @@ export class SessionFeed {
     const event = said as unknown as SessionOutput
     const at = this.#now()
     const { key: sessionKey } = this.#session
+    // What is known of it counts no more: it was reset, or deleted and begun anew.
+    if (said.type === 'reset' || said.type === 'restart') {
+      this.#tell('session.restart', { sessionKey, timestamp: at })
+      return
+    }
     switch (event.type) {
       case 'accepted':
         this.#do(() => this.#tellMessage(event, at))
@@ -170,9 +175,6 @@ export class SessionFeed {
         return
       case 'notice':
         this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })
-        return
-      case 'reset':
-        this.#tell('session.restart', { sessionKey, timestamp: at })
         return
       case 'final':
       case 'error':

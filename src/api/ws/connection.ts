@@ -239,9 +239,11 @@ export class Connection implements Watcher {
     this.#parts.admit(name)
     if (name !== 'chat.send') return this.#parts.runtime().command(name, params)
     const { sessionKey } = params
-    // Who says something wants to hear what comes of it.
-    if (typeof sessionKey === 'string' && !this.#watched.has(sessionKey)) await this.#watch(sessionKey)
-    return this.#parts.runtime().command(name, { origin: { channel: 'web', to: sessionKey }, ...params })
+    if (typeof sessionKey !== 'string') return this.#parts.runtime().command(name, params)
+    // Who says something wants to hear what comes of it, as far as there is room for that.
+    if (!this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax) await this.#watch(sessionKey)
+    // A key may be longer than the name of a place.
+    return this.#parts.runtime().command(name, { origin: { channel: 'web', to: sessionKey.slice(0, 200) }, ...params })
   }
 
   async #connect(params: unknown): Promise<Welcome> {

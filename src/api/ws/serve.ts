@@ -56,6 +56,8 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
   ]
 
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
+    // Who is refused may be gone before the refusal is written.
+    socket.on('error', (error) => options.log.debug({ error: errorBody(error) }, 'an upgrade broke off'))
     try {
       if (new URL(request.url ?? '/', 'http://node').pathname !== socketPath)
         throw new RuntimeError('not_found', 'there is no socket at this address', { hint: `open ${socketPath}` })

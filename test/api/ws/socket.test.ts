@@ -1,5 +1,7 @@
 /** The gateway's WebSocket as a client of any language would use it. */
-import { expect, test } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
 import { virtualClock } from '../../../src/testing/index.ts'
 import { aGateway, token } from '../http/harness.ts'
 import { aSocket, rawSocket } from './a-socket.ts'
@@ -353,4 +355,47 @@ test('[CH-17] a command is answered by a final of its own, without a run of a mo
   expect(final.message?.content).toEqual([{ type: 'text', id: 'k1:reply', text: expect.stringContaining('Model') }])
   expect(events('chat')).toHaveLength(1)
   expect(events('session.message').map(({ status }) => status)).toEqual(['answered'])
+})
+
+test('a session that is deleted and begun anew says so to those who watch it', async () => {
+  const { gateway } = await aGateway()
+  const { request, event } = await aSocket(gateway.url)
+  await request('chat.send', { sessionKey: 'main', message: 'old', idempotencyKey: 'k1' })
+  await event('chat', ({ state }) => state === 'final')
+
+  await request('sessions.delete', { sessionKey: 'main' })
+  await request('chat.send', { sessionKey: 'main', message: 'new', idempotencyKey: 'k2' })
+
+  await event('session.restart')
+  await event('chat', ({ runId, state }) => runId === 'k2' && state === 'final')
+})
+
+test('a key may be as long as a key may be, and more sessions can be spoken to than watched', async () => {
+  const { gateway } = await aGateway()
+  const { request } = await aSocket(gateway.url)
+  expect(await request('chat.send', { sessionKey: 'k'.repeat(400), message: 'hi' })).toMatchObject({ ok: true })
+  for (let key = 0; key < 260; key++)
+    expect(await request('chat.send', { sessionKey: `many-${key}`, message: '/status' })).toMatchObject({ ok: true })
+})
+
+test('a stranger who hangs up while being refused is no error of the node', async () => {
+  const { gateway } = await aGateway()
+  const thrown: unknown[] = []
+  const hear = (error: unknown) => thrown.push(error)
+  process.on('uncaughtException', hear)
+  onTestFinished(() => void process.off('uncaughtException', hear))
+  const { port } = new URL(gateway.url)
+
+  for (let count = 0; count < 100; count++) {
+    const socket = connect(Number(port), '127.0.0.1')
+    socket.on('error', () => undefined)
+    await once(socket, 'connect')
+    socket.write(
+      'GET /ws HTTP/1.1\r\nHost: evil.example\r\nConnection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n\r\n',
+    )
+    socket.resetAndDestroy()
+  }
+
+  expect(await (await aSocket(gateway.url)).request('health')).toMatchObject({ ok: true })
+  expect(thrown).toEqual([])
 })
