@@ -236,14 +236,19 @@ test('an answer of a megabyte is shown, and what is typed beside it appears', as
   await expect.poll(() => field(page).inputValue()).toBe('typed meanwhile')
 })
 
-test('a token that is wrong says what to do, and keeps what was typed', async () => {
-  const node = await aNode()
+/** A page that was opened with a token which is not the node's, and says so. */
+const aRefusedPage = async (address: string): Promise<Page> => {
   const context = await browser.newContext()
   onTestFinished(() => context.close())
   const page = await context.newPage()
-  await page.goto(node.page.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
-
+  await page.goto(address.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
   await page.getByText('This page has no valid token').first().waitFor()
+  return page
+}
+
+test('a token that is wrong says what to do', async () => {
+  const node = await aNode()
+  await aRefusedPage(node.page)
 })
 
 test('[CH-71] conversations are begun, gone between, named and deleted, and each keeps what is its own', async () => {
@@ -283,11 +288,7 @@ test('[CH-17] what a command answers is shown, and nothing else with it', async 
 
 test('a good address after a bad one is taken', async () => {
   const node = await aNode()
-  const context = await browser.newContext()
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
-  await page.goto(node.page.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
-  await page.getByText('This page has no valid token').first().waitFor()
+  const page = await aRefusedPage(node.page)
 
   await page.goto(node.page)
 

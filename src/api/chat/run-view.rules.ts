@@ -39,7 +39,6 @@ export class RunView {
   readonly runId: string
   readonly sessionKey: string
   readonly ids: readonly string[]
-  readonly startedAt: number
   readonly tools = new Map<string, ToolEvent>()
   #blocks: ChatBlock[] = []
   /** The answer that is being written, its attempt, and which piece of it comes next. */
@@ -47,11 +46,10 @@ export class RunView {
   readonly #lacking = new Set<string>()
   #seq = 0
 
-  constructor(sessionKey: string, { runId, ids }: Pick<Said<'started'>, 'runId' | 'ids'>, at: number) {
+  constructor(sessionKey: string, { runId, ids }: Pick<Said<'started'>, 'runId' | 'ids'>) {
     this.sessionKey = sessionKey
     this.runId = runId
     this.ids = ids
-    this.startedAt = at
   }
 
   get blocks(): readonly ChatBlock[] {

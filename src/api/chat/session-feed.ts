@@ -141,7 +141,7 @@ export class SessionFeed {
         this.#do(() => this.#tellMessage(event, at))
         return
       case 'started':
-        this.#begin(new RunView(sessionKey, event, at))
+        this.#begin(new RunView(sessionKey, event))
         this.#state('thinking', event.runId, at)
         return
       case 'delta':
@@ -267,7 +267,7 @@ export class SessionFeed {
   async #joinRun(): Promise<void> {
     const { run } = await this.#session.view()
     if (run === null || this.#following) return
-    await this.#showCaughtUp(this.#begin(new RunView(this.#session.key, run, this.#now())))
+    await this.#showCaughtUp(this.#begin(new RunView(this.#session.key, run)))
   }
 
   /** Takes in what the transcript says about a run: messages that joined it, and answers of which a piece was missed. @returns whether something was new */
@@ -287,7 +287,7 @@ export class SessionFeed {
   async #endRun(output: TurnOutput, at: number): Promise<void> {
     const { runId, ids, partial, answerId, text } = output
     const following = this.#of(runId)
-    const view = following?.view ?? new RunView(this.#session.key, { runId, ids }, at)
+    const view = following?.view ?? new RunView(this.#session.key, { runId, ids })
     await this.#catchUp(view)
     if (partial && answerId !== null) view.complete(answerId, { text })
     following?.pace.send({ type: 'flush' })

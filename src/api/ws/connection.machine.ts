@@ -6,10 +6,10 @@ const handshakeMs = 10_000
 
 /** ms in which a peer that is behind has to catch up: a line may be slow, and a history long. */
 const catchUpMs = 60_000
-const slow = { code: 1008, reason: 'slow consumer: read the history' } as const
 
 /** What a peer is told with the end of its connection: the codes of RFC 6455. */
 const closeCodes = { policy: 1008, restart: 1012 } as const
+const slow = { code: closeCodes.policy, reason: 'slow consumer: read the history' } as const
 
 type Context = { scopes: readonly GatewayScope[]; caps: readonly GatewayCap[] }
 

@@ -5,7 +5,7 @@ import type { SessionOutput } from '../../../src/contracts/session.ts'
 import type { TurnOutput } from '../../../src/contracts/turn.ts'
 
 const aRun = () => {
-  const view = new RunView('main', { runId: 'k1', ids: ['k1'] }, 1_000)
+  const view = new RunView('main', { runId: 'k1', ids: ['k1'] })
   const say = (text: string, index: number, change: Partial<Extract<SessionOutput, { type: 'delta' }>> = {}) =>
     view.delta({ type: 'delta', runId: 'k1', answerId: 'k1:1', attempt: 1, index, kind: 'text', text, ...change })
   const tool = (phase: Extract<SessionOutput, { type: 'tool' }>['phase'], more: object = {}) =>

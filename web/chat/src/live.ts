@@ -1,5 +1,5 @@
 /** The model of the page that talks to a node: one socket, one conversation that is open, and the list of all. */
-import { type SocketClient, socketClient } from '../../../src/client/socket/index.ts'
+import { pageSignals, type SocketClient, socketClient } from '../../../src/client/socket/index.ts'
 import { definedOf } from '../../../src/contracts/defined.ts'
 import { errorBody } from '../../../src/contracts/errors.ts'
 import type { Agents, Listed, Models } from './live/commands.ts'
@@ -44,13 +44,7 @@ class LiveModel implements ChatModel {
       client: { name: 'statecast-web' },
       signals: (wake) => {
         this.#wake = wake
-        const look = () => document.visibilityState === 'visible' && wake()
-        document.addEventListener('visibilitychange', look)
-        addEventListener('online', wake)
-        return () => {
-          document.removeEventListener('visibilitychange', look)
-          removeEventListener('online', wake)
-        }
+        return pageSignals()(wake)
       },
     })
     this.#token = token
