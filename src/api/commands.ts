@@ -110,7 +110,7 @@ const handlers: Handlers = {
   'agent.wait': async (parts, { sessionKey, runId, timeoutMs }) => {
     const session = await existing(parts, sessionKey)
     try {
-      return withoutType(await session.wait(runId, timeoutMs))
+      return withoutType(await session.wait(runId, timeoutMs ?? defaultWaitMs))
     } catch (error) {
       // How a turn failed is an outcome too; only what kept us from learning it is an error of this command.
       return await failedOutcome(session, runId, error)
@@ -179,6 +179,9 @@ const handlers: Handlers = {
   },
   health: (parts) => parts.runtime.health(),
 }
+
+/** A call over a wire is given up by most callers after half a minute; whoever has longer says so. */
+const defaultWaitMs = 30_000
 
 /** Stops the run that goes on and all that waits, or one of them. */
 const abortRuns = async (session: Session, runId: string | undefined): Promise<{ aborted: boolean; runIds: string[]; seq?: number }> => {

@@ -60,7 +60,11 @@ export const commands = {
     .describe('drops all messages that wait in these sessions, and counts them'),
   'sessions.delete': z.strictObject({ sessionKey: SessionKey }).describe('deletes a session with its journal'),
   'agent.wait': z
-    .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200), timeoutMs: z.number().int().min(0).max(3_600_000).optional() })
+    .strictObject({
+      sessionKey: SessionKey,
+      runId: z.string().min(1).max(200),
+      timeoutMs: z.number().int().min(0).max(3_600_000).optional().describe('ms to wait; default 30,000. The run goes on after it'),
+    })
     .describe('the outcome of a run, waiting for it if need be'),
   'approvals.list': z.strictObject({ sessionKey: SessionKey.optional() }).describe('tool calls that wait for a person'),
   'approvals.resolve': z
