@@ -14,6 +14,7 @@ import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
+import { lastRoute } from './deliver.ts'
 import { readEvents } from './events-read.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
@@ -47,7 +48,7 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 }
 
 const handlers: Handlers = {
-  'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
+  'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, deliver, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
     const text = cleanMessage(message)
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
@@ -58,6 +59,7 @@ const handlers: Handlers = {
       text,
       id,
       ...definedOf({ model, ...more }),
+      ...(deliver && definedOf({ origin: await lastRoute(session) })),
     })
     if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined

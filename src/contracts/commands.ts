@@ -28,6 +28,10 @@ export const commands = {
       timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
       streaming: z.boolean().optional().describe('whether its answer goes to the channel in blocks while it is written'),
       parent: SessionKey.optional().describe('the session that this one is a thread of: its first message begins with what was said there'),
+      deliver: z
+        .boolean()
+        .optional()
+        .describe('whether the answer also goes to where the last message of a channel came from, if the session is of that channel; default false'),
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
     .describe('says something in a session; answers at once with { runId, status }'),

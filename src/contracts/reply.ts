@@ -24,6 +24,9 @@ export const Origin = Route.extend({
 })
 export type Origin = z.infer<typeof Origin>
 
+/** Id of the channel of those who read the session itself, as our page does: answers to it do not leave. */
+export const webChannelId = 'web'
+
 /** One message to a user. What has neither text nor media nor `voice` nor `data` is nothing, and is not sent. */
 export type Payload = {
   text?: string

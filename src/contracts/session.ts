@@ -171,6 +171,8 @@ export type DeskRecord = {
   needsIntro: boolean
   /** Where the newest message came from: what is said without being asked goes there. */
   origin?: Origin
+  /** Where the newest one came from that our own page did not bring. */
+  outside?: Origin
   /** Messages of channels that came in lately, to know them again. */
   seen: { key: string; at: number }[]
 }

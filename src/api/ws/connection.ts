@@ -24,6 +24,7 @@ import {
 } from '../../contracts/gateway.ts'
 import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
+import { webChannelId } from '../../contracts/reply.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { version } from '../../runtime/index.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
@@ -243,7 +244,7 @@ export class Connection implements Watcher {
     // Who says something wants to hear what comes of it, as far as there is room for that.
     if (!this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax) await this.#watch(sessionKey)
     // A key may be longer than the name of a place.
-    return this.#parts.runtime().command(name, { origin: { channel: 'web', to: sessionKey.slice(0, 200) }, ...params })
+    return this.#parts.runtime().command(name, { origin: { channel: webChannelId, to: sessionKey.slice(0, 200) }, ...params })
   }
 
   async #connect(params: unknown): Promise<Welcome> {

@@ -3,6 +3,7 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, DeskReply, IncomingMessage as Message, SessionFacts } from '../../contracts/desk.ts'
 import { queueMax } from '../../contracts/profile.ts'
+import { webChannelId } from '../../contracts/reply.ts'
 import type { AcceptedMessage, DeskRecord } from '../../contracts/session.ts'
 import type { Toggles } from '../../contracts/settings.ts'
 import { debounceMsMax } from '../../contracts/settings.ts'
@@ -28,7 +29,8 @@ export const taken = (message: Pick<Message, 'annotations' | 'at'>, key: string,
   const { origin } = annotationsOf(message)
   if (!origin) return record
   const dedupe = dedupeKey(origin, key)
-  return { ...record, origin, ...definedOf({ seen: dedupe === undefined ? undefined : remember(record.seen, dedupe, message.at).seen }) }
+  const outside = origin.channel === webChannelId ? record.outside : origin
+  return { ...record, origin, ...definedOf({ outside, seen: dedupe === undefined ? undefined : remember(record.seen, dedupe, message.at).seen }) }
 }
 
 /** It may come again: it was not taken in after all. */

@@ -100,3 +100,25 @@ test('[CH-23] a way that fails is told in the trace, and the answer stands in th
   expect(entries.filter(({ event }: { event: string }) => event === 'block.failed')).not.toEqual([])
   expect((await request('chat.history', { sessionKey: 'main' })).payload.messages.at(-1)).toMatchObject({ role: 'assistant', text: 'It is there.' })
 })
+
+test('[CH-14] with deliver an answer leaves by the last route of its own channel; a conversation that is shared lets nothing out', async () => {
+  const { channel, sent } = aChannel('signal')
+  const { gateway } = await aGateway({}, { ...talkative, channels: [channel] })
+  const { request, event } = await aSocket(gateway.url)
+  const say = async (sessionKey: string, id: string, more: Record<string, unknown>) => {
+    await request('chat.send', { sessionKey, message: 'look', idempotencyKey: id, ...more })
+    await event('chat', ({ runId, state }) => runId === id && state === 'final')
+  }
+  for (const key of ['agent:main:signal:ada', 'main']) await say(key, `first ${key}`, { origin: { channel: 'signal', to: 'ada', messageId: key } })
+  const before = sent.length
+
+  await say('main', 'shared', { deliver: true })
+  await say('agent:main:signal:ada', 'inside', {})
+  const inside = sent.length
+  await say('agent:main:signal:ada', 'outside', { deliver: true })
+
+  expect(before).toBeGreaterThan(0)
+  expect(inside).toBe(before)
+  expect(sent.slice(before).map(({ to }) => to)).toEqual(sent.slice(before).map(() => 'ada'))
+  expect(sent.slice(before).map(({ text }) => text)).toContain('It is there.')
+})
