@@ -79,9 +79,11 @@ test('while it runs a message joins or waits, what waits can be withdrawn, and i
     ])
 
     await tray.getByRole('listitem').filter({ hasText: 'join' }).getByRole('button', { name: 'Withdraw' }).click()
-    await page.getByText('Withdrawn', { exact: true }).waitFor()
+    await page.getByText('Withdrawn, its text is in the field again').waitFor()
+    expect(await field.inputValue()).toBe('join')
 
     await page.keyboard.press('Escape')
+    await page.getByText('Esc once more stops the turn').waitFor()
     await page.keyboard.press('Escape')
     await page.getByRole('button', { name: 'Stopping…' }).waitFor()
     expect((await asked(page)).at(-1)).toEqual(['stop'])

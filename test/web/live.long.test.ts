@@ -295,3 +295,15 @@ test('a good address after a bad one is taken', async () => {
   await page.getByText('Connected', { exact: true }).waitFor()
   await expect.poll(() => page.url()).not.toContain('token')
 })
+
+test('a run that failed before it had said anything is still there, with why and with what to do, after a reload', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'fail')
+  await page.getByText('The provider refused the key').first().waitFor()
+
+  await page.reload()
+
+  await page.getByText('The provider refused the key').first().waitFor()
+  await page.getByRole('button', { name: 'Try again' }).waitFor()
+})

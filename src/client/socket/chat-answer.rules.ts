@@ -15,7 +15,7 @@ type Piece = { id: string; place: number; words: ViewBlock[]; calls: Map<string,
 
 export const answerOf = (sources: Sources, before: AnswerEntry | undefined): AnswerEntry => {
   const { runId, past, live } = sources
-  const state = live?.state ?? (isPartial(past) ? 'stopped' : 'completed')
+  const state = live?.state ?? (past?.end ? states[past.end.status] : isPartial(past) ? 'stopped' : 'completed')
   const old = new Map(before?.blocks.map((block) => [block.key, block]))
   const blocks = blocksOf(sources, state === 'running').map((block) => share<ViewBlock>(old.get(block.key), block))
   const shared = shareList(before?.blocks ?? [], blocks)
@@ -34,13 +34,19 @@ export const answerOf = (sources: Sources, before: AnswerEntry | undefined): Ans
   return before?.blocks === shared ? share(before, entry) : entry
 }
 
+const states = { completed: 'completed', failed: 'failed', cancelled: 'stopped' } as const
+
 const isPartial = (past: PastRun | undefined): boolean => {
   const last = past?.parts.at(-1)
   return last?.type === 'message' && last.message.partial === true
 }
 
-/** The sums of its messages. */
+/** As its run says it, or the sums of its messages. */
 const endOf = (past: PastRun | undefined): AnswerEnd => {
+  if (past?.end) {
+    const { model, usage, costUsd, durationMs, error } = past.end
+    return definedOf({ model, usage, costUsd, durationMs, error })
+  }
   let end: { model?: string | undefined; usage?: Usage | undefined; costUsd?: number | undefined; durationMs?: number | undefined } = {}
   const sum = (a: number | undefined, b: number | undefined) => (a === undefined || b === undefined ? (a ?? b) : a + b)
   for (const part of past?.parts ?? []) {

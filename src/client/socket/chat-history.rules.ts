@@ -2,6 +2,7 @@
 import { definedOf } from '../../contracts/defined.ts'
 import {
   type HistoryMessage,
+  type HistoryRun,
   type Past,
   type PastItem,
   type PastMessage,
@@ -13,10 +14,10 @@ import {
 import { share } from './share.rules.ts'
 
 type UserSaid = Extract<HistoryMessage, { role: 'user' }>
-type Open = { runId: string; at?: number; parts: (PastPart & { results?: (PastResult | undefined)[] })[] }
+type Open = { runId: string; at?: number; end?: HistoryRun; parts: (PastPart & { results?: (PastResult | undefined)[] })[] }
 
-/** @param shown how a message was shown so far: what is equal is kept */
-export const pastOf = (messages: readonly HistoryMessage[], shown: (id: string) => UserEntry | undefined): Past => {
+/** @param ended how the runs ended @param shown how a message was shown so far: what is equal is kept */
+export const pastOf = (messages: readonly HistoryMessage[], ended: readonly HistoryRun[], shown: (id: string) => UserEntry | undefined): Past => {
   const items: PastItem[] = []
   const runs = new Map<string, Open>()
   const said = new Map<string, UserEntry | undefined>()
@@ -75,5 +76,18 @@ export const pastOf = (messages: readonly HistoryMessage[], shown: (id: string) 
     }
   }
   sayAll()
+  for (const end of ended) {
+    const run = runs.get(end.runId)
+    if (run) run.end = end
+    else if (end.status === 'failed') placeSilent(items, runs, end)
+  }
   return { items, runs, said }
+}
+
+/** A run that failed before the model had said anything stands behind what it was to answer. */
+const placeSilent = (items: PastItem[], runs: Map<string, Open>, end: HistoryRun): void => {
+  const place = items.findLastIndex((item) => item.type === 'entry' && end.ids.includes(item.id))
+  if (place === -1) return
+  runs.set(end.runId, { runId: end.runId, parts: [], end, ...definedOf({ at: items[place]?.at }) })
+  items.splice(place + 1, 0, { type: 'run', runId: end.runId, ...definedOf({ at: items[place]?.at }) })
 }

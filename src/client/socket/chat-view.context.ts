@@ -1,4 +1,5 @@
 /** A conversation as a page draws it, and the facts of which that is made. */
+import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ChatBlock, ChatEvent, MessageEvent, StateEvent, ToolEvent } from '../../contracts/gateway.ts'
 import type { Message, Usage } from '../../contracts/message.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
@@ -7,6 +8,18 @@ import type { Heard } from './listeners.ts'
 
 /** As `chat.history` has it: with the time, in ms since the epoch, and what an answer has used, where that is known. */
 export type HistoryMessage = Message & { at?: number; usage?: Usage; model?: string; costUsd?: number; durationMs?: number }
+
+/** How a run ended, as `chat.history` has it with `details`. */
+export type HistoryRun = {
+  runId: string
+  ids: readonly string[]
+  status: 'completed' | 'failed' | 'cancelled'
+  model?: string
+  usage?: Usage
+  costUsd?: number
+  durationMs?: number
+  error?: ErrorBody
+}
 
 // ---- what is drawn. An entry or a block that has not changed is the same object as before; `key` is its own as long as it is there.
 
@@ -126,7 +139,8 @@ export type PastPart =
   | { type: 'message'; message: PastMessage; results: readonly (PastResult | undefined)[] }
   | { type: 'joined'; id: string; text: string }
 export type PastResult = Extract<HistoryMessage, { role: 'tool' }>
-export type PastRun = { runId: string; at?: number; parts: readonly PastPart[] }
+/** @property end how it ended, where the history says so; without parts it ended before the model had said anything */
+export type PastRun = { runId: string; at?: number; parts: readonly PastPart[]; end?: HistoryRun }
 export type PastItem = { at?: number } & ({ type: 'entry'; id: string; entry: UserEntry | SummaryEntry } | { type: 'run'; runId: string })
 /** The history that was read last. @property said ids of all messages of people in it */
 export type Past = { items: readonly PastItem[]; runs: ReadonlyMap<string, PastRun>; said: ReadonlyMap<string, UserEntry | undefined> }
@@ -152,7 +166,7 @@ export type ChatAction =
   | { type: 'connected' }
   | { type: 'disconnected' }
   /** The answer of `chat.history`. */
-  | { type: 'opened'; sessionKey: string; life: number; messages: readonly HistoryMessage[] }
+  | { type: 'opened'; sessionKey: string; life: number; messages: readonly HistoryMessage[]; runs?: readonly HistoryRun[] }
   /** The answer of `sessions.get`: what waits, also from before anybody listened. */
   | {
       type: 'looked'

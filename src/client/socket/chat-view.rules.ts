@@ -161,9 +161,9 @@ const subscribed = (view: ChatView, { run, tools }: Subscribed): ChatView => {
 // ---- what is read
 
 /** What was heard in this life may be newer than the history, what was heard before is in it. */
-const opened = (view: ChatView, { messages }: Extract<ChatAction, { type: 'opened' }>): ChatView => {
+const opened = (view: ChatView, { messages, runs: ended = [] }: Extract<ChatAction, { type: 'opened' }>): ChatView => {
   const { facts, life } = view
-  const past = pastOf(messages, (id) => facts.past.said.get(id) ?? facts.users.get(id)?.entry)
+  const past = pastOf(messages, ended, (id) => facts.past.said.get(id) ?? facts.users.get(id)?.entry)
   const runs = new Map([...facts.runs].filter(([, run]) => run.life === life))
   const stays = (user: LiveUser): boolean => user.life === life || isOurs(user) || isWaiting(user)
   const users = new Map([...facts.users].filter(([, user]) => stays(user)))

@@ -5,6 +5,7 @@ export type {
   ChatAction,
   ChatView,
   HistoryMessage,
+  HistoryRun,
   NoticeEntry,
   RunningRun,
   SummaryEntry,

@@ -1,5 +1,13 @@
 /** What a gateway says of the session `main`, and a page that listens. */
-import { type ChatAction, type ChatView, emptyView, type HistoryMessage, type ViewEntry, viewOf } from '../../../src/client/socket/index.ts'
+import {
+  type ChatAction,
+  type ChatView,
+  emptyView,
+  type HistoryMessage,
+  type HistoryRun,
+  type ViewEntry,
+  viewOf,
+} from '../../../src/client/socket/index.ts'
 import type {
   ChatBlock,
   ChatEvent,
@@ -53,7 +61,13 @@ export const subscribed = (run: ChatEvent | null = null, tools: ToolEvent[] = []
 })
 
 /** A history that is asked for now. */
-export const opened = (view: ChatView, messages: HistoryMessage[]): ChatAction => ({ type: 'opened', sessionKey, life: view.life, messages })
+export const opened = (view: ChatView, messages: HistoryMessage[], runs: HistoryRun[] = []): ChatAction => ({
+  type: 'opened',
+  sessionKey,
+  life: view.life,
+  messages,
+  runs,
+})
 
 export const said = (id: string, words = `text of ${id}`, at = 900): ChatAction => ({ type: 'said', id, text: words, at })
 

@@ -235,6 +235,32 @@ describe('tool calls', () => {
     expect(lines(fold([opened(view, twice)], view))).toEqual(['user: add', 'running: [add done "first"] [add error "second"] [add done "third"]'])
   })
 
+  test('a run that failed is shown as failed when its history is read, also where the model had said nothing', () => {
+    const error = { code: 'provider_auth' as const, message: 'the key is refused', retryable: false }
+    const view = fold([{ type: 'connected' }])
+    const read = fold(
+      [
+        opened(
+          view,
+          [
+            { role: 'user', id: 'u1', text: 'hi' },
+            { role: 'user', id: 'u2', text: 'again' },
+            { role: 'assistant', id: 'u2:1', text: 'so far', calls: [] },
+          ],
+          [
+            { runId: 'u1', ids: ['u1'], status: 'failed', error },
+            { runId: 'u2', ids: ['u2'], status: 'failed', error, durationMs: 7 },
+          ],
+        ),
+      ],
+      view,
+    )
+
+    expect(lines(read)).toEqual(['user: hi', 'failed:', 'user: again', 'failed: so far'])
+    expect(read.entries[1]).toMatchObject({ runId: 'u1', error })
+    expect(read.entries[3]).toMatchObject({ runId: 'u2', error, durationMs: 7 })
+  })
+
   test('a running one shows its progress and, stopped with its run, does not run for ever', () => {
     const running = aPage(tool('running', { input: 1 }), tool('running', { progress: 'half', timestamp: 1_011 }))
     expect(running.entries).toMatchObject([{ blocks: [{ state: 'running', input: 1, progress: 'half' }] }])

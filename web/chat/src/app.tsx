@@ -1,7 +1,7 @@
 /** The page: the list, the open conversation, and what floats above them. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { errorOf, useModel, useNarrow, useView } from './hooks.ts'
-import { useKeys } from './keys.ts'
+import { twiceMs, useKeys } from './keys.ts'
 import type { Conversation, ErrorBody } from './model.ts'
 import { Announcer } from './parts/announcer.tsx'
 import { Banner } from './parts/banner.tsx'
@@ -23,6 +23,7 @@ export const App = () => {
   const narrow = useNarrow()
   const [drawer, setDrawer] = useState(false)
   const [floating, float] = useState<Floating>()
+  const [escapedAt, setEscapedAt] = useState<number>()
   const [refused, refuse] = useState<Partial<ErrorBody> & { message: string }>()
   const composer = useRef<ComposerHandle>(null)
   const log = useRef<LogHandle>(null)
@@ -34,6 +35,11 @@ export const App = () => {
     document.title = `${current.title} · Statecast`
   }, [current.title])
   useEffect(() => refuse(undefined), [current.key])
+  useEffect(() => {
+    if (escapedAt === undefined) return
+    const timer = setTimeout(() => setEscapedAt(undefined), twiceMs)
+    return () => clearTimeout(timer)
+  }, [escapedAt])
   const say = useCallback((text: string) => composer.current?.say(text), [])
   const onRefused = useCallback((reason: unknown) => refuse(errorOf(reason)), [])
   const openSettings = useCallback(() => {
@@ -53,8 +59,10 @@ export const App = () => {
     },
     settings: openSettings,
     stop: () => {
+      setEscapedAt(undefined)
       if (current.running) model.stop().catch(onRefused)
     },
+    escaped: () => setEscapedAt(Date.now()),
     close: () => setDrawer(false),
   })
 
@@ -83,7 +91,7 @@ export const App = () => {
           <Banner connection={view.connection} />
           {refused && <Refusal error={refused} />}
           <Log current={current} handle={log} onAgain={say} onStart={say} />
-          <Composer view={view} handle={composer} onSaid={() => log.current?.said()} />
+          <Composer view={view} handle={composer} escaped={escapedAt !== undefined} onSaid={() => log.current?.said()} />
         </main>
       </div>
       {floating?.kind === 'settings' && <Settings onClose={() => float(undefined)} />}
@@ -93,7 +101,7 @@ export const App = () => {
           <div class="row">
             <button
               type="button"
-              class="button solid"
+              class="button danger"
               onClick={() => {
                 float(undefined)
                 model.remove(floating.conversation.key).catch(onRefused)

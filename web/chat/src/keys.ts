@@ -2,10 +2,10 @@
 import { useEffect, useRef } from 'preact/hooks'
 import { isComposing } from './hooks.ts'
 
-type Acts = { search(): void; create(): void; settings(): void; stop(): void; close(): void }
+type Acts = { search(): void; create(): void; settings(): void; stop(): void; escaped(): void; close(): void }
 
 /** Two presses of Esc within this time are one sign. */
-const twiceMs = 800
+export const twiceMs = 1_500
 
 export const useKeys = (on: boolean, acts: Acts): void => {
   const now = useRef(acts)
@@ -24,7 +24,7 @@ export const useKeys = (on: boolean, acts: Acts): void => {
         now.current.close()
         const twice = event.timeStamp - escapedAt < twiceMs
         escapedAt = twice ? Number.NEGATIVE_INFINITY : event.timeStamp
-        if (twice && on) now.current.stop()
+        if (on) twice ? now.current.stop() : now.current.escaped()
       } else if (!on) return
       else if (control && !event.shiftKey && key === 'k') act(now.current.search)
       else if (control && event.shiftKey && key === 'o') act(now.current.create)

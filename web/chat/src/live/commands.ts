@@ -1,6 +1,5 @@
 /** What the commands of a gateway answer, as far as the page reads it. */
-import type { HistoryMessage } from '../../../../src/client/socket/index.ts'
-import type { Usage } from '../../../../src/contracts/message.ts'
+import type { HistoryMessage, HistoryRun } from '../../../../src/client/socket/index.ts'
 import type { Toggles } from '../../../../src/contracts/settings.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 
@@ -27,7 +26,7 @@ export type Viewed = {
 export type History = {
   messages: HistoryMessage[]
   waiting: { id: string; text: string }[]
-  runs: { answerId: string | null; model: string; usage: Usage; costUsd?: number; durationMs?: number }[]
+  runs: HistoryRun[]
 }
 
 export type Models = { default: string; models: { ref: string; available: boolean; why?: string }[] }

@@ -2,7 +2,6 @@
 import {
   type ChatAction,
   emptyView,
-  type HistoryMessage,
   type ChatView as Known,
   type SessionSubscription,
   type SocketClient,
@@ -166,7 +165,7 @@ export class ConversationLive {
     try {
       const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: this.#limit, details: true })
       this.mayHaveEarlier = answer.messages.length >= this.#limit && this.#limit < allMax
-      this.#take({ type: 'opened', sessionKey: this.key, life, messages: withEnds(answer) })
+      this.#take({ type: 'opened', sessionKey: this.key, life, messages: answer.messages, runs: answer.runs })
       await this.#look()
       for (const { id, text } of answer.waiting) this.#tellText(id, text)
     } catch (error) {
@@ -214,15 +213,4 @@ export class ConversationLive {
       throw error
     }
   }
-}
-
-/** Each answer with what its run has used. */
-const withEnds = ({ messages, runs }: History): HistoryMessage[] => {
-  const ends = new Map(runs.flatMap(({ answerId, ...end }) => (answerId === null ? [] : [[answerId, end]])))
-  return messages.map((message) => {
-    const end = message.role === 'assistant' ? ends.get(message.id) : undefined
-    if (end === undefined) return message
-    const { model, usage, costUsd, durationMs } = end
-    return { ...message, model, usage, ...definedOf({ costUsd, durationMs }) }
-  })
 }

@@ -14,9 +14,10 @@ import { Queue } from './queue.tsx'
 
 export type ComposerHandle = { say(text: string): void; focus(): void }
 
-type ComposerProps = { view: ChatView; handle: Ref<ComposerHandle>; onSaid(): void }
+/** @property escaped Esc was pressed once: a second time stops the turn */
+type ComposerProps = { view: ChatView; handle: Ref<ComposerHandle>; escaped: boolean; onSaid(): void }
 
-export const Composer = ({ view, handle, onSaid }: ComposerProps) => {
+export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
   const model = useModel()
   const { preferences } = usePreferences()
   const { current, connection } = view
@@ -78,7 +79,7 @@ export const Composer = ({ view, handle, onSaid }: ComposerProps) => {
   return (
     <div class="dock">
       <div class="dock-in">
-        <Queue waiting={current.waiting} />
+        <Queue waiting={current.waiting} onBack={(text) => draft.write([text, draft.text].filter(Boolean).join('\n\n'))} />
         {refused && <Refusal error={refused} />}
         <form
           class={current.running ? 'composer running' : 'composer'}
@@ -114,7 +115,8 @@ export const Composer = ({ view, handle, onSaid }: ComposerProps) => {
           </div>
         </form>
         <p class="hint">
-          <span>{hintOf(current.running, mode, preferences.enterSends)}</span>
+          <span role="status">{escaped && current.running ? 'Esc once more stops the turn' : ''}</span>
+          {!(escaped && current.running) && <span>{hintOf(current.running, mode, preferences.enterSends)}</span>}
           <span class="num">{usedIn(current)}</span>
         </p>
       </div>

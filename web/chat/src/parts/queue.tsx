@@ -5,7 +5,10 @@ import type { SendMode, Waiting } from '../model.ts'
 import { Icon } from './icons.tsx'
 import { titleOf } from './problem.tsx'
 
-export const Queue = ({ waiting }: { waiting: readonly Waiting[] }) => {
+/** @property onBack is given the text of a message that was withdrawn */
+type QueueProps = { waiting: readonly Waiting[]; onBack(text: string): void }
+
+export const Queue = ({ waiting, onBack }: QueueProps) => {
   const model = useModel()
   const [said, say] = useState<string>()
   useEffect(() => {
@@ -18,7 +21,10 @@ export const Queue = ({ waiting }: { waiting: readonly Waiting[] }) => {
       const came = await model.withdraw(id)
       if (came === 'too-late') say('Too late, it was taken in already')
       else if (then) await model.send(text, { mode: then })
-      else say('Withdrawn')
+      else {
+        onBack(text)
+        say('Withdrawn, its text is in the field again')
+      }
     } catch (reason) {
       say(titleOf(errorOf(reason)))
     }
