@@ -20,10 +20,8 @@ test('[CH-76] a node that froze in the middle of an answer finds another one in 
   onTestFinished(() => server.stop())
   const folder = aFolder()
   const node = async (roles: string) => {
-    const running = start(
-      { folder, env: { STATECAST_URL: server.url, STATECAST_TOKEN: token } },
-      ...['up', '--port', '0', '--json', '--app', app, '--roles', roles],
-    )
+    const how = { folder, env: { STATECAST_URL: server.url, STATECAST_TOKEN: token } }
+    const running = start(how, 'up', '--port', '0', '--json', '--app', app, '--roles', roles)
     const { url, node: id } = JSON.parse(await running.firstLine) as { url: string; node: string }
     return { ...running, url, id }
   }

@@ -24,7 +24,9 @@ export const useKeys = (on: boolean, acts: Acts): void => {
         now.current.close()
         const twice = event.timeStamp - escapedAt < twiceMs
         escapedAt = twice ? Number.NEGATIVE_INFINITY : event.timeStamp
-        if (on) twice ? now.current.stop() : now.current.escaped()
+        if (!on) return
+        if (twice) now.current.stop()
+        else now.current.escaped()
       } else if (!on) return
       else if (control && !event.shiftKey && key === 'k') act(now.current.search)
       else if (control && event.shiftKey && key === 'o') act(now.current.create)
