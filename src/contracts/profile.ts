@@ -30,6 +30,14 @@ const Pruning = z.strictObject({
   deny: z.array(z.string().max(200)).max(100).optional().describe('never results of these tools'),
 })
 
+/** Calls with the same result after which something is done about it. */
+const LoopDetection = z.strictObject({
+  warn: z.number().int().min(2).max(30).optional().describe('it is said; default 10'),
+  block: z.number().int().min(2).max(30).optional().describe('the call is not run, and the model is told why; default 20'),
+  end: z.number().int().min(2).max(30).optional().describe('the turn ends; default 30'),
+})
+export type LoopDetection = z.infer<typeof LoopDetection>
+
 export type MemoryFlush = z.infer<typeof MemoryFlush>
 
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
@@ -44,6 +52,7 @@ export const Profile = z
       .describe('whether a person decides about a tool call of which nobody knows if it ran, or the model is told so'),
     stepMax: z.number().int().min(1).describe('model calls in one turn'),
     tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
+    loopDetection: LoopDetection.optional().describe('what is done about tool calls that are repeated without progress; default: nothing'),
     toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
     wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),

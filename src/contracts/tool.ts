@@ -60,6 +60,8 @@ export type SentByTool = { text: string; route?: Route }
 export type PlannedCall = {
   callId: string
   name: string
+  /** As the model wrote it, where that was another name. */
+  originalName?: string
   /** The checked input, or the raw text when it did not pass. */
   input: unknown
   /** SHA-256 of the canonical JSON of the input: an approval is bound to it. */
@@ -71,7 +73,7 @@ export type PlannedCall = {
   /** What its tool says of it to the publisher of a turn, if it succeeds: such as what users have read of it. */
   annotations?: Record<string, unknown>
   /** Why it must not run: answered to the model, never executed. */
-  problem?: { code: 'tool_unknown' | 'tool_input'; message: string }
+  problem?: { code: 'tool_unknown' | 'tool_input' | 'tool_loop'; message: string }
 }
 
 /** A planned call under a name of our own: providers use the same `callId` again in later answers. */

@@ -67,6 +67,8 @@ export type TurnOptions = {
   queue?: QueueOptions | undefined
   /** Whether the tool calls of one answer run at the same time; default `parallel`. */
   toolExecution?: Profile['toolExecution'] | undefined
+  /** What is done about tool calls that are repeated without progress: a warning after 10, blocked after 20, the end after 30. Default: nothing. */
+  loopDetection?: Profile['loopDetection'] | true
   /** Whether a person decides about a tool call of which nobody knows if it ran (default), or the model is told so. */
   inDoubt?: Profile['inDoubt'] | undefined
 }
@@ -110,6 +112,7 @@ const Options = z
       .max(Number.MAX_SAFE_INTEGER - 1),
     toolExecution: turn.toolExecution,
     inDoubt: turn.inDoubt,
+    loopDetection: z.union([z.literal(true), turn.loopDetection.unwrap()]),
   })
   .partial()
 
@@ -205,10 +208,12 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     context = {},
     queue = {},
     maxRetries,
+    loopDetection,
     ...own
   } = parseInput(Options, rest, 'see docs/guides/app.md')
   const profile = definedOf({
     ...own,
+    loopDetection: loopDetection === true ? {} : loopDetection,
     fallbacks: models.fallbacks,
     modelAttemptMax: maxRetries === undefined ? undefined : maxRetries + 1,
     stepMax: limits.steps,

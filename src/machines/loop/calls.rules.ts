@@ -8,6 +8,7 @@ import type { ToolCall } from '../../contracts/tool.ts'
 import type { TranscriptItem } from '../../contracts/turn.ts'
 import type { ToolReport } from '../tool-call/tool.machine.ts'
 import type { LoopContext } from './loop.context.ts'
+import { nothingSeen, seenMore, verdictOf, type Watch } from './repetition.rules.ts'
 
 export const toolName = (index: number): string => `tool-${index}`
 
@@ -29,12 +30,15 @@ export const isStepOver = (context: LoopContext): boolean =>
 
 const annotationsMax = 200
 export const finished = (
-  { step, said }: LoopContext,
-  { callId, status, result }: Extract<ToolReport, { type: 'tool.finished' }>,
+  context: LoopContext,
+  { callId, status, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Partial<LoopContext> => {
+  const { step, said } = context
   const { name = '', annotations: own } = step.calls.find(({ id }) => id === callId) ?? {}
-  const { error } = (typeof result === 'object' && 'role' in result && result.role === 'tool' ? (result.output as { error?: ErrorBody }) : null) ?? {}
+  const failure = typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined
+  const { error } = (failure as { error?: ErrorBody } | undefined) ?? {}
   return {
+    ...definedOf({ watch: watched(context, callId, output ?? failure) }),
     step: { ...step, results: step.results.map((other, index) => (step.calls[index]?.id === callId ? result : other)) },
     said: {
       ...said,
@@ -44,6 +48,22 @@ export const finished = (
       }),
     },
   }
+}
+
+const watched = ({ input, step, watch = nothingSeen }: LoopContext, callId: string, output: unknown): Watch | undefined => {
+  const { loopDetection } = input.profile
+  const call = step.calls.find(({ id }) => id === callId)
+  return loopDetection && call && seenMore(watch, call, output, loopDetection)
+}
+
+/** The calls as they are launched, each with what is said of it for being a repetition. One that is blocked has a problem, and does not run. */
+export const judged = ({ input, step, watch = nothingSeen }: LoopContext, index: number): { call: ToolCall; warning?: string } => {
+  const call = step.calls[index] as ToolCall
+  const { loopDetection } = input.profile
+  const verdict = loopDetection && call.problem === undefined ? verdictOf(watch, call, loopDetection) : undefined
+  if (verdict === undefined) return { call }
+  if (verdict.level === 'warning') return { call, warning: verdict.message }
+  return { call: { ...call, problem: { code: 'tool_loop', message: verdict.message } } }
 }
 
 export const endedReport = (

@@ -16,6 +16,7 @@ import type {
   TurnStatus,
 } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
+import { nothingSeen, shortenedSince, unknownSince, type Watch } from './repetition.rules.ts'
 
 /** In groups: V8 is slow with an object of twenty fields, and XState copies this one at each change. */
 export type LoopContext = {
@@ -38,6 +39,8 @@ export type LoopContext = {
   totals: Pick<LoopOutput, 'steps' | 'toolCalls' | 'usage' | 'shares' | 'costUsd' | 'compactions'>
   room: Room
   step: Step
+  /** Calls that may lead nowhere. */
+  watch?: Watch
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
   startedAt: number | null
   endedAt: number | null
@@ -173,6 +176,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     asked: { ...asked, round: 1, credential: credential ?? asked.credential },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: { calls, launched: 0, results: calls.map(() => null), waiting: [] },
+    watch: unknownSince(context.watch ?? nothingSeen, calls),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
     transcriptLength: context.transcriptLength + 1,
@@ -187,6 +191,7 @@ export const summarised = (context: LoopContext, { keep, model, usage, costUsd }
   return {
     totals: { ...totals, compactions: totals.compactions + 1 },
     room: { ...context.room, compacted: true, tokens: 0 },
+    ...(context.watch && context.error && { watch: shortenedSince(context.watch) }),
     transcriptLength: keep + 1,
     call: context.call + 1,
     error: null,

@@ -39,6 +39,7 @@ export const loopMachine = loopSetup.createMachine({
           target: 'failed',
           actions: { type: 'giveUp', params: { code: 'budget_tokens', message: 'the turn used all its tokens' } },
         },
+        { guard: 'isDeadEnd', target: 'failed', actions: 'giveUpSearching' },
         { guard: 'isFull', target: 'compacting' },
         { target: 'calling' },
       ],

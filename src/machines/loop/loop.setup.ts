@@ -10,9 +10,10 @@ import type { ToolCall } from '../../contracts/tool.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
 import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
 import { budgetHint, limitOf } from './budget.rules.ts'
-import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
+import { endedReport, finished, isStepOver, judged, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
 import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
+import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
@@ -65,6 +66,7 @@ export const loopSetup = setup({
     mayRotate: (_, { error }: { error: unknown }) => mayRotate(errorBody(error)),
     mayFallBack: ({ context }, { error }: { error: unknown }) => mayFallBack(context, errorBody(error)),
     mayRetry: ({ context }, { error }: { error: unknown }) => mayRetry(context, errorBody(error)),
+    isDeadEnd: ({ context }) => context.watch !== undefined && deadEnd(context.watch) !== undefined,
     isFull: ({ context }) => isFull(context),
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
@@ -123,6 +125,7 @@ export const loopSetup = setup({
         hint: budgetHint(limitOf[code]),
       }),
     }),
+    giveUpSearching: assign(({ context: { watch } }) => definedOf({ error: watch && deadEnd(watch) })),
     announceRetry: emit(
       ({ context }): SessionOutput => ({
         type: 'retry',
@@ -147,12 +150,16 @@ export const loopSetup = setup({
       const { session, runId, profile, thread, reports } = input
       const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...definedOf({ thread }) }
       const launched = launchable(context)
+      const judgements = launched.map((index) => judged(context, index))
+      const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)
+      for (const { call, warning } of judgements)
+        if (warning !== undefined) enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'progress', message: warning })
       for (const { id, name, input } of launched.map((index) => step.calls[index] as ToolCall))
         if (reports) enqueue.sendParent({ type: 'tool.started', callId: id, name, input } satisfies EdgeReport)
       enqueue.assign(({ spawn }) => {
-        for (const index of launched) spawn('tool', { id: toolName(index), input: { ...place, call: step.calls[index] as ToolCall } })
+        for (const index of launched) spawn('tool', { id: toolName(index), input: { ...place, call: calls[index] as ToolCall } })
         return {
-          step: { ...step, launched: step.launched + launched.length },
+          step: { ...step, calls, launched: step.launched + launched.length },
           ...definedOf({ totals: step.launched === 0 ? { ...totals, toolCalls: totals.toolCalls + step.calls.length } : undefined }),
         }
       })

@@ -388,6 +388,13 @@ test('[OC-54] what a model has said by the time that its time is up is kept; som
   expect(start().send(expire).send({ type: 'cancel' }).pass(1000).output).toMatchObject({ status: 'cancelled' })
 })
 
+test('after ten calls in a row of tools that do not exist it gives up, with all of them answered', async () => {
+  const walk = await start().resolve('callModel', calls(10, { problem: { code: 'tool_unknown', message: 'there is no tool' } }))
+
+  expect(walk.state).toBe('failed')
+  expect(walk.output).toMatchObject({ error: { code: 'tool_unknown', hint: expect.any(String) }, toolCalls: 10, transcriptLength: 16 })
+})
+
 test('every transition of the chart has been taken', () => {
   expect(loop.missed()).toEqual([])
 })
