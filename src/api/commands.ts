@@ -14,6 +14,7 @@ import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
+import { readOutput } from './chat-output.ts'
 import { readEvents } from './events-read.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
@@ -71,6 +72,7 @@ const handlers: Handlers = {
     const waiting = await session.waiting()
     return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
+  'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),
   'sessions.list': async (parts, { limit, details }) => ({
     sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
   }),

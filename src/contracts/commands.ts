@@ -41,6 +41,14 @@ export const commands = {
       details: z.boolean().optional().describe('also when each message was said, and how the runs ended that answered'),
     })
     .describe('the conversation as the model reads it'),
+  'chat.output': z
+    .strictObject({
+      sessionKey: SessionKey,
+      callId: z.string().min(1).max(callIdMax).describe('of the call, as session.tool has it, or the ref that a shortened result names'),
+      offset: z.number().int().min(0).optional().describe('the first character; default 0'),
+      limit: z.number().int().min(1).max(200_000).optional().describe('characters; default 200,000'),
+    })
+    .describe('all that a tool has answered, of which the model and events are shown a part'),
   'sessions.list': z
     .strictObject({
       limit: z.number().int().min(1).max(10_000).optional(),

@@ -24,6 +24,8 @@ export type ToolContext = {
   thread?: Readonly<Record<string, unknown>>
   /** Aborts on cancel, timeout and drain: stop soon. */
   signal: AbortSignal
+  /** The whole result of an earlier call of the session, as text, by the reference that a shortened one names. */
+  outputOf?(reference: string): Promise<string | undefined>
   /** Shown live to listeners of the session; not stored. */
   progress(message: string): void
   log: Logger
@@ -89,6 +91,9 @@ export type ToolOutcome = {
   status: 'completed' | 'failed' | 'cancelled' | 'denied' | 'skipped' | 'in_doubt'
 }
 
+/** The tool that reads what was left out of a long result. */
+export const readOutputName = 'read_output'
+
 /** The tools of one agent, by name. With services among them they come and go: each method answers for the moment in which it is asked. */
 export interface Tools {
   readonly names: readonly string[]
@@ -98,6 +103,8 @@ export interface Tools {
    */
   discover?(names?: readonly string[]): Promise<void>
   get(name: string): Tool | undefined
+  /** The tool that a call is for, by what the model wrote: nothing where none or more than one fits. */
+  nameFor(call: Pick<ModelToolCall, 'name' | 'callId'>): string | undefined
   /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
   describe(names?: readonly string[]): ToolDescription[]
   /**

@@ -157,6 +157,8 @@ export type ModelCallOutput = {
   /** ms since the epoch when it was asked, and ms until it had answered. */
   at?: number
   durationMs?: number
+  /** What it was shown had calls without results, or the like, that were mended first. */
+  repaired?: true
   /** Tokens that the model can read, where known. */
   contextTokens?: number
   /** What the call cost in USD, where the price is known. */

@@ -3,13 +3,13 @@ import { z } from 'zod'
 import { definedOf } from '../contracts/defined.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { messageOf } from '../contracts/errors.ts'
-import type { ModelToolCall } from '../contracts/model.ts'
+import { isSendableName, type ModelToolCall } from '../contracts/model.ts'
 import { depthMax } from '../contracts/plain.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
 import { hashOf } from './canonical-json.ts'
 import { nearest } from './nearest.ts'
 import { toolDefaults } from './tool.ts'
-import { isSendable, namelessTool, toolNameOf } from './tool-names.rules.ts'
+import { namelessTool, toolNameOf } from './tool-names.rules.ts'
 
 /** Characters of JSON that the model may send as one input. */
 const inputCharsMax = 1024 * 1024
@@ -45,7 +45,7 @@ type NamedCall = ModelToolCall & Pick<PlannedCall, 'originalName'>
 
 /** The call under the name of a tool. A name that is none stays as it is, as long as providers take it back. */
 const permitted = (call: ModelToolCall, names: readonly string[]): NamedCall => {
-  const name = toolNameOf(call, names) ?? (isSendable(call.name) ? call.name : namelessTool)
+  const name = toolNameOf(call, names) ?? (isSendableName(call.name) ? call.name : namelessTool)
   return name === call.name ? call : { ...call, name, originalName: call.name.slice(0, originalCharsMax) }
 }
 const originalCharsMax = 200

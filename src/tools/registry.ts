@@ -5,10 +5,12 @@ import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contr
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
 import type { Tool, Tools } from '../contracts/tool.ts'
+import { readOutputTool } from './built-in/read-output.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { runTool } from './run.ts'
 import type { ServiceTools } from './services/directory.ts'
+import { toolNameOf } from './tool-names.rules.ts'
 
 type RegistryEnvironment = {
   clock: Clock
@@ -63,14 +65,15 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     describe: (names) => {
       const there = present()
       return [...(names ?? there.keys())].map((name) => {
-        const tool = there.get(name)
+        const tool = there.get(name) ?? onDemand.get(name)
         if (tool === undefined) throw unknown(name, there.keys())
         return descriptions.get(name) ?? describe(tool)
       })
     },
+    nameFor: (call) => toolNameOf(call, [...present().keys()]),
     plan: (calls, names) => {
       const there = present()
-      const allowed = names === undefined ? there : new Map([...there].filter(([name]) => names.includes(name)))
+      const allowed = names === undefined ? there : new Map([...onDemand, ...there].filter(([name]) => names.includes(name)))
       return calls.map((call) => planCall(allowed, call, log))
     },
     run: async (planned, context, confirm) => {
@@ -81,7 +84,7 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
         await services.look()
         there = present()
       }
-      const tool = there.get(planned.name)
+      const tool = there.get(planned.name) ?? onDemand.get(planned.name)
       if (tool === undefined) throw unknown(planned.name, there.keys())
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.
@@ -90,6 +93,9 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     },
   }
 }
+
+/** Tools that are described, planned and run where they are named, and not counted among those of an agent. */
+const onDemand: ReadonlyMap<string, Tool> = new Map([[readOutputTool.name, readOutputTool]])
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

@@ -1,7 +1,5 @@
 /** Which tool a model meant, by the name or the id that it gave to a call: one of the permitted ones, or none. Nothing is guessed. */
 
-/** Characters of a name that a provider takes back. */
-const nameCharsMax = 64
 /** What a call of which no name can be sent back is called in the transcript. */
 export const namelessTool = 'unknown_tool'
 
@@ -67,6 +65,3 @@ export const toolNameOf = ({ name, callId }: { name: string; callId: string }, p
   if (name.trim() !== '') return permittedName(name, permitted)
   return madeUpId.test(callId) ? undefined : permittedName(callId, permitted)
 }
-
-/** Whether a name that fits no tool can be sent back to a model at all. */
-export const isSendable = (name: string): boolean => name !== '' && name.length <= nameCharsMax && !/\s/.test(name)

@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { isSendable, toolNameOf } from '../../src/tools/tool-names.rules.ts'
+import { isSendableName } from '../../src/contracts/model.ts'
+import { toolNameOf } from '../../src/tools/tool-names.rules.ts'
 
 const named = (name: string, permitted: string[], callId = 'call_1') => toolNameOf({ name, callId }, permitted)
 const bench = ['read', 'write', 'read_file', 'Search']
@@ -87,6 +88,6 @@ test('the order of the bench plays no part', () => {
 })
 
 test('what a provider could not take back is not sent back', () => {
-  expect(['read', 'a.b', 'x'.repeat(64)].map(isSendable)).toEqual([true, true, true])
-  expect(['', 'my tool', 'x'.repeat(65)].map(isSendable)).toEqual([false, false, false])
+  expect(['read', 'a.b', 'x'.repeat(64)].map(isSendableName)).toEqual([true, true, true])
+  expect(['', 'my tool', 'x'.repeat(65)].map(isSendableName)).toEqual([false, false, false])
 })

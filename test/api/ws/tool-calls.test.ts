@@ -6,7 +6,17 @@ const call = (name: string, input: object = {}) => ({ calls: [{ name, input }] }
 
 test('[CH-37] two rounds of tools are three calls of the model, and each result is in the request that follows', async () => {
   const { ask, shown, results } = await aToolGateway({
-    script: [{ text: 'I look.', calls: [{ name: 'read', input: { n: 1 } }, { name: 'read', input: { n: 2 } }] }, call('read', { n: 3 }), { text: 'all read' }],
+    script: [
+      {
+        text: 'I look.',
+        calls: [
+          { name: 'read', input: { n: 1 } },
+          { name: 'read', input: { n: 2 } },
+        ],
+      },
+      call('read', { n: 3 }),
+      { text: 'all read' },
+    ],
     tools: [aTool('read', ({ n }) => `page ${n}`)],
   })
 
@@ -42,7 +52,10 @@ test('[CH-38] where two tools fit, none is called', async () => {
 })
 
 test('[CH-40] a call without a name is for the tool that its id names', async () => {
-  const { ask, results } = await aToolGateway({ script: [{ rawCalls: [{ name: '', input: '{}', callId: 'functions.read:0' }] }, { text: 'ok' }], tools: [aTool('read')] })
+  const { ask, results } = await aToolGateway({
+    script: [{ rawCalls: [{ name: '', input: '{}', callId: 'functions.read:0' }] }, { text: 'ok' }],
+    tools: [aTool('read')],
+  })
 
   await ask('go')
 
@@ -105,4 +118,66 @@ test('[CH-48] another run begins anew, and who has not asked for it is not watch
 
   expect((await ask('one')).state).toBe('final')
   expect((await ask('two')).state).toBe('final')
+})
+
+const log = (chars: number) => 'nothing new here\n'.repeat(Math.ceil(chars / 17)).slice(0, chars)
+
+test('[CH-46] of 100,000 characters that end in an error the model is shown 16,000 with the error, and can read the rest', async () => {
+  const text = `${log(100_000)}\nError: out of paper`
+  const { ask, results, offered, request, events } = await aToolGateway({
+    script: [
+      call('print'),
+      (shown) => call('read_output', { ref: /ref "([^"]+)"/.exec(JSON.stringify(shown.at(-1)).replaceAll('\\"', '"'))?.[1], offset: 99_000 }),
+      { text: 'no paper' },
+    ],
+    tools: [aTool('print', () => text)],
+  })
+
+  await ask('go')
+
+  const [shown] = results(1)
+  expect(String(shown?.output).length).toBeLessThanOrEqual(16_000)
+  expect(shown?.output).toContain('Error: out of paper')
+  expect(results(2)[1]).toMatchObject({ name: 'read_output', output: { text: text.slice(99_000), offset: 99_000, total: text.length } })
+  expect(offered).toEqual([['print'], ['print', 'read_output'], ['print', 'read_output']])
+  const { callId } = events('session.tool')[0] as { callId: string }
+  const { payload } = await request('chat.output', { sessionKey: 'main', callId, offset: 50, limit: 100 })
+  expect(payload).toEqual({ callId, text: text.slice(50, 150), offset: 50, total: text.length, next: 150 })
+  await request('sessions.reset', { sessionKey: 'main' })
+  expect((await request('chat.output', { sessionKey: 'main', callId })).payload).toMatchObject({ text, total: text.length })
+  expect(await request('chat.output', { sessionKey: 'main', callId: 'nothing' })).toMatchObject({
+    ok: false,
+    error: { code: 'not_found', field: 'callId' },
+  })
+})
+
+test('[CH-46] read_output is on no bench where nothing was cut', async () => {
+  const { ask, results } = await aToolGateway({ script: [call('read_output', { ref: 'go:1:1' }), { text: 'ok' }], tools: [aTool('print')] })
+
+  await ask('go')
+
+  expect(results(1)).toMatchObject([{ output: { error: { code: 'tool_unknown' } } }])
+})
+
+test('[CH-47] results that fill more than nine tenths of the window are compacted before the provider is asked', async () => {
+  const { ask, shown, events } = await aToolGateway({
+    script: [
+      { text: 'hello' },
+      { calls: Array.from({ length: 5 }, (_, n) => ({ name: 'print', input: { n } })) },
+      { text: 'they said hello' },
+      { text: 'done' },
+    ],
+    tools: [aTool('print', () => log(15_000))],
+    agent: { context: { tokens: 20_000 } },
+  })
+  await ask('first')
+
+  const { state, message } = await ask('print it')
+
+  expect(state).toBe('final')
+  expect(message?.content.at(-1)).toMatchObject({ text: 'done' })
+  expect(events('session.state').map((one) => one.state)).toContain('running.compacting')
+  // The provider was never asked with more than it can read.
+  expect(shown).toHaveLength(4)
+  expect(Math.max(...shown.map((messages) => JSON.stringify(messages).length / 4))).toBeLessThan(18_000)
 })

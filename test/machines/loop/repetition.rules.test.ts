@@ -25,7 +25,12 @@ test.each([
 test('other calls between them change nothing, another result does', () => {
   expect(levelOf(times(27, read, list, { name: 'look' }), read)).toBe('warning')
   expect(levelOf([...times(18, read), { ...read, output: 'new' }], read)).toBeUndefined()
-  expect(levelOf(times(25, read).map((call, output) => ({ ...call, output })), read)).toBeUndefined()
+  expect(
+    levelOf(
+      times(25, read).map((call, output) => ({ ...call, output })),
+      read,
+    ),
+  ).toBeUndefined()
 })
 
 test.each([
@@ -41,7 +46,12 @@ test('who waits for something asks for the same, however long it waits each time
   const polls = Array.from({ length: 19 }, (_, index) => ({ name: 'process', input: { action: 'poll', id: 7, timeoutMs: index } }))
   expect(levelOf(polls, { name: 'process', input: { action: 'poll', id: 7, timeoutMs: 99 } })).toBe('blocked')
   expect(levelOf(polls, { name: 'process', input: { action: 'poll', id: 8 } })).toBeUndefined()
-  expect(levelOf(Array.from({ length: 19 }, (_, offset) => ({ name: 'read', input: { offset } })), { name: 'read', input: { offset: 99 } })).toBeUndefined()
+  expect(
+    levelOf(
+      Array.from({ length: 19 }, (_, offset) => ({ name: 'read', input: { offset } })),
+      { name: 'read', input: { offset: 99 } },
+    ),
+  ).toBeUndefined()
 })
 
 test('the figures are those that were asked for', () => {
@@ -55,7 +65,10 @@ test('thirty without progress end the run, those included that were blocked', ()
   let watch = after(times(19, read))
   for (let count = 20; count < 30; count++) watch = seenMore(watch, blocked, { error: 'not run' }, {})
   expect(deadEnd(watch)).toBeUndefined()
-  expect(deadEnd(seenMore(watch, blocked, { error: 'not run' }, {}))).toMatchObject({ code: 'tool_loop', message: expect.stringContaining('30 times') })
+  expect(deadEnd(seenMore(watch, blocked, { error: 'not run' }, {}))).toMatchObject({
+    code: 'tool_loop',
+    message: expect.stringContaining('30 times'),
+  })
 })
 
 test('after the history was shortened one repetition is the end, and something new is not', () => {
