@@ -78,6 +78,10 @@ export const commands = {
       decision: z.enum(['approve', 'deny']),
       inputHash: z.string().length(64),
       attempt: z.number().int().min(1).optional(),
+      remember: z
+        .literal('session')
+        .optional()
+        .describe('with a yes: calls of this tool need no further one in this session, until it is reset or configured with allowedTools: null'),
       by: z.string().max(200).optional().describe('who decided'),
       note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
     })

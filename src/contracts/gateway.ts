@@ -150,7 +150,15 @@ export type GatewayEvents = {
   /** What was known of the session is of another life: read its history anew. */
   'session.restart': { sessionKey: string; timestamp: number }
   'approval.requested': { sessionKey: string; approval: Approval; timestamp: number }
-  'approval.resolved': { sessionKey: string; runId: string; callId: string; decision: 'approve' | 'deny'; by?: string; timestamp: number }
+  'approval.resolved': {
+    sessionKey: string
+    runId: string
+    callId: string
+    decision: 'approve' | 'deny'
+    remember?: 'session'
+    by?: string
+    timestamp: number
+  }
 }
 export type GatewayEventName = keyof GatewayEvents
 

@@ -38,6 +38,11 @@ const LoopDetection = z.strictObject({
 })
 export type LoopDetection = z.infer<typeof LoopDetection>
 
+const Approval = z.strictObject({
+  timeoutMs: z.number().int().min(0).max(86_400_000).optional().describe('ms; 0 waits for as long as the turn may take; default 120,000'),
+  onTimeout: z.enum(['deny', 'allow']).optional().describe('default deny'),
+})
+
 export type MemoryFlush = z.infer<typeof MemoryFlush>
 
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
@@ -86,6 +91,9 @@ export const Profile = z
     heartbeat: z.literal(true).optional().describe('nobody has asked: the agent looks by itself whether there is something to say'),
     memoryFlush: MemoryFlush.optional().describe(
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',
+    ),
+    approval: Approval.optional().describe(
+      'how long a tool call waits for a person, and what becomes of it then; default: 120,000 ms, then it is denied',
     ),
     lane: z.string().min(1).max(40).optional().describe('the turn waits until there is room in this lane of its node; see `lanes` of the runtime'),
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),

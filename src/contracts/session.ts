@@ -57,6 +57,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     decision: z.enum(['approve', 'deny']),
     inputHash: z.string().length(64).describe('SHA-256 of the arguments that were shown: a decision is about them and no others'),
     attempt: z.number().int().min(1).default(1).describe('the attempt that was asked about: consent to the first is none to a repetition'),
+    remember: z.literal('session').optional().describe('with a yes: calls of this tool need no further one in this session, until it is reset'),
     by: z.string().max(200).optional().describe('who decided'),
     note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
   }),
@@ -153,6 +154,8 @@ export type SessionRecord = {
   /** What its users have chosen. Those that are none of a turn are words of its desk. */
   toggles: Toggles
   compactions: number
+  /** Tools for which a person has agreed once and for all; `sessions.configure` with `allowedTools: null`, and a reset, take that back. */
+  allowedTools?: string[]
   /** When durable notes were last taken, and at which count of compactions. */
   flushed?: { at: number; compactions: number }
   /** Of the newest turn: what stands in the context of the model, and how much there may be. */
@@ -205,7 +208,7 @@ export type SessionOutput =
       message?: string
     }
   | ({ type: 'approval' } & Approval)
-  | { type: 'decided'; runId: string; callId: string; decision: 'approve' | 'deny'; by?: string }
+  | { type: 'decided'; runId: string; callId: string; decision: 'approve' | 'deny'; remember?: 'session'; by?: string }
   /** What a run has used. `input` is what was read and is in no cache; `contextUsed` what the conversation takes up of `contextLimit`. */
   | {
       type: 'usage'

@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Route } from './reply.ts'
+import type { GatedCall, GateVerdict } from './tool-gate.ts'
 
 /** Of a micro service that serves tools, and of each of its instances: one token of a subject. */
 export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
@@ -69,6 +70,8 @@ export type PlannedCall = {
   /** SHA-256 of the canonical JSON of the input: an approval is bound to it. */
   inputHash: string
   needsApproval: boolean
+  /** Hooks are asked before it runs. */
+  gated?: true
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number
@@ -112,6 +115,8 @@ export interface Tools {
    * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all
    */
   plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
+  /** Asks the hooks of the agent about a planned call; one that fails blocks it. */
+  check(planned: PlannedCall, call: Omit<GatedCall, 'name' | 'input'>): Promise<GateVerdict>
   /**
    * One attempt of one call. @param confirm asked right before the tool acts; what it rejects with ends the attempt @returns plain JSON
    * @throws RuntimeError tool_unknown (retryable, if it may come up again), tool_input, tool_failed (`retryable` as the tool said), tool_timeout,

@@ -7,6 +7,7 @@ import type { Profile } from './profile.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
+import type { GateVerdict } from './tool-gate.ts'
 
 /** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
 export type Approval = {
@@ -55,6 +56,8 @@ export type TurnFacts = ConversationFacts & {
   newSessionId?: string
   /** Compactions before it. */
   compactions: number
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
   /** The count of compactions at which durable notes were taken last. */
   flushedAt?: number
   /** ms since the epoch when the first of its messages came. */
@@ -182,6 +185,10 @@ export type LoopInput = ConversationFacts & {
   intro?: string
   /** Somebody wants to know when calls begin and end. */
   reports?: true
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
+  /** Nobody hears of it. */
+  unattended?: true
 }
 
 /** What came out of the calls of models and tools. */
@@ -225,7 +232,16 @@ export type LoopOutput = {
 }
 
 type ToolPlace = { session: string; runId: string; agent: string; call: ToolCall; thread?: Record<string, unknown> }
-export type ToolInput = ToolPlace & { inDoubt: Profile['inDoubt'] }
+export type ToolInput = ToolPlace & {
+  inDoubt: Profile['inDoubt']
+  approval?: Profile['approval']
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
+  /** Nobody has asked for the turn, so that nobody is there who could agree to anything. */
+  unattended?: true
+}
+export type GateInput = ToolPlace
+export type GateOutput = { kind: 'gate'; runId: string; callId: string; name: string; verdict: GateVerdict }
 export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
 export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
 

@@ -5,7 +5,9 @@ import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contr
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
 import type { Tool, Tools } from '../contracts/tool.ts'
+import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { readOutputTool } from './built-in/read-output.ts'
+import { applies, askHooks, byPriority } from './gate.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { runTool } from './run.ts'
@@ -18,11 +20,14 @@ type RegistryEnvironment = {
   /** Tools that come and go; one of the agent's own wins over one of these. */
   services?: ServiceTools | undefined
   log?: Logger
+  /** Asked before a call runs. */
+  beforeTool?: readonly BeforeTool[]
 }
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
   const { clock, failPoints = noFailPoints, services, log } = environment
+  const hooks = byPriority(environment.beforeTool ?? [])
   const own = new Map<string, Tool>()
   for (const tool of tools) {
     if (own.has(tool.name)) throw new RuntimeError('conflict', `two tools are named "${tool.name}"`, { field: 'name', hint: 'rename one of them' })
@@ -74,7 +79,14 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     plan: (calls, names) => {
       const there = present()
       const allowed = names === undefined ? there : new Map([...onDemand, ...there].filter(([name]) => names.includes(name)))
-      return calls.map((call) => planCall(allowed, call, log))
+      const planned = calls.map((call) => planCall(allowed, call, log))
+      return planned.map((call) => (!call.problem && hooks.some((hook) => applies(hook, call.name)) ? { ...call, gated: true as const } : call))
+    },
+    check: (planned, call) => {
+      const { callId, name } = planned
+      const all = new Map([...onDemand, ...present()])
+      const replan = (input: unknown) => planCall(all, { callId, name, input: JSON.stringify(input) }, log)
+      return askHooks(hooks, planned, call, { clock, replan })
     },
     run: async (planned, context, confirm) => {
       if (planned.problem !== undefined) throw new RuntimeError(planned.problem.code, planned.problem.message)

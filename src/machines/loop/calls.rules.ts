@@ -5,10 +5,12 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolMessage } from '../../contracts/message.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
-import type { TranscriptItem } from '../../contracts/turn.ts'
-import type { ToolReport } from '../tool-call/tool.machine.ts'
+import type { ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
 import type { LoopContext } from './loop.context.ts'
 import { nothingSeen, seenMore, verdictOf, type Watch } from './repetition.rules.ts'
+
+type Decision = Extract<ToolEvent, { type: 'approve' }>
 
 export const toolName = (index: number): string => `tool-${index}`
 
@@ -27,6 +29,20 @@ export const launchable = (context: LoopContext): number[] => {
 /** No call runs, and none will: all have run, or what has not been launched was overtaken by a newer message or a stop. */
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
+
+/** What a call has to know of who may agree to it. */
+export const permissions = ({ input: { profile, allowed, unattended }, allowed: since }: LoopContext): Partial<ToolInput> =>
+  definedOf({
+    approval: profile.approval,
+    allowed: since ?? allowed,
+    unattended: unattended || profile.heartbeat ? (true as const) : undefined,
+  })
+
+/** From now on the tool of that call needs no further yes in this session. */
+export const allowedSince = ({ input, step, allowed = input.allowed ?? [] }: LoopContext, { callId, remember }: Decision): Partial<LoopContext> => {
+  const name = step.calls.find(({ id }) => id === callId)?.name
+  return remember && name !== undefined && !allowed.includes(name) ? { allowed: [...allowed, name] } : {}
+}
 
 const annotationsMax = 200
 export const finished = (

@@ -39,6 +39,8 @@ export type LoopContext = {
   totals: Pick<LoopOutput, 'steps' | 'toolCalls' | 'usage' | 'shares' | 'costUsd' | 'compactions'>
   room: Room
   step: Step
+  /** Tools for which a person has agreed once and for all, where that has changed since it began. */
+  allowed?: string[]
   /** Calls that may lead nowhere. */
   watch?: Watch
   /** ms since the epoch of the first call that was answered, and of the newest answer. */

@@ -8,9 +8,22 @@ import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
-import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
+import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
+import { toolMachine } from '../tool-call/tool.machine.ts'
 import { budgetHint, limitOf } from './budget.rules.ts'
-import { endedReport, finished, isStepOver, judged, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
+import {
+  allowedSince,
+  endedReport,
+  finished,
+  isStepOver,
+  judged,
+  launchable,
+  live,
+  permissions,
+  resultsOf,
+  toolName,
+  unfinished,
+} from './calls.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
 import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
 import { deadEnd } from './repetition.rules.ts'
@@ -148,7 +161,7 @@ export const loopSetup = setup({
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
       const { session, runId, profile, thread, reports } = input
-      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...definedOf({ thread }) }
+      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...permissions(context), ...definedOf({ thread }) }
       const launched = launchable(context)
       const judgements = launched.map((index) => judged(context, index))
       const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)
@@ -173,6 +186,7 @@ export const loopSetup = setup({
       for (const index of live(context)) enqueue.sendTo(toolName(index), { type: 'cancel' })
     }),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type === 'approve') enqueue.assign(allowedSince(context, event))
       for (const index of live(context))
         if (event.type === 'approve' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
     }),

@@ -8,14 +8,15 @@ import { errorBody } from '../../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../../contracts/message.ts'
 import { queueMax } from '../../contracts/profile.ts'
 import type { SessionEvent, SessionOutput } from '../../contracts/session.ts'
-import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
+import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
-import { configured, noted, startedOver, summarised, touched } from './record.rules.ts'
+import { configured, configuredRecord, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
+  decided,
   drop,
   endApproval,
   endTurn,
@@ -23,7 +24,9 @@ import {
   questionOf,
   type Refusal,
   type SessionContext,
+  started,
   summaryUsage,
+  turnSettings,
   withNext,
 } from './session.context.ts'
 
@@ -172,9 +175,9 @@ export const sessionSetup = setup({
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
-      const toggles = configured(record.toggles, event.toggles)
-      enqueue.assign({ record: { ...record, toggles } })
-      if (run) enqueue.sendTo('turn', turnSettings(toggles))
+      const changed = configuredRecord(record, event.toggles)
+      enqueue.assign({ record: changed })
+      if (run) enqueue.sendTo('turn', turnSettings(changed.toggles))
     }),
     keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
@@ -221,9 +224,12 @@ export const sessionSetup = setup({
     }),
     endApproval: assign(({ context, event }) => (event.type === 'tool.decided' ? endApproval(context, event.callId) : {})),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
-      const { callId, decision, by } = event as Decision
-      enqueue.sendTo('turn', event)
-      enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...definedOf({ by }) })
+      const { decisions, record } = decided(context, event as Decision)
+      enqueue.assign({ record })
+      for (const { callId, decision, by, remember, ...rest } of decisions) {
+        enqueue.sendTo('turn', { ...rest, callId, decision, ...definedOf({ by, remember }) })
+        enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...definedOf({ remember, by }) })
+      }
     }),
     refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
@@ -285,13 +291,3 @@ export const sessionSetup = setup({
     }),
   },
 })
-
-const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
-  type: 'started',
-  runId: run?.runId ?? '',
-  ids: run?.ids ?? [],
-  model: run?.profile.model ?? '',
-})
-
-/** What a turn that is running is told of the settings of its conversation. */
-const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...definedOf({ verbose }) })

@@ -47,6 +47,7 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
     transcriptLength: transcriptLength + promptItems(context).length,
     ...definedOf({
       intro: facts.intro,
+      allowed: facts.allowed,
       reports: followed ? (true as const) : undefined,
       tokens: facts.tokens,
       window: facts.window,
@@ -77,6 +78,7 @@ export const flushInput = ({ context }: { context: TurnContext }): LoopInput => 
     ...input,
     runId: flushRun(context),
     ids: [],
+    unattended: true,
     transcriptLength: context.transcriptLength + 1,
     profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' },
   }
