@@ -6,6 +6,8 @@ import type { Message } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
+import { shownOutput } from './shown-output.rules.ts'
+
 type Said<Type extends SessionOutput['type']> = Extract<SessionOutput, { type: Type }>
 type Spoken = Extract<ChatBlock, { type: 'text' | 'thinking' }>
 
@@ -145,7 +147,7 @@ export class RunView {
       ...definedOf({
         input: input ?? before?.input,
         message,
-        ...(phase === 'progress' ? { progress: output } : { output }),
+        ...(phase === 'progress' ? { progress: shownOutput(output) } : { output: shownOutput(output) }),
       }),
       timestamp: at,
     }
