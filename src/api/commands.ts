@@ -22,6 +22,7 @@ import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
+import { giveResults } from './tool-results.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
 
@@ -64,6 +65,10 @@ const handlers: Handlers = {
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
     return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
+  },
+  'tools.result': async (parts, input) => {
+    await existing(parts, input.sessionKey)
+    return giveResults(parts.runtime.session(input.sessionKey, { agent: input.agent }), input)
   },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
   'chat.history': async (parts, { sessionKey, limit, details }) => {

@@ -1,5 +1,6 @@
 /** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
+import { ClientResults, ClientTools } from './client-tools.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
@@ -22,6 +23,7 @@ export const commands = {
         .optional()
         .describe('a repeat within the last 1,000 inputs is ignored and returns the original result'),
       agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
+      clientTools: ClientTools.optional().describe('tools that the client runs: a call of one ends the run with `pendingCalls`'),
       model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
       thinking: ThinkingLevel.optional().describe('how hard the model is to think about it'),
@@ -31,6 +33,16 @@ export const commands = {
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
     .describe('says something in a session; answers at once with { runId, status }'),
+  'tools.result': z
+    .strictObject({
+      sessionKey: SessionKey,
+      results: ClientResults.describe('of `pendingCalls` of the newest run; a call without one gets an error'),
+      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).optional().describe('what is said besides'),
+      idempotencyKey: z.string().min(1).max(200).optional(),
+      agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
+      clientTools: ClientTools.optional().describe('default: those of the run before'),
+    })
+    .describe('gives the results of tools that the client runs, and so resumes the conversation; answers like chat.send'),
   'chat.abort': z
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
     .describe('stops the running turn; what it said is kept'),

@@ -8,6 +8,7 @@
  *     server  event …                                      of what was subscribed to, and what everybody gets
  */
 import { z } from 'zod'
+import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import { maxIdBytes } from './subjects.ts'
@@ -102,7 +103,9 @@ export type ChatEvent = {
   costUsd?: number
   durationMs?: number
   steps?: number
+  /** `tool_calls` where the client has to run `pendingCalls`, and give their results with `tools.result`. */
   stopReason?: string
+  pendingCalls?: PendingCall[]
   error?: ErrorBody
   errorKind?: ChatErrorKind
 }

@@ -1,5 +1,6 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
+import { ClientTools } from './client-tools.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
@@ -92,6 +93,7 @@ export const Profile = z
     memoryFlush: MemoryFlush.optional().describe(
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',
     ),
+    clientTools: ClientTools.optional().describe('tools that the sender of the message runs'),
     approval: Approval.optional().describe(
       'how long a tool call waits for a person, and what becomes of it then; default: 120,000 ms, then it is denied',
     ),

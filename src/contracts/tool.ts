@@ -1,5 +1,6 @@
 /** The tool port: what an author writes with `tool()`, and what the tool's machine needs to know of it. */
 import type { z } from 'zod'
+import type { ClientTool } from './client-tools.ts'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Route } from './reply.ts'
@@ -72,6 +73,8 @@ export type PlannedCall = {
   needsApproval: boolean
   /** Hooks are asked before it runs. */
   gated?: true
+  /** The client runs it: it ends the run. */
+  client?: true
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number
@@ -113,8 +116,9 @@ export interface Tools {
   /**
    * Checks the calls of one answer; never throws, a bad call carries its `problem`.
    * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all
+   * @param clientTools what the client runs besides; a tool of the agent with the same name wins
    */
-  plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
+  plan(calls: readonly ModelToolCall[], names?: readonly string[], clientTools?: readonly ClientTool[]): PlannedCall[]
   /** Asks the hooks of the agent about a planned call; one that fails blocks it. */
   check(planned: PlannedCall, call: Omit<GatedCall, 'name' | 'input'>): Promise<GateVerdict>
   /**

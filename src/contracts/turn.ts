@@ -1,5 +1,6 @@
 /** What a turn and its parts are given and what they answer: between their machines and their effects, and in the journal. */
 import type { Delivery } from './channel.ts'
+import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { ModelResponse } from './model.ts'
@@ -74,6 +75,9 @@ export type Prompt = {
   dropped?: { count: number; lines: string[] }
   /** What the model is told before the first of them. */
   before?: string
+  /** What stands ahead of it: results of calls that a client has run, and errors for those without. `mute`: nothing else was said. */
+  results?: Message[]
+  mute?: true
   /** It gets a turn of its own as well. */
   again?: true
 }
@@ -96,6 +100,8 @@ export type TurnOutput = {
   partial: boolean
   /** How the model says that `text` ended, when it is not `stop`: after `length` and `content-filter` the rest of it is missing. */
   finish?: Exclude<ModelResponse['finish'], 'stop'>
+  /** Calls that the client has to run; their results resume the conversation. */
+  pendingCalls?: PendingCall[]
   /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
   answerId: string | null
   usage: Usage
@@ -209,6 +215,7 @@ export type LoopOutput = {
   flat: boolean
   partial: boolean
   finish: TurnOutput['finish'] | null
+  pendingCalls?: PendingCall[]
   answerId: string | null
   usage: Usage
   /** The same by the model that was asked. */

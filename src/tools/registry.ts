@@ -1,10 +1,12 @@
 /** The tools of an agent, by name: described to the model, planned from its calls, run one attempt at a time. */
 
+import { z } from 'zod'
+import type { ClientTool } from '../contracts/client-tools.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
-import type { Tool, Tools } from '../contracts/tool.ts'
+import type { PlannedCall, Tool, Tools } from '../contracts/tool.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { readOutputTool } from './built-in/read-output.ts'
 import { applies, askHooks, byPriority } from './gate.ts'
@@ -12,6 +14,7 @@ import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { runTool } from './run.ts'
 import type { ServiceTools } from './services/directory.ts'
+import { toolDefaults } from './tool.ts'
 import { toolNameOf } from './tool-names.rules.ts'
 
 type RegistryEnvironment = {
@@ -76,11 +79,18 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
       })
     },
     nameFor: (call) => toolNameOf(call, [...present().keys()]),
-    plan: (calls, names) => {
+    plan: (calls, names, clientTools = []) => {
       const there = present()
       const allowed = names === undefined ? there : new Map([...onDemand, ...there].filter(([name]) => names.includes(name)))
-      const planned = calls.map((call) => planCall(allowed, call, log))
-      return planned.map((call) => (!call.problem && hooks.some((hook) => applies(hook, call.name)) ? { ...call, gated: true as const } : call))
+      const theirs = clientTools.filter(({ name }) => !allowed.has(name))
+      const all = theirs.length === 0 ? allowed : new Map([...allowed, ...theirs.map((one) => [one.name, ofClient(one)] as const)])
+      const planned = calls.map((call): PlannedCall => {
+        const one = planCall(all, call, log)
+        return !one.problem && theirs.some(({ name }) => name === one.name) ? { ...one, client: true } : one
+      })
+      return planned.map((call) =>
+        !call.problem && !call.client && hooks.some((hook) => applies(hook, call.name)) ? { ...call, gated: true as const } : call,
+      )
     },
     check: (planned, call) => {
       const { callId, name } = planned
@@ -108,6 +118,16 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
 
 /** Tools that are described, planned and run where they are named, and not counted among those of an agent. */
 const onDemand: ReadonlyMap<string, Tool> = new Map([[readOutputTool.name, readOutputTool]])
+
+/** It is run elsewhere, and checked there. */
+const ofClient = ({ name, description, inputSchema }: ClientTool): Tool => ({
+  ...toolDefaults,
+  name,
+  description,
+  input: z.looseObject({}),
+  jsonSchema: inputSchema,
+  execute: () => Promise.reject(new RuntimeError('unsupported', `the client runs "${name}" itself`)),
+})
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

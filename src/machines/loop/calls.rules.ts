@@ -1,5 +1,6 @@
 /** The tool calls of one step of the agent loop, as pure functions over what the loop knows. */
 
+import type { PendingCall } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolMessage } from '../../contracts/message.ts'
@@ -92,24 +93,29 @@ export const endedReport = (
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 
+/** What the client has to run, once nothing of its own runs any more. */
+export const handedOver = ({ step: { client = [] } }: LoopContext): PendingCall[] =>
+  client.map(({ id, callId, name, input }) => ({ callId: id, modelCallId: callId, name, input }))
+
 type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
 
 /** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
-export const unfinished = ({ step: { calls, results, launched }, cancelled, error }: LoopContext): Unfinished[] =>
-  calls.flatMap((call, index) => {
+export const unfinished = ({ step: { calls, results, launched, client = [] }, cancelled, error }: LoopContext): Unfinished[] =>
+  [...calls, ...client].flatMap((call, index) => {
     if (results[index]) return []
     const why = error?.message ?? (cancelled ? 'somebody stopped the turn' : 'a newer message came first')
     const reason = {
       code: error?.code ?? (cancelled ? 'cancelled' : 'tool_skipped'),
-      message: index < launched ? `stopped in its work: ${why}` : `not run: ${why}`,
+      message: index < launched && index < calls.length ? `stopped in its work: ${why}` : `not run: ${why}`,
     }
     const message: ToolMessage = { role: 'tool', callId: call.callId, name: call.name, output: { error: reason }, isError: true }
-    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]
+    return [{ call, status: index < launched && index < calls.length ? ('cancelled' as const) : ('skipped' as const), message }]
   })
 
 /** All results of the step in the order of its calls. */
 export const resultsOf = (context: LoopContext): TranscriptItem[] => {
   const rest = unfinished(context)
-  const { calls, results } = context.step
-  return results.map((result, index) => result ?? (rest.find(({ call }) => call === calls[index]) as Unfinished).message)
+  const { calls, results, client } = context.step
+  const own = results.map((result, index) => result ?? (rest.find(({ call }) => call === calls[index]) as Unfinished).message)
+  return [...own, ...(client ?? []).flatMap((call) => rest.find((one) => one.call === call)?.message ?? [])]
 }

@@ -133,6 +133,7 @@ export const loopMachine = loopSetup.createMachine({
       always: [
         { guard: 'stepStopped', target: 'cancelled' },
         { guard: 'stepSteered', target: 'steering' },
+        { guard: 'handsOver', target: 'completed', actions: ['handOver', 'settleCalls'] },
         { guard: 'stepOver', target: 'prompting', actions: 'settleCalls' },
         { guard: 'canLaunch', actions: 'launchTools' },
       ],

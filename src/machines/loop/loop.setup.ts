@@ -15,6 +15,7 @@ import {
   allowedSince,
   endedReport,
   finished,
+  handedOver,
   isStepOver,
   judged,
   launchable,
@@ -89,6 +90,7 @@ export const loopSetup = setup({
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
+    handsOver: ({ context }) => isStepOver(context) && context.step.client !== undefined,
     canLaunch: ({ context }) => launchable(context).length > 0,
     nobodyWaits: ({ context }) => context.step.waiting.length === 0,
   },
@@ -203,16 +205,24 @@ export const loopSetup = setup({
     }),
     announceCompacted: sendParent({ type: 'compaction.ended' } satisfies LoopReport),
     goOnAsItIs: assign(({ context: { room } }) => ({ room: { ...room, compacted: true } })),
+    /** The client runs what is its own, and gives the results with another message. */
+    handOver: enqueueActions(({ context, enqueue }) => {
+      const pendingCalls = handedOver(context)
+      const { client: _, ...own } = context.step
+      const { runId } = context.input
+      for (const { callId, name, input } of pendingCalls) enqueue.emit({ type: 'tool', runId, callId, name, phase: 'requested', input })
+      enqueue.assign({ pendingCalls, step: own })
+    }),
     /** Ends a step that had calls: each is paired with a result, in order, and nothing of them lives on. */
     settleCalls: enqueueActions(({ context, enqueue }) => {
       const { input, step, transcriptLength } = context
-      const { calls } = step
-      if (calls.length === 0) return
+      const { calls, client = [] } = step
+      if (calls.length + client.length === 0) return
       for (const { call, status, message } of unfinished(context))
         enqueue.emit({ type: 'tool', runId: input.runId, callId: call.id, name: call.name, phase: status, output: message.output })
       enqueue.emit({ type: 'transcript', add: resultsOf(context) })
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
-      enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length })
+      enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length + client.length })
     }),
     reportStart: enqueueActions(({ context, enqueue }) => {
       if (context.input.reports) enqueue.sendParent({ type: 'model.started', attempt: context.call, model: candidate(context) } satisfies EdgeReport)

@@ -4,7 +4,7 @@ import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
-import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
+import type { Model, ModelResponse, ModelSettings, ToolDescription } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import { readOutputName } from '../../contracts/tool.ts'
@@ -62,6 +62,11 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   const level = wanted === 'xhigh' && info !== undefined && info.xhigh !== true ? 'high' : (wanted ?? usual)
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
+
+const withClientTools = (described: ToolDescription[], clientTools: readonly ToolDescription[] = []): ToolDescription[] => [
+  ...described,
+  ...clientTools.filter((theirs) => !described.some(({ name }) => name === theirs.name)),
+]
 
 const tooFull = (model: string): RuntimeError =>
   new RuntimeError('provider_overflow', `the conversation takes more than nine tenths of what ${model} can read`, {
@@ -128,7 +133,7 @@ export const callModel =
       const asked = {
         instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
         messages: shown.messages,
-        tools: tools.describe(bench()),
+        tools: withClientTools(tools.describe(bench()), profile.clientTools),
         settings: settingsFor(agent.settings, thinking, model),
         limits: agent.limits,
       }
@@ -155,7 +160,7 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial ? [] : tools.plan(calls, bench()).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const planned = partial ? [] : tools.plan(calls, bench(), profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)

@@ -8,6 +8,7 @@ import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from
 import type { Toggles } from '../../contracts/settings.ts'
 import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnInput, TurnOutput } from '../../contracts/turn.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
+import { type Pending, resumed, withClientTools } from './pending-calls.rules.ts'
 import { withNotes } from './prompt-notes.rules.ts'
 import { admitted, emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
 import { accounted, allowedToo, emptyRecord, touched } from './record.rules.ts'
@@ -29,6 +30,8 @@ export type SessionContext = Queue & {
   resetReason: string | null
   /** The message that asks for a compaction, and is answered when that has ended. */
   order: CompactionOrder | null
+  /** Calls of the newest run that its client has to run, and the tools that it has. */
+  pending?: Pending | undefined
   /** A desk is there, and looks at each message from now on. */
   desk: boolean
 }
@@ -109,12 +112,13 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
   const intro = introOf(record, newest.intro ?? annotated?.intro)
   return {
     ...waiting,
+    ...(context.pending && { pending: undefined }),
     turns: context.turns + 1,
     run: {
       runId: first.id,
       ids: prompt.ids,
-      profile: newest.profile,
-      prompt: { ...prompt, ...told(record, first) },
+      profile: withClientTools(newest.profile, first, context.pending),
+      prompt: { ...prompt, ...told(record, first), ...resumed(context.pending, first) },
       facts: {
         ...(annotated?.annotations as Partial<TurnFacts> | undefined),
         ...definedOf({
@@ -160,6 +164,7 @@ export const endTurn = (context: SessionContext, output: TurnOutput): Partial<Se
   transcriptLength: output.transcriptLength,
   record: accounted(context.record, output),
   run: null,
+  ...(output.pendingCalls && { pending: { calls: output.pendingCalls, ...definedOf({ tools: context.run?.profile.clientTools }) } }),
   approvals: [],
   decided: remember(context.decided, ...context.approvals.map(questionOf)),
 })
@@ -172,7 +177,7 @@ export const drop = (context: SessionContext, only?: string): { change: Partial<
   return { outputs, change: queue.length === 0 ? emptyQueue : { queue } }
 }
 
-type Decision = Extract<SessionEvent, { type: 'approve' }>
+export type Decision = Extract<SessionEvent, { type: 'approve' }>
 /** A yes for the whole session goes for the other calls of that tool that wait, too. Nothing is remembered of a call that a crash has left in doubt. */
 export const decided = ({ approvals, record }: SessionContext, event: Decision): { decisions: Decision[]; record: SessionRecord } => {
   const { name, why } = approvals.find(({ callId }) => callId === event.callId) ?? {}

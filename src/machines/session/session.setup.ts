@@ -12,10 +12,12 @@ import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
+import { answersNothing } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
+  type Decision,
   decided,
   drop,
   endApproval,
@@ -30,7 +32,6 @@ import {
   withNext,
 } from './session.context.ts'
 
-type Decision = Extract<SessionEvent, { type: 'approve' }>
 type Reply = Extract<DeskAnswer, { type: 'say' }>
 type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
 
@@ -58,15 +59,15 @@ export const sessionSetup = setup({
   },
   actors: {
     turn: turnMachine,
-    /** What another session has said. */
     fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
-    /** Not started, unless somebody says for which messages. */
     desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },
   guards: {
     /** Without a desk a message is admitted. */
     isForDesk: (_) => false,
+    hasResults: ({ event }) => event.type === 'message' && event.toolResults !== undefined,
+    answersNothing: ({ context, event }) => answersNothing(context.pending, event),
     /** A message asks for a compaction, rather than a command. */
     isOrdered: ({ event }) => event.type === 'compact' && 'id' in event,
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.turns === 0 && context.transcriptLength === 0,
@@ -233,7 +234,7 @@ export const sessionSetup = setup({
     }),
     refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
-      if (event.type !== 'admit') return
+      if (event.type !== 'admit' && event.type !== 'message') return
       enqueue.emit({ type: 'transcript', drop: [event.id] })
       if (context.desk) enqueue.sendTo('desk', { type: 'refused', annotations: event.annotations })
     }),
@@ -245,7 +246,12 @@ export const sessionSetup = setup({
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     startOver: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
       const at = 'at' in event ? event.at : context.record.updatedAt
-      enqueue.assign({ transcriptLength: 0, resetReason: null, record: startedOver(context.record, context.key, at) })
+      enqueue.assign({
+        transcriptLength: 0,
+        ...(context.pending && { pending: undefined }),
+        resetReason: null,
+        record: startedOver(context.record, context.key, at),
+      })
       enqueue.emit({ type: 'transcript', clear: true })
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
