@@ -74,6 +74,20 @@ export const examples: Record<CommandName, Example> = {
       'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet. With `details`, messages have `at`, and `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
     errors: ['not_found', 'corrupt_at'],
   },
+  'tools.result': {
+    input: { sessionKey: 'main', results: [{ callId: 'main/k1:1:1', output: 'no such call' }] },
+    answer: {},
+    about:
+      'For the `pendingCalls` with which a run has ended: the calls of tools that a client brought with `clientTools` of its message. Answers like `chat.send`.',
+    errors: ['conflict', 'not_found'],
+  },
+  'chat.output': {
+    input: { sessionKey: 'main', callId: 'main/k1:1:1', limit: 6 },
+    answer: { callId: 'main/k1:1:1', text: 'refund', offset: 0, total: 10, next: 6 },
+    about:
+      'All that a tool has answered, in characters from `offset` on; `next` where there are more. `callId` is that of `session.tool`, or the ref that a shortened result names; also of calls that were compacted away.',
+    errors: ['not_found'],
+  },
   'chat.abort': {
     first: [{ command: 'chat.send', input: { sessionKey: 'main', message: 'tell me a long story', idempotencyKey: 'k3' } }, 'sleep 1'],
     input: { sessionKey: 'main' },

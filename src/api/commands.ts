@@ -14,6 +14,7 @@ import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
+import { readOutput } from './chat-output.ts'
 import { lastRoute } from './deliver.ts'
 import { readEvents } from './events-read.ts'
 import { withDetails } from './history-details.ts'
@@ -22,6 +23,7 @@ import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
+import { giveResults } from './tool-results.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
 
@@ -66,6 +68,10 @@ const handlers: Handlers = {
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
     return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
   },
+  'tools.result': async (parts, input) => {
+    await existing(parts, input.sessionKey)
+    return giveResults(parts.runtime.session(input.sessionKey, { agent: input.agent }), input)
+  },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
   'chat.history': async (parts, { sessionKey, limit, details }) => {
     const session = await existing(parts, sessionKey)
@@ -73,6 +79,7 @@ const handlers: Handlers = {
     const waiting = await session.waiting()
     return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
+  'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),
   'sessions.list': async (parts, { limit, details }) => ({
     sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
   }),

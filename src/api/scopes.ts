@@ -5,8 +5,10 @@ import { type GatewayScope, gatewayScopes } from '../contracts/gateway.ts'
 
 const needed: Record<CommandName, GatewayScope> = {
   'chat.send': 'write',
+  'tools.result': 'write',
   'chat.abort': 'write',
   'chat.history': 'read',
+  'chat.output': 'read',
   'sessions.list': 'read',
   'sessions.get': 'read',
   'sessions.reset': 'write',

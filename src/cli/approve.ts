@@ -2,6 +2,7 @@
 
 import type { WaitingApproval } from '../api/index.ts'
 import { type Client, followRun } from '../client/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { withSession } from './address.ts'
 import { printAnswer } from './answer.ts'
@@ -12,7 +13,7 @@ import type { Options } from './globals.ts'
 import type { Place } from './hint.ts'
 import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
-type ApproveOptions = Options<{ deny?: boolean; note?: string; by: string; wait?: boolean }>
+type ApproveOptions = Options<{ deny?: boolean; always?: boolean; note?: string; by: string; wait?: boolean }>
 
 export const approve = async (options: ApproveOptions, key: string, call: string): Promise<number> => {
   // Only the conversation that is decided about goes on.
@@ -29,6 +30,7 @@ export const approve = async (options: ApproveOptions, key: string, call: string
         inputHash,
         attempt,
         decision,
+        ...definedOf({ remember: options.always && !options.deny ? 'session' : undefined }),
         by: options.by,
         note: options.note,
       })

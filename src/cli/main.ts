@@ -102,6 +102,7 @@ export const commandLine = (action: Action): Command => {
     .argument('<key>', 'which conversation')
     .argument('<call>', 'which call, as statecast approvals names it')
     .option('--deny', 'refuse it')
+    .option('--always', 'agree to all calls of this tool in this conversation, until it is reset')
     .option('--note <text>', 'why: kept in the journal, and told to the model with a refusal')
     .option('--by <name>', 'who decides', 'command line')
     .option('--wait', 'wait for the answer of the turn; without a node it runs here, and is always waited for')

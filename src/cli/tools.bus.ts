@@ -49,7 +49,7 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 const wouldBe = async ({ bus }: Connection, { agents = [], workspace = process.cwd(), prefix = 'statecast' }: RuntimeOptions) => {
   const environment = systemEnvironment()
   const directory = serviceDirectory(environment, prefix)
-  const table = agentTable(agents, { workspace, environment, directory, fallbacks: undefined })
+  const table = agentTable(agents, { workspace, environment, directory, fallbacks: undefined, beforeTool: [] })
   try {
     directory.start(bus)
     for (const { tools } of table.values()) await tools.discover?.()

@@ -4,6 +4,7 @@ import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
 import type { Tool, Tools } from './tool.ts'
+import type { BeforeTool } from './tool-gate.ts'
 
 /** Turns that nobody asked for: the agent looks by itself whether there is something to say. */
 export type Heartbeat = {
@@ -38,6 +39,8 @@ export type Agent = {
   readonly tools: readonly Tool[]
   /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
   readonly services: boolean | readonly string[]
+  /** Asked before each tool call, with those of extensions. */
+  readonly beforeTool?: readonly BeforeTool[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

@@ -1,5 +1,6 @@
 /** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
+import { ClientResults, ClientTools } from './client-tools.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
@@ -22,6 +23,7 @@ export const commands = {
         .optional()
         .describe('a repeat within the last 1,000 inputs is ignored and returns the original result'),
       agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
+      clientTools: ClientTools.optional().describe('tools that the client runs: a call of one ends the run with `pendingCalls`'),
       model: z.string().min(1).max(200).optional().describe('another model for this message, provider/model-id'),
       queueMode: QueueMode.optional().describe('what becomes of it while a turn is running'),
       thinking: ThinkingLevel.optional().describe('how hard the model is to think about it'),
@@ -35,6 +37,16 @@ export const commands = {
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
     .describe('says something in a session; answers at once with { runId, status }'),
+  'tools.result': z
+    .strictObject({
+      sessionKey: SessionKey,
+      results: ClientResults.describe('of `pendingCalls` of the newest run; a call without one gets an error'),
+      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).optional().describe('what is said besides'),
+      idempotencyKey: z.string().min(1).max(200).optional(),
+      agent: z.string().min(1).max(200).optional().describe('who answers; default: the first agent of the app'),
+      clientTools: ClientTools.optional().describe('default: those of the run before'),
+    })
+    .describe('gives the results of tools that the client runs, and so resumes the conversation; answers like chat.send'),
   'chat.abort': z
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
     .describe('stops the running turn; what it said is kept'),
@@ -45,6 +57,14 @@ export const commands = {
       details: z.boolean().optional().describe('also when each message was said, and how the runs ended that answered'),
     })
     .describe('the conversation as the model reads it'),
+  'chat.output': z
+    .strictObject({
+      sessionKey: SessionKey,
+      callId: z.string().min(1).max(callIdMax).describe('of the call, as session.tool has it, or the ref that a shortened result names'),
+      offset: z.number().int().min(0).optional().describe('the first character; default 0'),
+      limit: z.number().int().min(1).max(200_000).optional().describe('characters; default 200,000'),
+    })
+    .describe('all that a tool has answered, of which the model and events are shown a part'),
   'sessions.list': z
     .strictObject({
       limit: z.number().int().min(1).max(10_000).optional(),
@@ -78,6 +98,10 @@ export const commands = {
       decision: z.enum(['approve', 'deny']),
       inputHash: z.string().length(64),
       attempt: z.number().int().min(1).optional(),
+      remember: z
+        .literal('session')
+        .optional()
+        .describe('with a yes: calls of this tool need no further one in this session, until it is reset or configured with allowedTools: null'),
       by: z.string().max(200).optional().describe('who decided'),
       note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
     })

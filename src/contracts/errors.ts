@@ -39,6 +39,8 @@ export const errorCodes = {
   tool_failed: 'the tool threw an error',
   tool_timeout: 'the tool did not finish in time',
   tool_denied: 'a person refused the tool call',
+  tool_blocked: 'a rule of the application did not let the tool call run',
+  tool_loop: 'the same tool calls came again and again with the same results',
   tool_skipped: 'the tool call was overtaken by a newer message',
   tool_output: 'the tool returned something that cannot be stored',
   tool_lost: 'the process that ran the tool is gone and had not answered',

@@ -8,6 +8,7 @@
  *     server  event …                                      of what was subscribed to, and what everybody gets
  */
 import { z } from 'zod'
+import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import { maxIdBytes } from './subjects.ts'
@@ -102,7 +103,9 @@ export type ChatEvent = {
   costUsd?: number
   durationMs?: number
   steps?: number
+  /** `tool_calls` where the client has to run `pendingCalls`, and give their results with `tools.result`. */
   stopReason?: string
+  pendingCalls?: PendingCall[]
   error?: ErrorBody
   errorKind?: ChatErrorKind
 }
@@ -150,7 +153,15 @@ export type GatewayEvents = {
   /** What was known of the session is of another life: read its history anew. */
   'session.restart': { sessionKey: string; timestamp: number }
   'approval.requested': { sessionKey: string; approval: Approval; timestamp: number }
-  'approval.resolved': { sessionKey: string; runId: string; callId: string; decision: 'approve' | 'deny'; by?: string; timestamp: number }
+  'approval.resolved': {
+    sessionKey: string
+    runId: string
+    callId: string
+    decision: 'approve' | 'deny'
+    remember?: 'session'
+    by?: string
+    timestamp: number
+  }
 }
 export type GatewayEventName = keyof GatewayEvents
 

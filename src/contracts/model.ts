@@ -34,6 +34,9 @@ export type ModelDelta = { kind: 'text' | 'reasoning'; text: string }
 /** A tool call with its input still unchecked: `input` is the JSON text that the model wrote. */
 export type ModelToolCall = { callId: string; name: string; input: string }
 
+/** Whether a provider takes back the name of a tool, with what it does not know in it replaced. */
+export const isSendableName = (name: string): boolean => name !== '' && name.length <= 64 && !/\s/.test(name)
+
 export type ModelResponse = {
   text: string
   reasoning: string

@@ -1,5 +1,6 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
+import { ClientTools } from './client-tools.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
@@ -30,6 +31,19 @@ const Pruning = z.strictObject({
   deny: z.array(z.string().max(200)).max(100).optional().describe('never results of these tools'),
 })
 
+/** Calls with the same result after which something is done about it. */
+const LoopDetection = z.strictObject({
+  warn: z.number().int().min(2).max(30).optional().describe('it is said; default 10'),
+  block: z.number().int().min(2).max(30).optional().describe('the call is not run, and the model is told why; default 20'),
+  end: z.number().int().min(2).max(30).optional().describe('the turn ends; default 30'),
+})
+export type LoopDetection = z.infer<typeof LoopDetection>
+
+const Approval = z.strictObject({
+  timeoutMs: z.number().int().min(0).max(86_400_000).optional().describe('ms; 0 waits for as long as the turn may take; default 120,000'),
+  onTimeout: z.enum(['deny', 'allow']).optional().describe('default deny'),
+})
+
 export type MemoryFlush = z.infer<typeof MemoryFlush>
 
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
@@ -44,6 +58,7 @@ export const Profile = z
       .describe('whether a person decides about a tool call of which nobody knows if it ran, or the model is told so'),
     stepMax: z.number().int().min(1).describe('model calls in one turn'),
     tokenMax: z.number().int().min(1).describe('tokens in one turn, read and written'),
+    loopDetection: LoopDetection.optional().describe('what is done about tool calls that are repeated without progress; default: nothing'),
     toolCallMax: z.number().int().min(0).describe('tool calls in one turn'),
     wallTimeMs: z.number().int().min(1).describe('ms that one turn may take, waiting for people included'),
     modelAttemptMax: z.number().int().min(1).describe('attempts for one model call that fails in a way that may pass'),
@@ -77,6 +92,10 @@ export const Profile = z
     heartbeat: z.literal(true).optional().describe('nobody has asked: the agent looks by itself whether there is something to say'),
     memoryFlush: MemoryFlush.optional().describe(
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',
+    ),
+    clientTools: ClientTools.optional().describe('tools that the sender of the message runs'),
+    approval: Approval.optional().describe(
+      'how long a tool call waits for a person, and what becomes of it then; default: 120,000 ms, then it is denied',
     ),
     lane: z.string().min(1).max(40).optional().describe('the turn waits until there is room in this lane of its node; see `lanes` of the runtime'),
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),

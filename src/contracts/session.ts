@@ -1,6 +1,7 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
 import type { DeliveryOutput } from './channel.ts'
+import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import { Profile } from './profile.ts'
@@ -23,10 +24,12 @@ export const wholeOnly = 'must be well-formed Unicode, without half a character 
 const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 
 /** What anyone may send to a session. */
-export const SessionCommand = z.discriminatedUnion('type', [
+const SessionCommands = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
-    text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
+    text: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; may be empty beside results'),
+    clientTools: ClientTools.optional().describe('tools that the sender runs: a call of one ends the run with the call'),
+    toolResults: ClientResults.optional().describe('results of the calls with which the run before has ended'),
     id: MessageId.optional().describe(
       'idempotency key: a repeat within the last 1,000 inputs of the actor is ignored and returns the original result',
     ),
@@ -57,6 +60,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
     decision: z.enum(['approve', 'deny']),
     inputHash: z.string().length(64).describe('SHA-256 of the arguments that were shown: a decision is about them and no others'),
     attempt: z.number().int().min(1).default(1).describe('the attempt that was asked about: consent to the first is none to a repetition'),
+    remember: z.literal('session').optional().describe('with a yes: calls of this tool need no further one in this session, until it is reset'),
     by: z.string().max(200).optional().describe('who decided'),
     note: z.string().max(noteMax).optional().describe('why: kept in the journal, and told to the model with a refusal'),
   }),
@@ -76,22 +80,33 @@ export const SessionCommand = z.discriminatedUnion('type', [
     text: z.string().min(1).max(noteMax),
   }),
 ])
+export const SessionCommand = SessionCommands.superRefine((command, context) => {
+  if (command.type === 'message' && command.text === '' && command.toolResults === undefined)
+    context.addIssue({
+      code: 'too_small',
+      origin: 'string',
+      minimum: 1,
+      inclusive: true,
+      path: ['text'],
+      message: 'Too small: expected string to have >=1 characters',
+    })
+})
 export type SessionCommand = z.infer<typeof SessionCommand>
 
 /** What the runtime adds: ms since the epoch, and what the sender did not have to name. */
 const at = { at: z.number().int().min(0) }
-const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommand.options
+const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommands.options
 /** The same as the runtime hands it to the machine. @param annotations what a message carries for the desk of the session and the publisher of its turns */
 export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
     message
-      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true })
+      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true, clientTools: true })
       .extend({
         ...at,
         id: MessageId,
         profile: Profile,
         text: z.string().max(textMax).describe('what is said'),
-        overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1) })
+        overrides: Toggles.extend({ runTimeoutMs: z.number().int().min(1), clientTools: ClientTools })
           .partial()
           .strict()
           .optional()
@@ -117,6 +132,8 @@ export type AcceptedMessage = {
   id: string
   profile: Profile
   annotations?: Record<string, unknown>
+  /** Results of the calls that a client runs; there is no text where it gives nothing else. */
+  toolResults?: ClientResult[]
   /** The id of the channel that it came from, for those who keep accounts. */
   channel?: string
   /** Only messages of one place become one prompt. */
@@ -153,6 +170,8 @@ export type SessionRecord = {
   /** What its users have chosen. Those that are none of a turn are words of its desk. */
   toggles: Toggles
   compactions: number
+  /** Tools for which a person has agreed once and for all; `sessions.configure` with `allowedTools: null`, and a reset, take that back. */
+  allowedTools?: string[]
   /** When durable notes were last taken, and at which count of compactions. */
   flushed?: { at: number; compactions: number }
   /** Of the newest turn: what stands in the context of the model, and how much there may be. */
@@ -207,7 +226,7 @@ export type SessionOutput =
       message?: string
     }
   | ({ type: 'approval' } & Approval)
-  | { type: 'decided'; runId: string; callId: string; decision: 'approve' | 'deny'; by?: string }
+  | { type: 'decided'; runId: string; callId: string; decision: 'approve' | 'deny'; remember?: 'session'; by?: string }
   /** What a run has used. `input` is what was read and is in no cache; `contextUsed` what the conversation takes up of `contextLimit`. */
   | {
       type: 'usage'

@@ -57,7 +57,9 @@ export type Toggles = z.infer<typeof Toggles>
 
 type Nullable<Shape extends Record<string, z.ZodType>> = { [Name in keyof Shape]: z.ZodNullable<Shape[Name]> }
 /** Null removes a setting. */
-export const ToggleChanges = z.strictObject(
-  Object.fromEntries(Object.entries(Toggles.shape).map(([name, field]) => [name, field.nullable()])) as Nullable<typeof Toggles.shape>,
-)
+export const ToggleChanges = z.strictObject({
+  ...(Object.fromEntries(Object.entries(Toggles.shape).map(([name, field]) => [name, field.nullable()])) as Nullable<typeof Toggles.shape>),
+  /** Only taken back here: it is given with a decision about a call. */
+  allowedTools: z.null().optional().describe('takes back that calls of some tools need no further approval'),
+})
 export type ToggleChanges = z.infer<typeof ToggleChanges>

@@ -1,8 +1,10 @@
 /** The tool port: what an author writes with `tool()`, and what the tool's machine needs to know of it. */
 import type { z } from 'zod'
+import type { ClientTool } from './client-tools.ts'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Route } from './reply.ts'
+import type { GatedCall, GateVerdict } from './tool-gate.ts'
 
 /** Of a micro service that serves tools, and of each of its instances: one token of a subject. */
 export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
@@ -24,6 +26,8 @@ export type ToolContext = {
   thread?: Readonly<Record<string, unknown>>
   /** Aborts on cancel, timeout and drain: stop soon. */
   signal: AbortSignal
+  /** The whole result of an earlier call of the session, as text, by the reference that a shortened one names. */
+  outputOf?(reference: string): Promise<string | undefined>
   /** Shown live to listeners of the session; not stored. */
   progress(message: string): void
   log: Logger
@@ -60,18 +64,24 @@ export type SentByTool = { text: string; route?: Route }
 export type PlannedCall = {
   callId: string
   name: string
+  /** As the model wrote it, where that was another name. */
+  originalName?: string
   /** The checked input, or the raw text when it did not pass. */
   input: unknown
   /** SHA-256 of the canonical JSON of the input: an approval is bound to it. */
   inputHash: string
   needsApproval: boolean
+  /** Hooks are asked before it runs. */
+  gated?: true
+  /** The client runs it: it ends the run. */
+  client?: true
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number
   /** What its tool says of it to the publisher of a turn, if it succeeds: such as what users have read of it. */
   annotations?: Record<string, unknown>
   /** Why it must not run: answered to the model, never executed. */
-  problem?: { code: 'tool_unknown' | 'tool_input'; message: string }
+  problem?: { code: 'tool_unknown' | 'tool_input' | 'tool_loop'; message: string }
 }
 
 /** A planned call under a name of our own: providers use the same `callId` again in later answers. */
@@ -87,6 +97,9 @@ export type ToolOutcome = {
   status: 'completed' | 'failed' | 'cancelled' | 'denied' | 'skipped' | 'in_doubt'
 }
 
+/** The tool that reads what was left out of a long result. */
+export const readOutputName = 'read_output'
+
 /** The tools of one agent, by name. With services among them they come and go: each method answers for the moment in which it is asked. */
 export interface Tools {
   readonly names: readonly string[]
@@ -96,13 +109,18 @@ export interface Tools {
    */
   discover?(names?: readonly string[]): Promise<void>
   get(name: string): Tool | undefined
+  /** The tool that a call is for, by what the model wrote: nothing where none or more than one fits. */
+  nameFor(call: Pick<ModelToolCall, 'name' | 'callId'>): string | undefined
   /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
   describe(names?: readonly string[]): ToolDescription[]
   /**
    * Checks the calls of one answer; never throws, a bad call carries its `problem`.
    * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all
+   * @param clientTools what the client runs besides; a tool of the agent with the same name wins
    */
-  plan(calls: readonly ModelToolCall[], names?: readonly string[]): PlannedCall[]
+  plan(calls: readonly ModelToolCall[], names?: readonly string[], clientTools?: readonly ClientTool[]): PlannedCall[]
+  /** Asks the hooks of the agent about a planned call; one that fails blocks it. */
+  check(planned: PlannedCall, call: Omit<GatedCall, 'name' | 'input'>): Promise<GateVerdict>
   /**
    * One attempt of one call. @param confirm asked right before the tool acts; what it rejects with ends the attempt @returns plain JSON
    * @throws RuntimeError tool_unknown (retryable, if it may come up again), tool_input, tool_failed (`retryable` as the tool said), tool_timeout,

@@ -1,5 +1,6 @@
 /** What a turn and its parts are given and what they answer: between their machines and their effects, and in the journal. */
 import type { Delivery } from './channel.ts'
+import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { ModelResponse } from './model.ts'
@@ -7,6 +8,7 @@ import type { Profile } from './profile.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
+import type { GateVerdict } from './tool-gate.ts'
 
 /** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
 export type Approval = {
@@ -55,6 +57,8 @@ export type TurnFacts = ConversationFacts & {
   newSessionId?: string
   /** Compactions before it. */
   compactions: number
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
   /** The count of compactions at which durable notes were taken last. */
   flushedAt?: number
   /** ms since the epoch when the first of its messages came. */
@@ -71,6 +75,9 @@ export type Prompt = {
   dropped?: { count: number; lines: string[] }
   /** What the model is told before the first of them. */
   before?: string
+  /** What stands ahead of it: results of calls that a client has run, and errors for those without. `mute`: nothing else was said. */
+  results?: Message[]
+  mute?: true
   /** It gets a turn of its own as well. */
   again?: true
 }
@@ -93,6 +100,8 @@ export type TurnOutput = {
   partial: boolean
   /** How the model says that `text` ended, when it is not `stop`: after `length` and `content-filter` the rest of it is missing. */
   finish?: Exclude<ModelResponse['finish'], 'stop'>
+  /** Calls that the client has to run; their results resume the conversation. */
+  pendingCalls?: PendingCall[]
   /** The message of the transcript that holds `text`; null when the model did not get to say anything. */
   answerId: string | null
   usage: Usage
@@ -157,6 +166,8 @@ export type ModelCallOutput = {
   /** ms since the epoch when it was asked, and ms until it had answered. */
   at?: number
   durationMs?: number
+  /** What it was shown had calls without results, or the like, that were mended first. */
+  repaired?: true
   /** Tokens that the model can read, where known. */
   contextTokens?: number
   /** What the call cost in USD, where the price is known. */
@@ -180,6 +191,10 @@ export type LoopInput = ConversationFacts & {
   intro?: string
   /** Somebody wants to know when calls begin and end. */
   reports?: true
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
+  /** Nobody hears of it. */
+  unattended?: true
 }
 
 /** What came out of the calls of models and tools. */
@@ -200,6 +215,7 @@ export type LoopOutput = {
   flat: boolean
   partial: boolean
   finish: TurnOutput['finish'] | null
+  pendingCalls?: PendingCall[]
   answerId: string | null
   usage: Usage
   /** The same by the model that was asked. */
@@ -223,7 +239,16 @@ export type LoopOutput = {
 }
 
 type ToolPlace = { session: string; runId: string; agent: string; call: ToolCall; thread?: Record<string, unknown> }
-export type ToolInput = ToolPlace & { inDoubt: Profile['inDoubt'] }
+export type ToolInput = ToolPlace & {
+  inDoubt: Profile['inDoubt']
+  approval?: Profile['approval']
+  /** Tools for which a person of this session has agreed once and for all. */
+  allowed?: string[]
+  /** Nobody has asked for the turn, so that nobody is there who could agree to anything. */
+  unattended?: true
+}
+export type GateInput = ToolPlace
+export type GateOutput = { kind: 'gate'; runId: string; callId: string; name: string; verdict: GateVerdict }
 export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
 export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
 

@@ -6,7 +6,12 @@ import type { Approval } from '../contracts/turn.ts'
 /** A tool call that waits for a person, as far as a decision names it. */
 export type Question = Pick<Approval, 'callId' | 'inputHash' | 'attempt'>
 /** Who decides, and why: kept in the journal. */
-export type DecisionOptions = { by?: string | undefined; note?: string | undefined }
+export type DecisionOptions = {
+  by?: string | undefined
+  note?: string | undefined
+  /** With a yes: calls of this tool need no further one in this session. */
+  remember?: 'session' | undefined
+}
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 

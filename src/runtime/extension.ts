@@ -5,7 +5,9 @@ import type { IncomingMessage } from '../contracts/desk.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
+import type { BeforeTool } from '../contracts/tool-gate.ts'
 import type { registerSession } from '../machines/index.ts'
+import { checkedHooks } from '../tools/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
 import type { Machines } from './interface.ts'
 import type { SharedParts } from './parts.ts'
@@ -37,6 +39,8 @@ export type Extension = {
   readonly name: string
   /** Machines that it brings, by the kind of their actors, as `createRuntime({ machines })` takes them; or what makes one of the parts of the runtime. */
   machines?: Readonly<Record<string, MachineEntry | ((parts: ExtensionParts) => MachineEntry | Registration)>>
+  /** Asked before each tool call of any agent, behind those of the agent where they have the same priority. */
+  beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
   /**
@@ -49,6 +53,7 @@ export type Extension = {
 const Shape = knownOnly({
   name: z.string().min(1),
   machines: z.record(z.string(), z.unknown()).optional(),
+  beforeTool: z.array(z.unknown()).optional(),
   session: callable.optional(),
   start: callable.optional(),
 })
@@ -77,6 +82,10 @@ export const checkExtensions = (extensions: readonly Extension[], taken: readonl
 
 const conflict = (message: string, hint = 'leave one of them out'): RuntimeError =>
   new RuntimeError('conflict', message, { field: 'extensions', hint })
+
+/** What extensions ask before tool calls. @throws RuntimeError bad_request */
+export const hooksOf = (extensions: readonly Extension[]): BeforeTool[] =>
+  extensions.flatMap(({ name, beforeTool }) => checkedHooks(beforeTool, `extensions.${name}.beforeTool`))
 
 /** ms that one extension may take to begin, and to end: longer, and nobody could tell it from one that hangs. */
 const startMs = 30_000

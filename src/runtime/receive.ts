@@ -55,8 +55,19 @@ export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>)
 const profiles = new WeakMap<Agent, Profile>()
 
 /** What a message says, apart from who brought it and what it wants for itself alone. */
-export const splitMessage = ({ model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, origin, id = '', ...message }: MessageCommand) => {
-  const overrides = definedOf({ model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
+export const splitMessage = ({
+  model,
+  queueMode,
+  thinking,
+  timeoutMs = 0,
+  streaming,
+  heartbeat,
+  origin,
+  clientTools,
+  id = '',
+  ...message
+}: MessageCommand) => {
+  const overrides = definedOf({ clientTools, model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
   return { id, message, origin, streaming, heartbeat, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
 }
 

@@ -1,13 +1,15 @@
 /** From what the model wrote to what the machine may run: everything that is known of a call before it runs. */
 import { z } from 'zod'
+import { definedOf } from '../contracts/defined.ts'
 import type { Logger } from '../contracts/environment.ts'
 import { messageOf } from '../contracts/errors.ts'
-import type { ModelToolCall } from '../contracts/model.ts'
+import { isSendableName, type ModelToolCall } from '../contracts/model.ts'
 import { depthMax } from '../contracts/plain.ts'
 import type { PlannedCall, Tool } from '../contracts/tool.ts'
 import { hashOf } from './canonical-json.ts'
 import { nearest } from './nearest.ts'
 import { toolDefaults } from './tool.ts'
+import { namelessTool, toolNameOf } from './tool-names.rules.ts'
 
 /** Characters of JSON that the model may send as one input. */
 const inputCharsMax = 1024 * 1024
@@ -24,9 +26,10 @@ type Checked = { ok: true; json: unknown; parsed: unknown } | { ok: false; messa
  * schema is applied again when the tool runs.
  * @param log is told of a rule of the author that gives no answer
  */
-export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall, log?: Logger): PlannedCall => {
+export const planCall = (tools: ReadonlyMap<string, Tool>, written: ModelToolCall, log?: Logger): PlannedCall => {
+  const call = permitted(written, [...tools.keys()])
   const tool = tools.get(call.name)
-  if (tool === undefined) return refusedCall(call, toolDefaults, { code: 'tool_unknown', message: unknownTool(call.name, [...tools.keys()]) })
+  if (tool === undefined) return refusedCall(call, toolDefaults, { code: 'tool_unknown', message: unknownTool(written.name, [...tools.keys()]) })
   const checked = checkInput(tool, call.input)
   if (!checked.ok) return refusedCall(call, tool, { code: 'tool_input', message: checked.message })
   return {
@@ -38,16 +41,26 @@ export const planCall = (tools: ReadonlyMap<string, Tool>, call: ModelToolCall, 
   }
 }
 
-const frame = (call: ModelToolCall, { onCrash, timeoutMs, attemptMax }: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>) => ({
+type NamedCall = ModelToolCall & Pick<PlannedCall, 'originalName'>
+
+/** The call under the name of a tool. A name that is none stays as it is, as long as providers take it back. */
+const permitted = (call: ModelToolCall, names: readonly string[]): NamedCall => {
+  const name = toolNameOf(call, names) ?? (isSendableName(call.name) ? call.name : namelessTool)
+  return name === call.name ? call : { ...call, name, originalName: call.name.slice(0, originalCharsMax) }
+}
+const originalCharsMax = 200
+
+const frame = (call: NamedCall, { onCrash, timeoutMs, attemptMax }: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>) => ({
   callId: call.callId,
   name: call.name,
+  ...definedOf({ originalName: call.originalName }),
   onCrash,
   timeoutMs,
   attemptMax,
 })
 
 const refusedCall = (
-  call: ModelToolCall,
+  call: NamedCall,
   settings: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>,
   problem: NonNullable<PlannedCall['problem']>,
 ): PlannedCall => {

@@ -1,14 +1,21 @@
 /** The tools of an agent, by name: described to the model, planned from its calls, run one attempt at a time. */
 
+import { z } from 'zod'
+import type { ClientTool } from '../contracts/client-tools.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
-import type { Tool, Tools } from '../contracts/tool.ts'
+import type { PlannedCall, Tool, Tools } from '../contracts/tool.ts'
+import type { BeforeTool } from '../contracts/tool-gate.ts'
+import { readOutputTool } from './built-in/read-output.ts'
+import { applies, askHooks, byPriority } from './gate.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { runTool } from './run.ts'
 import type { ServiceTools } from './services/directory.ts'
+import { toolDefaults } from './tool.ts'
+import { toolNameOf } from './tool-names.rules.ts'
 
 type RegistryEnvironment = {
   clock: Clock
@@ -16,11 +23,14 @@ type RegistryEnvironment = {
   /** Tools that come and go; one of the agent's own wins over one of these. */
   services?: ServiceTools | undefined
   log?: Logger
+  /** Asked before a call runs. */
+  beforeTool?: readonly BeforeTool[]
 }
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
   const { clock, failPoints = noFailPoints, services, log } = environment
+  const hooks = byPriority(environment.beforeTool ?? [])
   const own = new Map<string, Tool>()
   for (const tool of tools) {
     if (own.has(tool.name)) throw new RuntimeError('conflict', `two tools are named "${tool.name}"`, { field: 'name', hint: 'rename one of them' })
@@ -63,15 +73,30 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     describe: (names) => {
       const there = present()
       return [...(names ?? there.keys())].map((name) => {
-        const tool = there.get(name)
+        const tool = there.get(name) ?? onDemand.get(name)
         if (tool === undefined) throw unknown(name, there.keys())
         return descriptions.get(name) ?? describe(tool)
       })
     },
-    plan: (calls, names) => {
+    nameFor: (call) => toolNameOf(call, [...present().keys()]),
+    plan: (calls, names, clientTools = []) => {
       const there = present()
-      const allowed = names === undefined ? there : new Map([...there].filter(([name]) => names.includes(name)))
-      return calls.map((call) => planCall(allowed, call, log))
+      const allowed = names === undefined ? there : new Map([...onDemand, ...there].filter(([name]) => names.includes(name)))
+      const theirs = clientTools.filter(({ name }) => !allowed.has(name))
+      const all = theirs.length === 0 ? allowed : new Map([...allowed, ...theirs.map((one) => [one.name, ofClient(one)] as const)])
+      const planned = calls.map((call): PlannedCall => {
+        const one = planCall(all, call, log)
+        return !one.problem && theirs.some(({ name }) => name === one.name) ? { ...one, client: true } : one
+      })
+      return planned.map((call) =>
+        !call.problem && !call.client && hooks.some((hook) => applies(hook, call.name)) ? { ...call, gated: true as const } : call,
+      )
+    },
+    check: (planned, call) => {
+      const { callId, name } = planned
+      const all = new Map([...onDemand, ...present()])
+      const replan = (input: unknown) => planCall(all, { callId, name, input: JSON.stringify(input) }, log)
+      return askHooks(hooks, planned, call, { clock, replan })
     },
     run: async (planned, context, confirm) => {
       if (planned.problem !== undefined) throw new RuntimeError(planned.problem.code, planned.problem.message)
@@ -81,7 +106,7 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
         await services.look()
         there = present()
       }
-      const tool = there.get(planned.name)
+      const tool = there.get(planned.name) ?? onDemand.get(planned.name)
       if (tool === undefined) throw unknown(planned.name, there.keys())
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.
@@ -90,6 +115,19 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     },
   }
 }
+
+/** Tools that are described, planned and run where they are named, and not counted among those of an agent. */
+const onDemand: ReadonlyMap<string, Tool> = new Map([[readOutputTool.name, readOutputTool]])
+
+/** It is run elsewhere, and checked there. */
+const ofClient = ({ name, description, inputSchema }: ClientTool): Tool => ({
+  ...toolDefaults,
+  name,
+  description,
+  input: z.looseObject({}),
+  jsonSchema: inputSchema,
+  execute: () => Promise.reject(new RuntimeError('unsupported', `the client runs "${name}" itself`)),
+})
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

@@ -58,7 +58,7 @@ const elsewhere = {
 }
 
 const crashPolicies: readonly CrashPolicy[] = ['retry', 'idempotent', 'once']
-const longestTimerMs = 2 ** 31 - 1
+export const longestTimerMs = 2 ** 31 - 1
 
 /**
  * Defines a tool. The defaults take the safe side: 60 s, one attempt, 1 MiB of result, never repeated after a crash.

@@ -156,6 +156,7 @@ test('nobody decides: the turn ends by its wall time, the call is paired, a late
   await using told = await story([{ calls: [work('x')] }, { text: 'and now?' }], {
     tools: (world) => [worker({ approval: true })(world)],
     wallTimeMs: 3_600_000,
+    approval: { timeoutMs: 0 },
   })
   await told.say('do x', { idempotencyKey: 'a' })
   const [approval] = await approvals(told)
@@ -179,7 +180,10 @@ test('nobody decides: the turn ends by its wall time, the call is paired, a late
 })
 
 test('the session is asleep while it waits: a decision wakes it', async () => {
-  await using told = await asking(work('x'))
+  await using told = await story([{ calls: [work('x')] }, { text: 'done' }], {
+    tools: (world) => [worker({ approval: true, onCrash: 'once' })(world)],
+    approval: { timeoutMs: 0 },
+  })
   const run = await told.say('do x', { idempotencyKey: 'a' })
   const [approval] = await approvals(told)
   await told.clock.advance(600_000)

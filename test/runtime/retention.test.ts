@@ -17,7 +17,7 @@ const sleeper = setup({ types: { events: {} as { type: 'wake' | 'ring' } } }).cr
 const world = (retention?: { idleDays: number }) =>
   testRuntime({
     // A person may take very long to answer.
-    agents: [agent({ name: 'main', model: 't/m', tools: [pay], limits: { wallTimeMs: 400 * dayMs } })],
+    agents: [agent({ name: 'main', model: 't/m', tools: [pay], approval: { timeoutMs: 0 }, limits: { wallTimeMs: 400 * dayMs } })],
     machines: { sleeper },
     models: {
       't/m': ({ messages }) =>

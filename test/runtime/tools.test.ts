@@ -60,7 +60,7 @@ test('unknown tools and broken JSON are answered to the model, and nothing runs 
     'tool rm_rf: ! tool_unknown',
     'tool work: ! tool_input',
     'tool work: ! tool_input',
-    'tool : ! tool_unknown',
+    'tool unknown_tool: ! tool_unknown',
     'tool work: ! tool_input',
   ])
   expectPaired(await told.main.history())

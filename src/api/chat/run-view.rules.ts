@@ -6,6 +6,8 @@ import type { Message } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
+import { shownOutput } from './shown-output.rules.ts'
+
 type Said<Type extends SessionOutput['type']> = Extract<SessionOutput, { type: Type }>
 type Spoken = Extract<ChatBlock, { type: 'text' | 'thinking' }>
 
@@ -107,9 +109,12 @@ export class RunView {
 
   /** What the transcript says about the run: messages that joined it, and answers of which a piece was missed. @returns whether something of it is new */
   read(messages: readonly Message[]): boolean {
-    const begin = messages.findLastIndex((message) => message.role === 'user' && message.id === this.ids[0])
+    const asked = messages.findLastIndex((message) => message.role === 'user' && message.id === this.ids[0])
+    // A run that goes on with results of its client has no message of a person.
+    const first = messages.findIndex((message) => message.role === 'assistant' && message.id.startsWith(`${this.runId}:`))
+    const begin = asked === -1 && first !== -1 ? first - 1 : asked
     // The session itself has answered it: it is no part of the conversation.
-    if (begin === -1) return false
+    if (asked === -1 && first === -1) return false
     let before: string | undefined
     let isNew = false
     for (const message of messages.slice(begin + 1)) {
@@ -145,7 +150,7 @@ export class RunView {
       ...definedOf({
         input: input ?? before?.input,
         message,
-        ...(phase === 'progress' ? { progress: output } : { output }),
+        ...(phase === 'progress' ? { progress: shownOutput(output) } : { output: shownOutput(output) }),
       }),
       timestamp: at,
     }
@@ -159,7 +164,7 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error, answerId, reply } = output
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error, answerId, reply, pendingCalls } = output
     // No model has said it.
     if (answerId === null && reply !== undefined) this.complete(`${this.runId}:reply`, { text: textOfReply(reply) })
     return {
@@ -172,8 +177,8 @@ export class RunView {
       model,
       usage,
       steps,
-      stopReason: status === 'cancelled' ? 'rpc' : (finish ?? 'stop'),
-      ...definedOf({ costUsd, durationMs, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
+      stopReason: status === 'cancelled' ? 'rpc' : pendingCalls ? 'tool_calls' : (finish ?? 'stop'),
+      ...definedOf({ pendingCalls, costUsd, durationMs, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
     }
   }
 

@@ -1,13 +1,17 @@
 /** The tool calls of one step of the agent loop, as pure functions over what the loop knows. */
 
+import type { PendingCall } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolMessage } from '../../contracts/message.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
-import type { TranscriptItem } from '../../contracts/turn.ts'
-import type { ToolReport } from '../tool-call/tool.machine.ts'
+import type { ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
 import type { LoopContext } from './loop.context.ts'
+import { nothingSeen, seenMore, verdictOf, type Watch } from './repetition.rules.ts'
+
+type Decision = Extract<ToolEvent, { type: 'approve' }>
 
 export const toolName = (index: number): string => `tool-${index}`
 
@@ -27,14 +31,31 @@ export const launchable = (context: LoopContext): number[] => {
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
 
+/** What a call has to know of who may agree to it. */
+export const permissions = ({ input: { profile, allowed, unattended }, allowed: since }: LoopContext): Partial<ToolInput> =>
+  definedOf({
+    approval: profile.approval,
+    allowed: since ?? allowed,
+    unattended: unattended || profile.heartbeat ? (true as const) : undefined,
+  })
+
+/** From now on the tool of that call needs no further yes in this session. */
+export const allowedSince = ({ input, step, allowed = input.allowed ?? [] }: LoopContext, { callId, remember }: Decision): Partial<LoopContext> => {
+  const name = step.calls.find(({ id }) => id === callId)?.name
+  return remember && name !== undefined && !allowed.includes(name) ? { allowed: [...allowed, name] } : {}
+}
+
 const annotationsMax = 200
 export const finished = (
-  { step, said }: LoopContext,
-  { callId, status, result }: Extract<ToolReport, { type: 'tool.finished' }>,
+  context: LoopContext,
+  { callId, status, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Partial<LoopContext> => {
+  const { step, said } = context
   const { name = '', annotations: own } = step.calls.find(({ id }) => id === callId) ?? {}
-  const { error } = (typeof result === 'object' && 'role' in result && result.role === 'tool' ? (result.output as { error?: ErrorBody }) : null) ?? {}
+  const failure = typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined
+  const { error } = (failure as { error?: ErrorBody } | undefined) ?? {}
   return {
+    ...definedOf({ watch: watched(context, callId, output ?? failure) }),
     step: { ...step, results: step.results.map((other, index) => (step.calls[index]?.id === callId ? result : other)) },
     said: {
       ...said,
@@ -44,6 +65,22 @@ export const finished = (
       }),
     },
   }
+}
+
+const watched = ({ input, step, watch = nothingSeen }: LoopContext, callId: string, output: unknown): Watch | undefined => {
+  const { loopDetection } = input.profile
+  const call = step.calls.find(({ id }) => id === callId)
+  return loopDetection && call && seenMore(watch, call, output, loopDetection)
+}
+
+/** The calls as they are launched, each with what is said of it for being a repetition. One that is blocked has a problem, and does not run. */
+export const judged = ({ input, step, watch = nothingSeen }: LoopContext, index: number): { call: ToolCall; warning?: string } => {
+  const call = step.calls[index] as ToolCall
+  const { loopDetection } = input.profile
+  const verdict = loopDetection && call.problem === undefined ? verdictOf(watch, call, loopDetection) : undefined
+  if (verdict === undefined) return { call }
+  if (verdict.level === 'warning') return { call, warning: verdict.message }
+  return { call: { ...call, problem: { code: 'tool_loop', message: verdict.message } } }
 }
 
 export const endedReport = (
@@ -56,24 +93,29 @@ export const endedReport = (
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 
+/** What the client has to run, once nothing of its own runs any more. */
+export const handedOver = ({ step: { client = [] } }: LoopContext): PendingCall[] =>
+  client.map(({ id, callId, name, input }) => ({ callId: id, modelCallId: callId, name, input }))
+
 type Unfinished = { call: ToolCall; status: 'skipped' | 'cancelled'; message: ToolMessage }
 
 /** What the model reads for the calls of a step that came to no end of their own. Every call needs a result, or providers refuse the conversation. */
-export const unfinished = ({ step: { calls, results, launched }, cancelled, error }: LoopContext): Unfinished[] =>
-  calls.flatMap((call, index) => {
+export const unfinished = ({ step: { calls, results, launched, client = [] }, cancelled, error }: LoopContext): Unfinished[] =>
+  [...calls, ...client].flatMap((call, index) => {
     if (results[index]) return []
     const why = error?.message ?? (cancelled ? 'somebody stopped the turn' : 'a newer message came first')
     const reason = {
       code: error?.code ?? (cancelled ? 'cancelled' : 'tool_skipped'),
-      message: index < launched ? `stopped in its work: ${why}` : `not run: ${why}`,
+      message: index < launched && index < calls.length ? `stopped in its work: ${why}` : `not run: ${why}`,
     }
     const message: ToolMessage = { role: 'tool', callId: call.callId, name: call.name, output: { error: reason }, isError: true }
-    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]
+    return [{ call, status: index < launched && index < calls.length ? ('cancelled' as const) : ('skipped' as const), message }]
   })
 
 /** All results of the step in the order of its calls. */
 export const resultsOf = (context: LoopContext): TranscriptItem[] => {
   const rest = unfinished(context)
-  const { calls, results } = context.step
-  return results.map((result, index) => result ?? (rest.find(({ call }) => call === calls[index]) as Unfinished).message)
+  const { calls, results, client } = context.step
+  const own = results.map((result, index) => result ?? (rest.find(({ call }) => call === calls[index]) as Unfinished).message)
+  return [...own, ...(client ?? []).flatMap((call) => rest.find((one) => one.call === call)?.message ?? [])]
 }

@@ -1,4 +1,5 @@
 /** What the agent loop knows, and the pure functions over it; the chart in loop.machine.ts says when they are used. */
+import type { PendingCall } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
@@ -16,6 +17,7 @@ import type {
   TurnStatus,
 } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
+import { nothingSeen, shortenedSince, unknownSince, type Watch } from './repetition.rules.ts'
 
 /** In groups: V8 is slow with an object of twenty fields, and XState copies this one at each change. */
 export type LoopContext = {
@@ -38,9 +40,15 @@ export type LoopContext = {
   totals: Pick<LoopOutput, 'steps' | 'toolCalls' | 'usage' | 'shares' | 'costUsd' | 'compactions'>
   room: Room
   step: Step
+  /** Tools for which a person has agreed once and for all, where that has changed since it began. */
+  allowed?: string[]
+  /** Calls that may lead nowhere. */
+  watch?: Watch
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
   startedAt: number | null
   endedAt: number | null
+  /** What it has handed over to the client. */
+  pendingCalls?: PendingCall[]
   cancelled: boolean
   /** Why its time is up. */
   expired: ErrorBody | null
@@ -80,6 +88,8 @@ type Step = {
   results: (TranscriptItem | null)[]
   /** Those that wait for a person. */
   waiting: string[]
+  /** Calls that the client runs, and with which the loop ends when its own have ended. */
+  client?: ToolCall[]
 }
 
 export const noCalls: Step = { calls: [], launched: 0, results: [], waiting: [] }
@@ -172,7 +182,8 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     totals: { ...totals, steps: totals.steps + 1 },
     asked: { ...asked, round: 1, credential: credential ?? asked.credential },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
-    step: { calls, launched: 0, results: calls.map(() => null), waiting: [] },
+    step: stepOf(calls),
+    watch: unknownSince(context.watch ?? nothingSeen, calls),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
     transcriptLength: context.transcriptLength + 1,
@@ -181,12 +192,19 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
   }
 }
 
+const stepOf = (all: ToolCall[]): Step => {
+  const client = all.filter((call) => call.client)
+  const calls = client.length === 0 ? all : all.filter((call) => !call.client)
+  return { calls, launched: 0, results: calls.map(() => null), waiting: [], ...(client.length > 0 && { client }) }
+}
+
 /** Old history is a summary now. */
 export const summarised = (context: LoopContext, { keep, model, usage, costUsd }: SummaryOutput): Partial<LoopContext> => {
   const totals = spent(context, model ?? candidate(context), usage, costUsd)
   return {
     totals: { ...totals, compactions: totals.compactions + 1 },
     room: { ...context.room, compacted: true, tokens: 0 },
+    ...(context.watch && context.error && { watch: shortenedSince(context.watch) }),
     transcriptLength: keep + 1,
     call: context.call + 1,
     error: null,
@@ -216,6 +234,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
     status,
     ids,
     ...answer,
+    ...definedOf({ pendingCalls: context.pendingCalls }),
     ...said,
     ...totals,
     durationMs: startedAt === null || endedAt === null ? null : endedAt - startedAt,

@@ -39,6 +39,7 @@ export const loopMachine = loopSetup.createMachine({
           target: 'failed',
           actions: { type: 'giveUp', params: { code: 'budget_tokens', message: 'the turn used all its tokens' } },
         },
+        { guard: 'isDeadEnd', target: 'failed', actions: 'giveUpSearching' },
         { guard: 'isFull', target: 'compacting' },
         { target: 'calling' },
       ],
@@ -132,6 +133,7 @@ export const loopMachine = loopSetup.createMachine({
       always: [
         { guard: 'stepStopped', target: 'cancelled' },
         { guard: 'stepSteered', target: 'steering' },
+        { guard: 'handsOver', target: 'completed', actions: ['handOver', 'settleCalls'] },
         { guard: 'stepOver', target: 'prompting', actions: 'settleCalls' },
         { guard: 'canLaunch', actions: 'launchTools' },
       ],

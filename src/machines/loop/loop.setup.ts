@@ -8,11 +8,26 @@ import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
-import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
+import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
+import { toolMachine } from '../tool-call/tool.machine.ts'
 import { budgetHint, limitOf } from './budget.rules.ts'
-import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
+import {
+  allowedSince,
+  endedReport,
+  finished,
+  handedOver,
+  isStepOver,
+  judged,
+  launchable,
+  live,
+  permissions,
+  resultsOf,
+  toolName,
+  unfinished,
+} from './calls.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
 import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
+import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
@@ -65,6 +80,7 @@ export const loopSetup = setup({
     mayRotate: (_, { error }: { error: unknown }) => mayRotate(errorBody(error)),
     mayFallBack: ({ context }, { error }: { error: unknown }) => mayFallBack(context, errorBody(error)),
     mayRetry: ({ context }, { error }: { error: unknown }) => mayRetry(context, errorBody(error)),
+    isDeadEnd: ({ context }) => context.watch !== undefined && deadEnd(context.watch) !== undefined,
     isFull: ({ context }) => isFull(context),
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
@@ -74,6 +90,7 @@ export const loopSetup = setup({
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
+    handsOver: ({ context }) => isStepOver(context) && context.step.client !== undefined,
     canLaunch: ({ context }) => launchable(context).length > 0,
     nobodyWaits: ({ context }) => context.step.waiting.length === 0,
   },
@@ -123,6 +140,7 @@ export const loopSetup = setup({
         hint: budgetHint(limitOf[code]),
       }),
     }),
+    giveUpSearching: assign(({ context: { watch } }) => definedOf({ error: watch && deadEnd(watch) })),
     announceRetry: emit(
       ({ context }): SessionOutput => ({
         type: 'retry',
@@ -145,14 +163,18 @@ export const loopSetup = setup({
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
       const { session, runId, profile, thread, reports } = input
-      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...definedOf({ thread }) }
+      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...permissions(context), ...definedOf({ thread }) }
       const launched = launchable(context)
+      const judgements = launched.map((index) => judged(context, index))
+      const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)
+      for (const { call, warning } of judgements)
+        if (warning !== undefined) enqueue.emit({ type: 'tool', runId, callId: call.id, name: call.name, phase: 'progress', message: warning })
       for (const { id, name, input } of launched.map((index) => step.calls[index] as ToolCall))
         if (reports) enqueue.sendParent({ type: 'tool.started', callId: id, name, input } satisfies EdgeReport)
       enqueue.assign(({ spawn }) => {
-        for (const index of launched) spawn('tool', { id: toolName(index), input: { ...place, call: step.calls[index] as ToolCall } })
+        for (const index of launched) spawn('tool', { id: toolName(index), input: { ...place, call: calls[index] as ToolCall } })
         return {
-          step: { ...step, launched: step.launched + launched.length },
+          step: { ...step, calls, launched: step.launched + launched.length },
           ...definedOf({ totals: step.launched === 0 ? { ...totals, toolCalls: totals.toolCalls + step.calls.length } : undefined }),
         }
       })
@@ -166,6 +188,7 @@ export const loopSetup = setup({
       for (const index of live(context)) enqueue.sendTo(toolName(index), { type: 'cancel' })
     }),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type === 'approve') enqueue.assign(allowedSince(context, event))
       for (const index of live(context))
         if (event.type === 'approve' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
     }),
@@ -182,16 +205,24 @@ export const loopSetup = setup({
     }),
     announceCompacted: sendParent({ type: 'compaction.ended' } satisfies LoopReport),
     goOnAsItIs: assign(({ context: { room } }) => ({ room: { ...room, compacted: true } })),
+    /** The client runs what is its own, and gives the results with another message. */
+    handOver: enqueueActions(({ context, enqueue }) => {
+      const pendingCalls = handedOver(context)
+      const { client: _, ...own } = context.step
+      const { runId } = context.input
+      for (const { callId, name, input } of pendingCalls) enqueue.emit({ type: 'tool', runId, callId, name, phase: 'requested', input })
+      enqueue.assign({ pendingCalls, step: own })
+    }),
     /** Ends a step that had calls: each is paired with a result, in order, and nothing of them lives on. */
     settleCalls: enqueueActions(({ context, enqueue }) => {
       const { input, step, transcriptLength } = context
-      const { calls } = step
-      if (calls.length === 0) return
+      const { calls, client = [] } = step
+      if (calls.length + client.length === 0) return
       for (const { call, status, message } of unfinished(context))
         enqueue.emit({ type: 'tool', runId: input.runId, callId: call.id, name: call.name, phase: status, output: message.output })
       enqueue.emit({ type: 'transcript', add: resultsOf(context) })
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
-      enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length })
+      enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length + client.length })
     }),
     reportStart: enqueueActions(({ context, enqueue }) => {
       if (context.input.reports) enqueue.sendParent({ type: 'model.started', attempt: context.call, model: candidate(context) } satisfies EdgeReport)

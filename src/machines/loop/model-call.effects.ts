@@ -4,17 +4,21 @@ import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
-import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
+import type { Model, ModelResponse, ModelSettings, ToolDescription } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
+import { readOutputName } from '../../contracts/tool.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
 import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
 import { conversation } from '../transcript/conversation.ts'
+import { repaired } from '../transcript/repair.rules.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { splitForSummary } from './compaction.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
+import { boundedResults, isTooFull } from './tool-results.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
@@ -59,6 +63,17 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
+const withClientTools = (described: ToolDescription[], clientTools: readonly ToolDescription[] = []): ToolDescription[] => [
+  ...described,
+  ...clientTools.filter((theirs) => !described.some(({ name }) => name === theirs.name)),
+]
+
+const tooFull = (model: string): RuntimeError =>
+  new RuntimeError('provider_overflow', `the conversation takes more than nine tenths of what ${model} can read`, {
+    hint: 'its history is compacted; with less in one message or result it would not have to be',
+    data: { estimated: true },
+  })
+
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info: { epoch }, signal, emit, receive }) => {
@@ -87,7 +102,11 @@ export const callModel =
     let index = 0
     let over = false
     let model: Model | undefined
+    let mended = false
+    let cut = false
     const { agent, tools } = services.agent(profile.agent)
+    /** Where a result was cut, the rest of it can be read. */
+    const bench = () => (cut ? [...new Set([...tools.names, readOutputName])] : undefined)
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
@@ -106,25 +125,30 @@ export const callModel =
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      return model.call(
-        {
-          instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
-          messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(),
-          settings: settingsFor(agent.settings, thinking, model),
-          limits: agent.limits,
+      const history = repaired(messages, tools.nameFor)
+      mended = history !== messages
+      const window = windowOf(model) ?? profile.contextTokens
+      const shown = boundedResults(request([...history], input, windowOf(model), at), window)
+      cut = shown.cut
+      const asked = {
+        instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+        messages: shown.messages,
+        tools: withClientTools(tools.describe(bench()), profile.clientTools),
+        settings: settingsFor(agent.settings, thinking, model),
+        limits: agent.limits,
+      }
+      // A count of characters is rough: where nothing can be put away any more, the provider says whether it is too long.
+      if (!input.shorten && isTooFull(asked, window) && splitForSummary(messages).old.length > 0) throw tooFull(input.model)
+      return model.call(asked, {
+        signal: stop.signal,
+        onDelta: ({ kind, text: piece }) => {
+          if (over) return
+          const text = whole[kind](piece)
+          if (text === '') return
+          seen[kind] += text
+          emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
         },
-        {
-          signal: stop.signal,
-          onDelta: ({ kind, text: piece }) => {
-            if (over) return
-            const text = whole[kind](piece)
-            if (text === '') return
-            seen[kind] += text
-            emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
-          },
-        },
-      )
+      })
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])
@@ -136,7 +160,7 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const planned = partial ? [] : tools.plan(calls, bench(), profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)
@@ -152,7 +176,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd }),
+        ...definedOf({ contextTokens, costUsd, repaired: mended || undefined }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
       }
     } catch (error) {

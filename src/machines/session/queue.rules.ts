@@ -55,7 +55,7 @@ export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): 
     return queue.slice(0, last === -1 ? queue.length : last)
   }
   // Nothing can be added to a greeting.
-  const other = queue.findIndex(({ profile, greeting }) => profile.queueMode !== 'collect' || greeting)
+  const other = queue.findIndex(({ profile, greeting, toolResults }) => profile.queueMode !== 'collect' || greeting || toolResults)
   const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
   // Answers go to one place.
   return apart || together.some(({ place }) => place !== first?.place) ? queue.slice(0, 1) : together
@@ -99,7 +99,7 @@ export const settingsOf = ({ profile, overrides }: Pick<IncomingMessage, 'profil
 
 /** The message as it waits for its turn, whatever is changed meanwhile. */
 export const admitted = (message: Admission, record: SessionRecord): AcceptedMessage => {
-  const { id, text, at, annotations, channel, place, gather, note, hint, intro } = message
+  const { id, text, at, annotations, toolResults, channel, place, gather, note, hint, intro } = message
   const profile = settingsOf(message, record)
   return {
     id,
@@ -107,6 +107,7 @@ export const admitted = (message: Admission, record: SessionRecord): AcceptedMes
     at,
     ...definedOf({
       annotations,
+      toolResults,
       channel,
       place,
       gathered: gather?.by,

@@ -35,7 +35,7 @@ export const touched = (record: SessionRecord, key: string, { at, profile }: { a
 
 /** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
 export const startedOver = (record: SessionRecord, key: string, at: number): SessionRecord => {
-  const { flushed: _, tokens: __, credential: ___, ...kept } = record
+  const { flushed: _, tokens: __, credential: ___, allowedTools: ____, ...kept } = record
   const now = Math.max(at, record.updatedAt)
   const resets = record.resets + 1
   return {
@@ -128,6 +128,17 @@ const isForDesk = (name: string): boolean => !settingsOfTurns.has(name)
 export const hasDeskSettings = ({ toggles }: SessionRecord): boolean => {
   for (const name in toggles) if (isForDesk(name)) return true
   return false
+}
+
+/** A person needs no more be asked about calls of this tool. */
+export const allowedToo = (record: SessionRecord, tool: string): SessionRecord => ({
+  ...record,
+  allowedTools: [...new Set([...(record.allowedTools ?? []), tool])],
+})
+
+export const configuredRecord = (record: SessionRecord, changes: ToggleChanges): SessionRecord => {
+  const { allowedTools, ...rest } = record
+  return { ...(changes.allowedTools === null ? rest : record), toggles: configured(record.toggles, changes) }
 }
 
 /** Null removes a setting. */

@@ -27,6 +27,18 @@ export const beginAgain = {
   ],
 } as const
 
+const noCall = {
+  type: 'refuse',
+  params: {
+    code: 'conflict',
+    message: 'no call waits for these results',
+    hint: 'give the results of the pendingCalls of the newest run, before anything else is said',
+  },
+} as const
+/** Results are taken where nothing runs, and for calls that wait alone. */
+export const refuseResults = { guard: 'hasResults', actions: noCall } as const
+export const refuseStray = { guard: 'answersNothing', actions: noCall } as const
+
 /** Each says why, and what to do instead. */
 export const refusals = {
   cancel: {

@@ -4,12 +4,14 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, CompactionOrder, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorCode } from '../../contracts/errors.ts'
 import type { Profile } from '../../contracts/profile.ts'
-import type { AcceptedMessage, SessionRecord } from '../../contracts/session.ts'
+import type { AcceptedMessage, SessionEvent, SessionOutput, SessionRecord } from '../../contracts/session.ts'
+import type { Toggles } from '../../contracts/settings.ts'
 import type { Approval, Prompt, SummaryInput, SummaryOutput, TurnFacts, TurnInput, TurnOutput } from '../../contracts/turn.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
+import { type Pending, resumed, withClientTools } from './pending-calls.rules.ts'
 import { withNotes } from './prompt-notes.rules.ts'
 import { admitted, emptyQueue, type Queue, taken, unanswered } from './queue.rules.ts'
-import { accounted, emptyRecord, touched } from './record.rules.ts'
+import { accounted, allowedToo, emptyRecord, touched } from './record.rules.ts'
 
 /** Decisions that a session remembers, to say of a repeated one that it is. */
 const rememberedMax = 50
@@ -28,6 +30,8 @@ export type SessionContext = Queue & {
   resetReason: string | null
   /** The message that asks for a compaction, and is answered when that has ended. */
   order: CompactionOrder | null
+  /** Calls of the newest run that its client has to run, and the tools that it has. */
+  pending?: Pending | undefined
   /** A desk is there, and looks at each message from now on. */
   desk: boolean
 }
@@ -108,12 +112,13 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
   const intro = introOf(record, newest.intro ?? annotated?.intro)
   return {
     ...waiting,
+    ...(context.pending && { pending: undefined }),
     turns: context.turns + 1,
     run: {
       runId: first.id,
       ids: prompt.ids,
-      profile: newest.profile,
-      prompt: { ...prompt, ...told(record, first) },
+      profile: withClientTools(newest.profile, first, context.pending),
+      prompt: { ...prompt, ...told(record, first), ...resumed(context.pending, first) },
       facts: {
         ...(annotated?.annotations as Partial<TurnFacts> | undefined),
         ...definedOf({
@@ -124,6 +129,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
         compactions: record.compactions,
         at: first.at,
         ...definedOf({
+          allowed: record.allowedTools,
           flushedAt: record.flushed?.compactions,
           tokens: record.tokens?.total,
           lastCallAt: record.tokens?.at,
@@ -158,6 +164,7 @@ export const endTurn = (context: SessionContext, output: TurnOutput): Partial<Se
   transcriptLength: output.transcriptLength,
   record: accounted(context.record, output),
   run: null,
+  ...(output.pendingCalls && { pending: { calls: output.pendingCalls, ...definedOf({ tools: context.run?.profile.clientTools }) } }),
   approvals: [],
   decided: remember(context.decided, ...context.approvals.map(questionOf)),
 })
@@ -170,6 +177,21 @@ export const drop = (context: SessionContext, only?: string): { change: Partial<
   return { outputs, change: queue.length === 0 ? emptyQueue : { queue } }
 }
 
+export type Decision = Extract<SessionEvent, { type: 'approve' }>
+/** A yes for the whole session goes for the other calls of that tool that wait, too. Nothing is remembered of a call that a crash has left in doubt. */
+export const decided = ({ approvals, record }: SessionContext, event: Decision): { decisions: Decision[]; record: SessionRecord } => {
+  const { name, why } = approvals.find(({ callId }) => callId === event.callId) ?? {}
+  if (event.remember === undefined || event.decision !== 'approve' || why !== 'approval' || name === undefined) {
+    const { remember: _, ...once } = event
+    return { decisions: [once], record }
+  }
+  const alike = approvals.filter((one) => one.name === name && one.why === 'approval' && one.callId !== event.callId)
+  return {
+    decisions: [event, ...alike.map(({ callId, inputHash, attempt }) => ({ ...event, callId, inputHash, attempt }))],
+    record: allowedToo(record, name),
+  }
+}
+
 /** Each attempt at a call is a question of its own: a late repetition of one decision is no answer to the next. */
 export const questionOf = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string => `${callId}#${attempt}`
 
@@ -180,3 +202,13 @@ export const endApproval = ({ approvals, decided }: SessionContext, callId: stri
     decided: remember(decided, ...ended.map(questionOf)),
   }
 }
+
+export const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
+  type: 'started',
+  runId: run?.runId ?? '',
+  ids: run?.ids ?? [],
+  model: run?.profile.model ?? '',
+})
+
+/** What a turn that is running is told of the settings of its conversation. */
+export const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...definedOf({ verbose }) })

@@ -2,7 +2,7 @@ import type { Profile } from '../../contracts/profile.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Desk } from './desk.setup.ts'
 import { hasDeskSettings } from './record.rules.ts'
-import { acceptForLater, askDesk, beginAgain, refusals } from './refusals.rules.ts'
+import { acceptForLater, askDesk, beginAgain, refusals, refuseResults, refuseStray } from './refusals.rules.ts'
 import { begin, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
 
@@ -20,7 +20,7 @@ export const sessionMachine = sessionSetup.createMachine({
   context: begin,
   initial: 'awaiting-input',
   on: {
-    message: [askDesk(), { actions: 'admit' }],
+    message: [refuseResults, askDesk(), { actions: 'admit' }],
     stale: { actions: [{ type: 'startOver', params: { reason: 'stale' } }, askDesk().actions] },
     skip: { actions: 'skip' },
     refuse: { actions: 'refuseMessage' },
@@ -36,7 +36,7 @@ export const sessionMachine = sessionSetup.createMachine({
     'awaiting-input': {
       description: 'Nothing to do.',
       on: {
-        message: [askDesk(), wantsFork, answerAtOnce],
+        message: [refuseStray, askDesk(), wantsFork, answerAtOnce],
         admit: [wantsFork, { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] }, answerAtOnce],
         startOver: {
           target: 'admission',
@@ -165,7 +165,7 @@ export const sessionMachine = sessionSetup.createMachine({
         yielding: {
           description: 'The turn was told to stop; then the history is compacted.',
           on: {
-            message: askDesk('compacting'),
+            message: [refuseResults, askDesk('compacting')],
             admit: acceptForLater,
             'xstate.done.actor.turn': { guard: 'hasOrder', target: '#session.compacting', actions: { type: 'endTurn', params: ended } },
           },
@@ -173,7 +173,7 @@ export const sessionMachine = sessionSetup.createMachine({
         resetting: {
           description: 'The turn is stopped first; then the transcript is cleared.',
           on: {
-            message: askDesk('resetting'),
+            message: [refuseResults, askDesk('resetting')],
             admit: acceptForLater,
             stop: { actions: ['reply', 'dropQueue'] },
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
@@ -198,7 +198,7 @@ export const sessionMachine = sessionSetup.createMachine({
         onError: { target: 'admission', actions: { type: 'announceTrouble', params: ({ event }) => ({ error: event.error }) } },
       },
       on: {
-        message: askDesk('compacting'),
+        message: [refuseResults, askDesk('compacting')],
         admit: acceptForLater,
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: ['dropQueue', 'leaveOrder'] },
@@ -233,6 +233,7 @@ export const withDesk = (machine: typeof sessionMachine, { logic }: Pick<Desk, '
     actors: { desk: logic as never },
     guards: {
       isForDesk: ({ context, event }) =>
-        context.desk || (event.type === 'message' && event.annotations !== undefined) || hasDeskSettings(context.record),
+        !(event.type === 'message' && event.toolResults) &&
+        (context.desk || (event.type === 'message' && event.annotations !== undefined) || hasDeskSettings(context.record)),
     },
   })

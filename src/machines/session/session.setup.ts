@@ -8,14 +8,17 @@ import { errorBody } from '../../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../../contracts/message.ts'
 import { queueMax } from '../../contracts/profile.ts'
 import type { SessionEvent, SessionOutput } from '../../contracts/session.ts'
-import type { ToggleChanges, Toggles } from '../../contracts/settings.ts'
+import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
+import { answersNothing } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
-import { configured, noted, startedOver, summarised, touched } from './record.rules.ts'
+import { configured, configuredRecord, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
+  type Decision,
+  decided,
   drop,
   endApproval,
   endTurn,
@@ -23,11 +26,12 @@ import {
   questionOf,
   type Refusal,
   type SessionContext,
+  started,
   summaryUsage,
+  turnSettings,
   withNext,
 } from './session.context.ts'
 
-type Decision = Extract<SessionEvent, { type: 'approve' }>
 type Reply = Extract<DeskAnswer, { type: 'say' }>
 type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
 
@@ -55,15 +59,15 @@ export const sessionSetup = setup({
   },
   actors: {
     turn: turnMachine,
-    /** What another session has said. */
     fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
-    /** Not started, unless somebody says for which messages. */
     desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },
   guards: {
     /** Without a desk a message is admitted. */
     isForDesk: (_) => false,
+    hasResults: ({ event }) => event.type === 'message' && event.toolResults !== undefined,
+    answersNothing: ({ context, event }) => answersNothing(context.pending, event),
     /** A message asks for a compaction, rather than a command. */
     isOrdered: ({ event }) => event.type === 'compact' && 'id' in event,
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.turns === 0 && context.transcriptLength === 0,
@@ -172,9 +176,9 @@ export const sessionSetup = setup({
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
-      const toggles = configured(record.toggles, event.toggles)
-      enqueue.assign({ record: { ...record, toggles } })
-      if (run) enqueue.sendTo('turn', turnSettings(toggles))
+      const changed = configuredRecord(record, event.toggles)
+      enqueue.assign({ record: changed })
+      if (run) enqueue.sendTo('turn', turnSettings(changed.toggles))
     }),
     keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
@@ -221,13 +225,16 @@ export const sessionSetup = setup({
     }),
     endApproval: assign(({ context, event }) => (event.type === 'tool.decided' ? endApproval(context, event.callId) : {})),
     passDecision: enqueueActions(({ context, event, enqueue }) => {
-      const { callId, decision, by } = event as Decision
-      enqueue.sendTo('turn', event)
-      enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...definedOf({ by }) })
+      const { decisions, record } = decided(context, event as Decision)
+      enqueue.assign({ record })
+      for (const { callId, decision, by, remember, ...rest } of decisions) {
+        enqueue.sendTo('turn', { ...rest, callId, decision, ...definedOf({ by, remember }) })
+        enqueue.emit({ type: 'decided', runId: context.run?.runId ?? '', callId, decision, ...definedOf({ remember, by }) })
+      }
     }),
     refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
-      if (event.type !== 'admit') return
+      if (event.type !== 'admit' && event.type !== 'message') return
       enqueue.emit({ type: 'transcript', drop: [event.id] })
       if (context.desk) enqueue.sendTo('desk', { type: 'refused', annotations: event.annotations })
     }),
@@ -239,7 +246,12 @@ export const sessionSetup = setup({
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     startOver: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
       const at = 'at' in event ? event.at : context.record.updatedAt
-      enqueue.assign({ transcriptLength: 0, resetReason: null, record: startedOver(context.record, context.key, at) })
+      enqueue.assign({
+        transcriptLength: 0,
+        ...(context.pending && { pending: undefined }),
+        resetReason: null,
+        record: startedOver(context.record, context.key, at),
+      })
       enqueue.emit({ type: 'transcript', clear: true })
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
@@ -285,13 +297,3 @@ export const sessionSetup = setup({
     }),
   },
 })
-
-const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
-  type: 'started',
-  runId: run?.runId ?? '',
-  ids: run?.ids ?? [],
-  model: run?.profile.model ?? '',
-})
-
-/** What a turn that is running is told of the settings of its conversation. */
-const turnSettings = ({ verbose }: Toggles) => ({ type: 'configure' as const, ...definedOf({ verbose }) })

@@ -8,7 +8,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf, transcripts }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input: { session, runId, agent, call, thread, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
@@ -24,6 +24,7 @@ export const executeTool =
       runId,
       ...definedOf({ thread }),
       signal,
+      outputOf: (reference: string) => transcripts.outputOf({ kind: 'session', id: session }, reference),
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
       log: environment.log,
     }

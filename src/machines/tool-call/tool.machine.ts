@@ -5,48 +5,29 @@ import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'
-import type { Approval, ToolCallInput, ToolCallOutput, ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput, ToolInput } from '../../contracts/turn.ts'
+import {
+  asked,
+  attemptMaxOfLost,
+  type Context,
+  decides,
+  expires,
+  failure,
+  isInDoubt,
+  longestPatienceMs,
+  mustAsk,
+  patienceMs,
+  refusal,
+  type ToolEvent,
+  type ToolReport,
+} from './tool.context.ts'
 
-/** `attemptMax` is the tool's own, until a worker is lost. */
-type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
-
-/** Attempts in all, once a worker was lost: with the pauses between them half a minute for another one to come up. */
-const attemptMaxOfLost = 8
-
-export type ToolEvent =
-  | {
-      type: 'approve'
-      callId: string
-      decision: 'approve' | 'deny'
-      inputHash: string
-      attempt: number
-      by?: string | undefined
-      note?: string | undefined
-    }
-  | { type: 'cancel' }
-
-/** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
-export type ToolReport =
-  | { type: 'tool.waiting'; approval: Approval }
-  | { type: 'tool.decided'; callId: string }
-  /** `output` where a tool gave one: `result` only names it then. */
-  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
-
-/** The attempt that a person is asked about. */
-const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)
-
-const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
-  event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
-const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
-
-const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
-  `a person refused this call${by ? ` (${by})` : ''}${note ? `: ${note}` : ''}`
-
-/** What the model reads in place of a result. */
-const failure = ({ error }: Context) => {
-  const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
-  return { error: { code, message, ...definedOf({ hint }) } }
-}
+/** What becomes of a call that may run. */
+const decisions = [
+  { guard: 'nobodyThere', target: 'denied', actions: 'rememberNobody' },
+  { guard: 'needsApproval', target: 'awaiting-input' },
+  { target: 'running' },
+] as const
 
 /**
  * One tool call, from the model's request to its result. An attempt that may have run and left no result is never repeated by the machine alone: the call is in
@@ -61,11 +42,17 @@ export const toolMachine = setup({
     tags: {} as 'waiting',
   },
   actors: {
+    check: fromPromise<GateOutput, GateInput>(notProvided),
     execute: fromPromise<ToolCallOutput, ToolCallInput>(notProvided),
   },
   guards: {
     hasProblem: ({ context }) => context.call.problem !== undefined,
-    needsApproval: ({ context }) => context.call.needsApproval,
+    isGated: ({ context }) => context.call.gated === true,
+    isBlocked: (_, { answer }: { answer: GateOutput }) => answer.verdict.kind === 'block',
+    needsApproval: ({ context }) => mustAsk(context),
+    nobodyThere: ({ context }) => mustAsk(context) && context.unattended === true,
+    runsUnasked: ({ context }) => expires(context) && context.approval?.onTimeout === 'allow',
+    staysUnasked: ({ context }) => expires(context),
     approvedInDoubt: ({ context, event }) => decides(context, event, 'approve') && isInDoubt(context),
     approved: ({ context, event }) => decides(context, event, 'approve'),
     deniedInDoubt: ({ context, event }) => decides(context, event, 'deny') && isInDoubt(context),
@@ -77,6 +64,7 @@ export const toolMachine = setup({
     asksPerson: ({ context }) => context.inDoubt === 'ask',
   },
   delays: {
+    approvalTimeout: ({ context }) => (expires(context) ? patienceMs(context) : longestPatienceMs),
     timeout: ({ context }) => context.call.timeoutMs,
     backoff: ({ context }) => Math.min(30_000, 250 * 2 ** (context.attempt - 1)),
   },
@@ -88,6 +76,43 @@ export const toolMachine = setup({
         retryable: false,
       }),
     }),
+    takeVerdict: assign(({ context: { call } }, { answer: { verdict } }: { answer: GateOutput }) => {
+      if (verdict.kind !== 'pass') return {}
+      const { needsApproval, adjusted } = verdict
+      const { input, inputHash } = adjusted ?? call
+      return { call: { ...call, input, inputHash, needsApproval } }
+    }),
+    rememberBlock: assign({
+      error: (_, { answer: { verdict } }: { answer: GateOutput }): ErrorBody => ({
+        code: 'tool_blocked',
+        message: verdict.kind === 'block' ? verdict.reason : '',
+        retryable: false,
+      }),
+    }),
+    rememberNoCheck: assign({
+      error: (_, { error }: { error: unknown }): ErrorBody => ({
+        code: 'tool_blocked',
+        message: `the call could not be checked: ${errorBody(error).message}`,
+        retryable: false,
+      }),
+    }),
+    rememberNobody: assign({
+      error: {
+        code: 'tool_denied',
+        message: 'this call needs a person to agree, and nobody is there who could: nobody has asked for this turn',
+        retryable: false,
+      },
+    }),
+    rememberSilence: assign({
+      error: ({ context }): ErrorBody => ({
+        code: 'tool_denied',
+        message: `nobody agreed to this call within ${patienceMs(context) / 1000} s, so it did not run`,
+        retryable: false,
+      }),
+    }),
+    tellSilence: enqueueActions(({ context: { runId, call }, enqueue }, { decision }: { decision: 'approve' | 'deny' }) =>
+      enqueue.emit({ type: 'decided', runId, callId: call.id, decision, by: 'timeout' }),
+    ),
     rememberError: assign({ error: (_, { error }: { error: unknown }) => errorBody(error, 'tool_failed') }),
     rememberDoubt: assign({
       error: (_, { error }: { error: unknown }): ErrorBody => ({
@@ -157,12 +182,26 @@ export const toolMachine = setup({
     admission: {
       description: 'May it run at all, and does a person have to agree?',
       entry: 'announceRequest',
-      always: [
-        { guard: 'hasProblem', target: 'failed', actions: 'rememberProblem' },
-        { guard: 'needsApproval', target: 'awaiting-input' },
-        { target: 'running' },
-      ],
+      always: [{ guard: 'hasProblem', target: 'failed', actions: 'rememberProblem' }, { guard: 'isGated', target: 'checking' }, ...decisions],
     },
+    checking: {
+      description: 'The hooks of the agent and of extensions are asked; one that fails blocks the call.',
+      invoke: {
+        id: 'check',
+        src: 'check',
+        input: ({ context: { session, runId, agent, call, thread } }) => ({ session, runId, agent, call, ...definedOf({ thread }) }),
+        onDone: [
+          {
+            guard: { type: 'isBlocked', params: ({ event }) => ({ answer: event.output }) },
+            target: 'denied',
+            actions: { type: 'rememberBlock', params: ({ event }) => ({ answer: event.output }) },
+          },
+          { target: 'checked', actions: { type: 'takeVerdict', params: ({ event }) => ({ answer: event.output }) } },
+        ],
+        onError: { target: 'denied', actions: { type: 'rememberNoCheck', params: ({ event }) => ({ error: event.error }) } },
+      },
+    },
+    checked: { description: 'What is left of it may run; does a person have to agree?', always: decisions },
     'awaiting-input': {
       description: 'A person decides; the decision counts for these arguments only.',
       tags: 'waiting',
@@ -174,6 +213,12 @@ export const toolMachine = setup({
           { guard: 'approved', target: 'running' },
           { guard: 'deniedInDoubt', target: 'reported-in-doubt' },
           { guard: 'denied', target: 'denied', actions: 'rememberDenial' },
+        ],
+      },
+      after: {
+        approvalTimeout: [
+          { guard: 'runsUnasked', target: 'running', actions: { type: 'tellSilence', params: { decision: 'approve' } } },
+          { guard: 'staysUnasked', target: 'denied', actions: ['rememberSilence', { type: 'tellSilence', params: { decision: 'deny' } }] },
         ],
       },
     },

@@ -30,6 +30,8 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
   const { event } = input
   if (!('from' in input)) {
     const { id, text } = event
+    // Results alone are no message of a person.
+    if (text === '' && event.toolResults !== undefined) return undefined
     return event.type === 'message' && typeof id === 'string' && typeof text === 'string' ? [nameOf(id), { role: 'user', id, text }] : undefined
   }
   if (event.type !== 'xstate.promise.resolve') return undefined

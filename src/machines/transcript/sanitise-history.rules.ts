@@ -26,7 +26,7 @@ export const prepared = (messages: readonly Message[], { historyTurns = 0, promp
 }
 
 /** Every call with exactly one result, right behind it. A server may number its calls anew: an id counts up to where it is used again. */
-const paired = (messages: readonly Message[]): Message[] =>
+export const paired = (messages: readonly Message[]): Message[] =>
   messages.flatMap((message, index): Message[] => {
     if (message.role === 'tool') return []
     if (message.role !== 'assistant' || message.calls.length === 0) return [message]

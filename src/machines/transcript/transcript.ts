@@ -7,10 +7,11 @@ import { decodeCommit } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit } from '../../contracts/journal.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { type Address, escapeToken, formatAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { TurnOutcome } from '../../contracts/turn.ts'
-import { contentOf, type Folded, foldTranscript, notesOf, nothingFolded } from './fold.rules.ts'
+import { resultIn, resultText } from '../loop/tool-results.rules.ts'
+import { contentOf, type Folded, foldTranscript, nameOf, notesOf, nothingFolded } from './fold.rules.ts'
 import { FromTheEnd, takesUnknown } from './from-the-end.rules.ts'
 
 /** Conversations kept at hand. */
@@ -99,6 +100,27 @@ export class Transcripts {
     await this.read(address)
     const { pending } = this.#views.get(formatAddress(address)) ?? nothingFolded()
     return [...pending.values()].filter((message) => message.role === 'user')
+  }
+
+  /**
+   * The whole result of a tool call, as text: of the conversation, or of what stood there before it was compacted.
+   * @param reference the id of the call, or what a shortened result names
+   */
+  async outputOf(address: Address, reference: string): Promise<string | undefined> {
+    const prefix = `${escapeToken(address.id)}/`
+    const wanted = reference.startsWith(prefix) ? reference.slice(prefix.length) : reference
+    const found = resultIn(await this.read(address), wanted)
+    if (found) return resultText(found)
+    const name = nameOf({ content: `${prefix}${wanted}` })
+    let next = 1
+    for await (const { seq, inputs } of this.#commits(address, () => next)) {
+      next = seq + 1
+      for (const input of inputs) {
+        const [named, content] = contentOf(input) ?? []
+        if (named === name && content?.role === 'tool') return resultText(content)
+      }
+    }
+    return undefined
   }
 
   async #catchUp(address: Address, view: View): Promise<void> {

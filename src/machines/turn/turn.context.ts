@@ -4,7 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
-import type { LoopInput, LoopOutput, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
+import type { LoopInput, LoopOutput, Prompt, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
 import { budgetHint } from '../loop/budget.rules.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
 import { resetCauseOf } from './broken-history.rules.ts'
@@ -34,7 +34,8 @@ export const begin = ({ input }: { input: TurnInput }): TurnContext => ({
 })
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
-export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] =>
+export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] => [...(prompt.results ?? []), ...(prompt.mute ? [] : said(prompt))]
+const said = ({ results: _, ...prompt }: Prompt): TranscriptItem[] =>
   prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
 
 export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
@@ -47,6 +48,7 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
     transcriptLength: transcriptLength + promptItems(context).length,
     ...definedOf({
       intro: facts.intro,
+      allowed: facts.allowed,
       reports: followed ? (true as const) : undefined,
       tokens: facts.tokens,
       window: facts.window,
@@ -77,6 +79,7 @@ export const flushInput = ({ context }: { context: TurnContext }): LoopInput => 
     ...input,
     runId: flushRun(context),
     ids: [],
+    unattended: true,
     transcriptLength: context.transcriptLength + 1,
     profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' },
   }
@@ -130,6 +133,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     model: answer.model,
     ...definedOf({
       reply: published.reply,
+      pendingCalls: answer.pendingCalls,
       attempts: answer.attempts.length === 0 ? undefined : answer.attempts,
       tokens: answer.tokens || undefined,
       window: answer.window || undefined,

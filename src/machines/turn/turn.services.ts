@@ -6,7 +6,16 @@ import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
 import type { Tools } from '../../contracts/tool.ts'
-import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
+import type {
+  GateInput,
+  GateOutput,
+  ModelCallInput,
+  ModelCallOutput,
+  SummaryInput,
+  SummaryOutput,
+  ToolCallInput,
+  ToolCallOutput,
+} from '../../contracts/turn.ts'
 import type { Cooldowns } from '../provider/choose-credential.ts'
 import type { Transcripts } from '../transcript/transcript.ts'
 import type { Lanes } from './lane.effects.ts'
@@ -15,6 +24,7 @@ import type { Lanes } from './lane.effects.ts'
 export type TurnEffects = {
   callModel: PlaceableEffect<ModelCallOutput, ModelCallInput>
   summarise: PlaceableEffect<SummaryOutput, SummaryInput>
+  checkTool: PlaceableEffect<GateOutput, GateInput>
   execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
 }
 

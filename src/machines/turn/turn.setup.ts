@@ -9,7 +9,7 @@ import type { SessionOutput } from '../../contracts/session.ts'
 import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import type { LoopEvent, LoopReport } from '../loop/loop.setup.ts'
-import type { ToolEvent } from '../tool-call/tool.machine.ts'
+import type { ToolEvent } from '../tool-call/tool.context.ts'
 import { flushDue } from './memory-flush.rules.ts'
 import type { Publisher, PublisherLogic } from './publisher.setup.ts'
 import {

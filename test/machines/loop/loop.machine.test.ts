@@ -388,6 +388,27 @@ test('[OC-54] what a model has said by the time that its time is up is kept; som
   expect(start().send(expire).send({ type: 'cancel' }).pass(1000).output).toMatchObject({ status: 'cancelled' })
 })
 
+test('after ten calls in a row of tools that do not exist it gives up, with all of them answered', async () => {
+  const walk = await start().resolve('callModel', calls(10, { problem: { code: 'tool_unknown', message: 'there is no tool' } }))
+
+  expect(walk.state).toBe('failed')
+  expect(walk.output).toMatchObject({ error: { code: 'tool_unknown', hint: expect.any(String) }, toolCalls: 10, transcriptLength: 16 })
+})
+
+test('calls that the client runs end the loop when its own have ended, and are answered where it is stopped', async () => {
+  const mixed = () => calls(2).calls.map((call, index) => (index === 1 ? { ...call, client: true as const } : call))
+  const walk = await start().resolve('callModel', answer({ text: '', calls: mixed() }))
+  expect(walk.inputs('execute')).toHaveLength(1)
+
+  await walk.resolve('execute', result(1))
+
+  expect(walk.state).toBe('completed')
+  expect(walk.output).toMatchObject({ pendingCalls: [{ callId: 's/r:1:2', modelCallId: 'c2', name: 'work', input: {} }], transcriptLength: 7 })
+  const stopped = (await start().resolve('callModel', answer({ text: '', calls: mixed() }))).send({ type: 'cancel' })
+  expect(stopped.output).toMatchObject({ status: 'cancelled', transcriptLength: 8 })
+  expect(stopped.output.pendingCalls).toBeUndefined()
+})
+
 test('every transition of the chart has been taken', () => {
   expect(loop.missed()).toEqual([])
 })

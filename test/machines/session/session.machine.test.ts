@@ -47,6 +47,52 @@ const waiting = (mode: QueueMode = 'followup') =>
     .send(message('b', mode))
     .tell('turn', ended(['a']))
 
+const pendingCalls = [{ callId: 'c', modelCallId: 'm', name: 'locate', input: {} }]
+const results = (id: string, callId = 'c') => ({ ...message(id), text: '', toolResults: [{ callId, output: 'Bern' }] })
+
+test('results of the client resume the conversation; each call that waits is closed before anything else is said', () => {
+  const handed = () => running().tell('turn', ended(['a'], { pendingCalls }))
+  expect(handed().send(results('b')).context.run).toMatchObject({
+    prompt: { ids: ['b'], mute: true, results: [{ role: 'tool', callId: 'm', output: 'Bern', isError: false }] },
+  })
+  const other = handed().send(message('b'))
+  expect(other.context.run.prompt).toMatchObject({ ids: ['b'], results: [{ callId: 'm', isError: true }] })
+  expect(other.context.pending).toBeUndefined()
+})
+
+test('results that nobody waits for are refused, whatever the session does', () => {
+  for (const walk of [start(), running(), running().send({ type: 'reset' }), running().send(shorten())])
+    expect(refused(walk.send(results('x')))).toEqual(['conflict'])
+  const compacting = running()
+    .send(shorten())
+    .tell('turn', ended(['a'], { status: 'cancelled' }))
+  expect(compacting.state).toBe('compacting')
+  expect(refused(compacting.send(results('x')))).toEqual(['conflict'])
+  expect(
+    refused(
+      running()
+        .tell('turn', ended(['a'], { pendingCalls }))
+        .send(results('x', 'other')),
+    ),
+  ).toEqual(['conflict'])
+})
+
+test('a yes for the whole session is kept, goes for the others of that tool that wait, and is gone with a reset or by configuration', () => {
+  const asked = () =>
+    running()
+      .tell('turn', { type: 'tool.waiting', approval: approval('c1') })
+      .tell('turn', { type: 'tool.waiting', approval: approval('c2') })
+  const walk = asked().send({ ...decision('c1'), remember: 'session' })
+
+  expect(walk.heard().flatMap((event) => (event.type === 'decided' ? [event.callId] : []))).toEqual(['c1', 'c2'])
+  expect(walk.context.record.allowedTools).toEqual(['pay'])
+  expect(walk.send({ type: 'configure', at: 1, toggles: { allowedTools: null } }).context.record.allowedTools).toBeUndefined()
+  const again = asked()
+    .send({ ...decision('c1'), remember: 'session' })
+    .tell('turn', ended(['a']))
+  expect(again.send({ type: 'reset', at: 1 }).context.record.allowedTools).toBeUndefined()
+})
+
 test('without a desk each message is admitted, whatever it carries, and its turn is handed that', () => {
   const walk = bare.start({ key: 's' }).send({ ...asks('a', { type: 'refuse' }), text: '/stop' })
 

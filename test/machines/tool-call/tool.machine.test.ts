@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { ToolCall } from '../../../src/contracts/tool.ts'
+import type { ToolInput } from '../../../src/contracts/turn.ts'
 import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
 import { walker } from '../walk.ts'
 
-const tool = walker(toolMachine, ['execute'])
+const tool = walker(toolMachine, ['execute', 'check'])
 const hash = 'a'.repeat(64)
 const aCall = (call: Partial<ToolCall> = {}): ToolCall => ({
   id: 's/r:1:1',
@@ -18,8 +19,8 @@ const aCall = (call: Partial<ToolCall> = {}): ToolCall => ({
   attemptMax: 1,
   ...call,
 })
-const start = (call: Partial<ToolCall> = {}, inDoubt: 'ask' | 'report' = 'ask') =>
-  tool.start({ session: 's', runId: 'r', agent: 'main', call: aCall(call), inDoubt })
+const start = (call: Partial<ToolCall> = {}, inDoubt: 'ask' | 'report' = 'ask', more: Partial<ToolInput> = {}) =>
+  tool.start({ session: 's', runId: 'r', agent: 'main', call: aCall(call), inDoubt, ...more })
 const approve = (decision: 'approve' | 'deny', inputHash = hash, attempt = 1) => ({
   type: 'approve',
   callId: 's/r:1:1',
@@ -176,6 +177,64 @@ test.each<[string, () => ReturnType<typeof start> | Promise<ReturnType<typeof st
 
   expect(walk.send({ type: 'cancel' }).state).toBe('cancelled')
   expect(walk.heard().at(-1)).toEqual(finished('cancelled', 'cancelled'))
+})
+
+const verdict = (found: object) => ({ kind: 'gate', runId: 'r', callId: 's/r:1:1', name: 'pay', verdict: found })
+
+test('a call that hooks stand before waits for them, and runs with what they made of it', async () => {
+  const walk = start({ gated: true })
+  expect(walk.state).toBe('checking')
+  expect(walk.inputs('execute')).toEqual([])
+
+  await walk.resolve(
+    'check',
+    verdict({ kind: 'pass', needsApproval: false, adjusted: { original: {}, input: { amount: 1 }, inputHash: 'b'.repeat(64), by: [] } }),
+  )
+
+  expect(walk.inputs('execute')).toMatchObject([{ call: { input: { amount: 1 }, inputHash: 'b'.repeat(64) } }])
+})
+
+test('what a hook changed is what a person is asked about, and agrees to', async () => {
+  const walk = await start({ gated: true }).resolve(
+    'check',
+    verdict({ kind: 'pass', needsApproval: true, adjusted: { original: {}, input: { amount: 1 }, inputHash: 'b'.repeat(64), by: [] } }),
+  )
+  expect(walk.state).toBe('awaiting-input')
+  expect(walk.send(approve('approve')).state).toBe('awaiting-input')
+  expect(walk.send(approve('approve', 'b'.repeat(64))).state).toBe('running')
+})
+
+test('a hook that blocks, or cannot be asked, is a result with the reason', async () => {
+  const blocked = await start({ gated: true }).resolve('check', verdict({ kind: 'block', by: 'guard', reason: 'not on Sundays' }))
+  expect(blocked.heard().at(-1)).toMatchObject({
+    ...finished('denied', 'tool_blocked'),
+    result: { output: { error: { message: 'not on Sundays' } } },
+  })
+  const lost = await start({ gated: true }).reject('check', gone)
+  expect(lost.heard().at(-1)).toMatchObject(finished('denied', 'tool_blocked'))
+})
+
+test.each([
+  ['is denied', {}, 119_999, 1, 'denied', 'deny'],
+  ['runs where the agent says so', { timeoutMs: 1000, onTimeout: 'allow' as const }, 999, 1, 'running', 'approve'],
+])('a call that nobody decides about %s', (_, approval, before, then, state, decision) => {
+  const walk = start({ needsApproval: true, timeoutMs: 1_000_000 }, 'ask', { approval })
+  expect(walk.pass(before).state).toBe('awaiting-input')
+  expect(walk.pass(then).state).toBe(state)
+  expect(walk.heard()).toContainEqual({ type: 'decided', runId: 'r', callId: 's/r:1:1', decision, by: 'timeout' })
+})
+
+test('it waits for as long as the turn may take where the agent wants that, and a call in doubt always does', async () => {
+  expect(start({ needsApproval: true }, 'ask', { approval: { timeoutMs: 0 } }).pass(90_000_000).state).toBe('awaiting-input')
+  const doubtful = await start().reject('execute', doubt)
+  expect(doubtful.pass(90_000_000).state).toBe('awaiting-input')
+})
+
+test('where nobody has asked for the turn nobody can agree, unless somebody did so for the whole session', async () => {
+  expect(start({ needsApproval: true }, 'ask', { unattended: true }).state).toBe('denied')
+  expect(start({ needsApproval: true }, 'ask', { unattended: true, allowed: ['pay'] }).state).toBe('running')
+  const asked = await start({ gated: true }, 'ask', { unattended: true }).resolve('check', verdict({ kind: 'pass', needsApproval: true }))
+  expect(asked.state).toBe('denied')
 })
 
 test('every transition of the chart has been taken', () => {

@@ -1,0 +1,57 @@
+/** What a tool call knows, and the pure functions over it; the chart in tool.machine.ts says when they are used. */
+import { definedOf } from '../../contracts/defined.ts'
+import type { ErrorBody } from '../../contracts/errors.ts'
+import type { ToolOutcome } from '../../contracts/tool.ts'
+import type { Approval, ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+
+/** `attemptMax` is the tool's own, until a worker is lost. */
+export type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }
+
+/** Attempts in all, once a worker was lost: with the pauses between them half a minute for another one to come up. */
+export const attemptMaxOfLost = 8
+
+export type ToolEvent =
+  | {
+      type: 'approve'
+      callId: string
+      decision: 'approve' | 'deny'
+      inputHash: string
+      attempt: number
+      remember?: 'session' | undefined
+      by?: string | undefined
+      note?: string | undefined
+    }
+  | { type: 'cancel' }
+
+/** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
+export type ToolReport =
+  | { type: 'tool.waiting'; approval: Approval }
+  | { type: 'tool.decided'; callId: string }
+  /** `output` where a tool gave one: `result` only names it then. */
+  | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
+
+/** The attempt that a person is asked about. */
+export const asked = (context: Context): number => context.attempt + (isInDoubt(context) ? 1 : 0)
+
+export const decides = (context: Context, event: ToolEvent, decision: 'approve' | 'deny'): boolean =>
+  event.type === 'approve' && event.inputHash === context.call.inputHash && event.attempt === asked(context) && event.decision === decision
+export const isInDoubt = ({ error }: Context): boolean => error?.code === 'tool_in_doubt'
+
+/** ms that a person is waited for, unless the agent says otherwise. */
+const approvalTimeoutMs = 120_000
+export const longestPatienceMs = 86_400_000
+export const patienceMs = ({ approval }: Context): number => approval?.timeoutMs ?? approvalTimeoutMs
+/** What a crash has left open is not decided by silence: a no would say that it did not run, which nobody knows. */
+export const expires = (context: Context): boolean => !isInDoubt(context) && patienceMs(context) > 0
+
+export const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
+  `a person refused this call${by ? ` (${by})` : ''}${note ? `: ${note}` : ''}`
+
+/** What the model reads in place of a result. */
+export const failure = ({ error }: Context) => {
+  const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
+  return { error: { code, message, ...definedOf({ hint }) } }
+}
+
+/** A person has to agree, and has not done so for all calls of the tool. */
+export const mustAsk = ({ call, allowed }: Context): boolean => call.needsApproval && allowed?.includes(call.name) !== true
