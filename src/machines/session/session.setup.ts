@@ -13,7 +13,7 @@ import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../co
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
-import { configured, noted, startedOver, summarised, touched } from './record.rules.ts'
+import { configured, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
   drop,
@@ -172,6 +172,8 @@ export const sessionSetup = setup({
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
+      if (event.stale && !keepsJust(record, event.stale)) return
+      if (event.notice !== undefined) enqueue.emit({ type: 'notice', text: event.notice })
       const toggles = configured(record.toggles, event.toggles)
       enqueue.assign({ record: { ...record, toggles } })
       if (run) enqueue.sendTo('turn', turnSettings(toggles))
@@ -291,6 +293,7 @@ const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
   runId: run?.runId ?? '',
   ids: run?.ids ?? [],
   model: run?.profile.model ?? '',
+  ...definedOf({ modelSource: run?.profile.modelSource }),
 })
 
 /** What a turn that is running is told of the settings of its conversation. */
