@@ -152,7 +152,7 @@ test('[CH-24] heartbeat, message, session, channel, agent, default: the first th
     const { payload } = await event('chat', ({ runId, state }) => runId === id && state === 'final')
     const { payload: trace } = await request('trace.read', { id: 's' })
     const { chosen } = trace.entries.findLast(({ detail }: any) => detail?.data?.chosen).detail.data
-    return [payload.message.content.map(({ text }: any) => text).join(''), chosen.source]
+    return [payload.message?.content.map((one: any) => one.text).join(''), chosen.source]
   }
   await set(request, 'agents.defaults.model', 'test/default')
   await set(request, 'agents.defaults.heartbeat.model', 'test/heart')
@@ -188,7 +188,7 @@ test('[CH-24] a thread has the model that its parent was given', async () => {
   await request('chat.send', { sessionKey: 'agent:main:web:team:thread:7', message: 'who?', idempotencyKey: 't1' })
 
   const { payload } = await event('chat', ({ runId, state }) => runId === 't1' && state === 'final')
-  expect(payload.message.content).toMatchObject([{ text: 'I am parent' }])
+  expect(payload.message?.content).toMatchObject([{ text: 'I am parent' }])
 })
 
 test('[CH-29] a session that is patched uses the model from the next run on, no other one does, and null clears it', async () => {

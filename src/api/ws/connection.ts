@@ -191,6 +191,7 @@ export class Connection implements Watcher {
   #minded(frame: ClientFrame | undefined, { message }: ErrorBody): void {
     const { status, value } = this.#actor.getSnapshot()
     if (status !== 'active') return
+    if (!this.#isValid()) return
     if (value === 'handshaking') this.#actor.send({ type: 'refused', reason: message.slice(0, 100) })
     else if (frame === undefined && ++this.#badFrames >= this.#parts.limits.badFramesMax)
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
@@ -207,7 +208,7 @@ export class Connection implements Watcher {
       if (method === 'connect') return this.#connect(params)
       throw new RuntimeError('unauthorised', 'the first frame must be connect', { hint: 'send { type: "req", id, method: "connect", params }' })
     }
-    if (!this.#isValid()) throw new RuntimeError('unauthorised', 'the token is over', { hint: 'connect with another one' })
+    this.#allowed?.()
     if (this.#requests >= this.#parts.limits.requestsMax)
       throw new RuntimeError('rate_limited', `${this.#requests} requests of this connection are not answered yet`, {
         retryable: true,
