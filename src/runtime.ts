@@ -10,9 +10,10 @@ import { roles } from './contracts/placement.ts'
 import { agentInKey, canonicalKey } from './contracts/session-key.rules.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
+import { credentialFile } from './credential-file.ts'
 import { checkShortForms, defaultChat } from './default-chat.ts'
 import { configKind, providerKind, registerConfig, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
-import { createModels } from './models/index.ts'
+import { createModels, readCredentialStore } from './models/index.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
@@ -86,6 +87,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     env,
     folder: workspace,
     ...definedOf({ custom: options.models, credentials: options.credentials, order: options.credentialOrder }),
+    store: readCredentialStore(credentialFile(options, env)),
   })
   const own =
     typeof options.transport === 'object'

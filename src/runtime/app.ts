@@ -22,6 +22,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
       Array.isArray(value) && value.every((one) => credentialSources.includes(one as CredentialSource)) && new Set(value).size === value.length,
     `a list of ${credentialSources.join(', ')}, each once`,
   ],
+  credentialStore: [isText, 'the path of a file'],
   extensions: [
     (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isText(one.name)),
     'a list of extensions, such as chat({ … }) of statecast/chat',

@@ -21,6 +21,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   config?: Configuration
   /** Where credentials are looked for, in this order; default: `config` (the option `credentials`), `environment`, `store`. */
   credentialOrder?: readonly CredentialSource[]
+  /** A JSON file with credentials by provider that only its owner may read. Default: `STATECAST_CREDENTIALS`, else `credentials.json` in the data folder. */
+  credentialStore?: string
   /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
   extensions?: readonly Extension[]
   /** Short for `extensions: [chat({ channels })]`: where messages come from and answers go to, besides our own `web` and `stdio`. */

@@ -97,7 +97,10 @@ test('[INV-19] a socket and a stream hear nothing of a foreign session, as of on
   const stream = await eventsOf(gateway.url, foreign, { authorization: `Bearer ${token}` })
   const ours = await eventsOf(gateway.url, mine, { authorization: `Bearer ${token}` })
 
-  expect(await socket.request('chat.subscribe', { sessionKey: foreign })).toMatchObject({ ok: true, payload: { sessionKey: foreign, run: null, tools: [] } })
+  expect(await socket.request('chat.subscribe', { sessionKey: foreign })).toMatchObject({
+    ok: true,
+    payload: { sessionKey: foreign, run: null, tools: [] },
+  })
   expect(await socket.request('chat.subscribe', { sessionKey: 'agent:main:web:none' })).toMatchObject({ ok: true, payload: { run: null, tools: [] } })
   await socket.request('chat.subscribe', { sessionKey: mine })
   await (await runtime.session(foreign).send('a secret')).result()
@@ -117,11 +120,15 @@ test('[INV-19] a socket and a stream hear nothing of a foreign session, as of on
 
 test('[INV-19] the doors of other protocols know the token too', async () => {
   const { call, auth, rpc } = await aNode()
-  const post = (path: string, body: object, headers: Record<string, string> = {}) => call('POST', path, { headers: { ...auth.headers, ...headers }, body: JSON.stringify(body) })
+  const post = (path: string, body: object, headers: Record<string, string> = {}) =>
+    call('POST', path, { headers: { ...auth.headers, ...headers }, body: JSON.stringify(body) })
   const chat = { model: 'main', messages: [{ role: 'user', content: 'hello' }] }
   const page = (id: string) => ({ id, trigger: 'submit-message', messages: [{ id: 'u1', role: 'user', parts: [{ type: 'text', text: 'hello' }] }] })
 
-  const [known, none] = [await post('/v1/chat/completions', chat, { 'x-statecast-session': foreign }), await post('/v1/chat/completions', chat, { 'x-statecast-session': 'agent:main:sms:none' })]
+  const [known, none] = [
+    await post('/v1/chat/completions', chat, { 'x-statecast-session': foreign }),
+    await post('/v1/chat/completions', chat, { 'x-statecast-session': 'agent:main:sms:none' }),
+  ]
   expect([known.status, blind(known.text, foreign)]).toEqual([404, blind(none.text, 'agent:main:sms:none')])
   expect((await post('/v1/chat/completions', chat, { 'x-statecast-session': mine })).status).toBe(200)
   const alone = await post('/v1/responses', { model: 'main', input: 'hello' })
@@ -129,8 +136,16 @@ test('[INV-19] the doors of other protocols know the token too', async () => {
   expect((await post('/v1/responses', { model: 'main', input: 'and?', previous_response_id: alone.json.id })).status).toBe(200)
   const theirs = await rpc('chat.send', { sessionKey: foreign, message: 'x', idempotencyKey: 'm9' })
   const id = (key: string) => `resp_${Buffer.from(JSON.stringify([key, theirs.json.id])).toString('base64url')}`
-  expect((await post('/v1/responses', { model: 'main', input: 'and?', previous_response_id: id(foreign) })).json.error.message.replace(id(foreign).slice(0, 80), '')).toBe(
-    (await post('/v1/responses', { model: 'main', input: 'and?', previous_response_id: id('v1:none') })).json.error.message.replace(id('v1:none').slice(0, 80), ''),
+  expect(
+    (await post('/v1/responses', { model: 'main', input: 'and?', previous_response_id: id(foreign) })).json.error.message.replace(
+      id(foreign).slice(0, 80),
+      '',
+    ),
+  ).toBe(
+    (await post('/v1/responses', { model: 'main', input: 'and?', previous_response_id: id('v1:none') })).json.error.message.replace(
+      id('v1:none').slice(0, 80),
+      '',
+    ),
   )
   expect((await post('/api/chat', page(foreign))).status).toBe(404)
   expect((await post('/api/chat', page('agent:main:web:page'))).status).toBe(200)
@@ -142,7 +157,9 @@ test('[INV-19] a token is kept as a hash, shown once, and over when it is revoke
   const { rpc, call, gateway, created, token, auth } = await aNode()
   const socket = await aSocket(gateway.url, { auth: { token } })
   expect(JSON.stringify([(await rpc('tokens.list')).json, (await rpc('trace.read', { kind: 'config', id: 'tokens' })).json])).not.toContain(token)
-  expect((await rpc('tokens.list')).json.tokens).toMatchObject([{ id: created.id, name: 'page', scopes: ['read', 'write'], sessions: ['agent:main:web:*'] }])
+  expect((await rpc('tokens.list')).json.tokens).toMatchObject([
+    { id: created.id, name: 'page', scopes: ['read', 'write'], sessions: ['agent:main:web:*'] },
+  ])
 
   await rpc('tokens.revoke', { id: 'page' })
 
