@@ -6,6 +6,8 @@
  * | `agent:<id>:main`, `agent:<id>:web:main`, `agent:<id>:web:default` | the main conversation of the agent     |
  * | `<id>:web:main`, where an agent has that id                     | the same as with `agent:` before it       |
  * | `main`                                                          | the main conversation of the first agent  |
+ *
+ * Where no agent is called `main`, that id stands for the first one.
  */
 import type { SessionScope } from './configuration.ts'
 import { RuntimeError } from './errors.ts'
@@ -16,6 +18,8 @@ const main = 'main'
 
 /** @property agents names of those that there are, the default one first */
 type Known = { agents: readonly string[] }
+
+const standsForFirst = (id: string, { agents }: Known): boolean => id === main && !agents.some((name) => name.toLowerCase() === main)
 
 const refused = (key: string, why: string): RuntimeError =>
   new RuntimeError('bad_request', `'${key.slice(0, 80)}' ${why}`, {
@@ -33,7 +37,7 @@ const partsOf = (key: string, { agents }: Known): { agent: string; rest: string[
     return { agent: id.toLowerCase(), rest }
   }
   const [id = '', channel = '', session = '', ...more] = parts
-  const isShort = more.length === 0 && session !== '' && agentId.test(channel) && agents.some((name) => name.toLowerCase() === id)
+  const isShort = more.length === 0 && session !== '' && agentId.test(channel) && (agents.some((name) => name.toLowerCase() === id) || id === main)
   return isShort ? { agent: id, rest: [channel, session] } : undefined
 }
 
@@ -45,13 +49,14 @@ export const canonicalKey = (key: string, known: Known): string => {
   const [channel, session] = rest
   const isMain = (rest.length === 1 && channel === main) || (rest.length === 2 && channel === 'web' && (session === main || session === 'default'))
   if (!isMain) return `agent:${agent}:${rest.join(':')}`
-  return known.agents[0]?.toLowerCase() === agent ? main : `agent:${agent}:${main}`
+  return known.agents[0]?.toLowerCase() === agent || standsForFirst(agent, known) ? main : `agent:${agent}:${main}`
 }
 
 /** The name of the agent that a key names; undefined for a key that names none. */
 export const agentInKey = (key: string, known: Known): string | undefined => {
   const id = key.startsWith('agent:') ? partsOf(key, known)?.agent : undefined
-  return id === undefined ? undefined : (known.agents.find((name) => name.toLowerCase() === id) ?? id)
+  if (id === undefined) return undefined
+  return standsForFirst(id, known) ? known.agents[0] : (known.agents.find((name) => name.toLowerCase() === id) ?? id)
 }
 
 /** The session that this one is a thread of, as its key says. */

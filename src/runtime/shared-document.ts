@@ -1,8 +1,9 @@
 /** A document that all nodes share, kept by one actor: the newest version is at hand, and is written only by who has read it. */
+import { recover } from '../actors/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
-import { type ConfigContext, configKind } from '../machines/index.ts'
+import { type ConfigContext, configKind, registerConfig } from '../machines/index.ts'
 import { hashOf } from '../tools/index.ts'
 import type { SharedParts } from './parts.ts'
 
@@ -12,6 +13,7 @@ type DocumentParts = Pick<SharedParts, 'directory' | 'outputs' | 'transport' | '
 const staleMs = 5_000
 
 export const emptyHash = hashOf({})
+const registration = registerConfig(emptyHash)
 
 export class SharedDocument<Value extends Record<string, unknown>> {
   readonly #id: string
@@ -51,14 +53,15 @@ export class SharedDocument<Value extends Record<string, unknown>> {
   }
 
   async #read(): Promise<void> {
-    const { transport, directory, environment } = this.#parts
+    const { transport, environment } = this.#parts
     this.#lookedAt = environment.clock.now()
     const address = { kind: configKind, id: this.#id }
     const head = await transport.journal.head(address)
     if (head === undefined || head.seq === this.#known.seq) return
-    const { snapshot, seq } = await directory.read(address)
-    const context = snapshot?.context as ConfigContext | undefined
-    if (context) this.#known = { value: this.#parse(context.value), hash: context.hash, seq }
+    // Out of its journal: a node that starts may find nobody yet who has the actor.
+    const { replica } = await recover(transport.journal, address, registration)
+    const context = replica?.actor.getSnapshot().context as ConfigContext | undefined
+    if (context) this.#known = { value: this.#parse(context.value), hash: context.hash, seq: head.seq }
   }
 
   /** Hears of what others write, until it is stopped. */
