@@ -16,9 +16,19 @@ const refusedKey = (key: string, why: string): RuntimeError =>
 
 /** The steps of a key; names that have a dot in them stand in brackets. @throws RuntimeError bad_request */
 export const stepsOf = (key: string): string[] => {
-  const steps = [...key.matchAll(/(?:^|\.)([^.[\]]+)|\[([^\]]+)\]/g)].map(([, plain, bracketed]) => plain ?? bracketed ?? '')
-  const spelled = key.replaceAll(/(?:^|\.)[^.[\]]+|\[[^\]]+\]/g, '')
-  if (steps.length === 0 || spelled !== '' || steps.length > 8) throw refusedKey(key, 'is not a key')
+  const steps: string[] = []
+  for (let at = 0; at < key.length; ) {
+    const bracketed = key[at] === '['
+    // A dot stands between two names, and nowhere else.
+    if (!bracketed && steps.length > 0 && key[at++] !== '.') throw refusedKey(key, 'is not a key')
+    const begin = bracketed ? at + 1 : at
+    let end = begin
+    while (end < key.length && !(bracketed ? ']' : '.[]').includes(key[end] as string)) end++
+    if (end === begin || (bracketed && end === key.length) || key[end] === (bracketed ? '' : ']')) throw refusedKey(key, 'is not a key')
+    steps.push(key.slice(begin, end))
+    at = bracketed ? end + 1 : end
+  }
+  if (steps.length === 0 || steps.length > 8) throw refusedKey(key, 'is not a key')
   if (steps.some((step) => forbidden.has(step))) throw refusedKey(key, 'is a name that no key may have')
   return steps
 }
@@ -89,7 +99,7 @@ const keyOf = (steps: readonly string[]): string =>
     '',
   )
 
-export type ConfigurationSource = 'config' | 'app' | 'default'
+type ConfigurationSource = 'config' | 'app' | 'default'
 
 /** By key, who says what holds. */
 export const sourcesOf = (app: Configuration, stored: Configuration): Record<string, ConfigurationSource> =>

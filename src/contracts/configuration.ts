@@ -92,7 +92,6 @@ export const configurationDefaults = {
   gateway: { bufferedBytesMax: 1.5 * 1024 * 1024, dropIfSlow: { delta: true, tick: true, health: true, state: true } },
 } as const satisfies Configuration
 
-type Settled<Part> = Part & {}
 /** With its defaults: what is there is always there. */
 export type FullConfiguration = Configuration & {
   session: { scope: SessionScope; historyMax: number }
@@ -102,5 +101,3 @@ export type FullConfiguration = Configuration & {
 
 /** The configuration as it holds now. `hash` is that of what is stored, not of what it stands on. */
 export type ConfigurationView = { value: FullConfiguration; hash: string }
-
-export type AgentConfiguration = Settled<z.infer<typeof AgentConfig>>

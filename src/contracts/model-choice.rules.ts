@@ -13,7 +13,7 @@ const providerAliases: Readonly<Record<string, string>> = {
   'z.ai': 'zai',
 }
 
-export type ModelNames = {
+type ModelNames = {
   /** References that there are: one of them is meant by nothing but itself. */
   known: readonly string[]
   aliases: Readonly<Record<string, string>>

@@ -33,7 +33,7 @@ const Pruning = z.strictObject({
 export type MemoryFlush = z.infer<typeof MemoryFlush>
 
 /** Who said which model answers: the first of these that names one. */
-export const modelSources = ['heartbeat', 'message', 'session', 'parent', 'channel', 'agent', 'default'] as const
+const modelSources = ['heartbeat', 'message', 'session', 'parent', 'channel', 'agent', 'default'] as const
 export type ModelSource = (typeof modelSources)[number]
 
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */

@@ -62,7 +62,7 @@ export const agentInKey = (key: string, known: Known): string | undefined => {
 /** The session that this one is a thread of, as its key says. */
 export const parentInKey = (key: string): string | undefined => /^(agent:.+):(?:thread|topic):[^:]+$/.exec(key)?.[1]
 
-export type KeyWish = {
+type KeyWish = {
   agent: string
   scope?: SessionScope
   /** By a name of our own, who somebody is on channels: `telegram:123`. */

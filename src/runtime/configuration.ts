@@ -5,7 +5,7 @@ import { Configuration, type ConfigurationView } from '../contracts/configuratio
 import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { nearest } from '../tools/index.ts'
-import { emptyHash, SharedDocument } from './shared-document.ts'
+import { type DocumentParts, emptyHash, SharedDocument } from './shared-document.ts'
 
 const hint = 'see docs/reference/configuration.md for the keys and what they take'
 
@@ -30,7 +30,7 @@ export class ConfigurationStore {
   readonly #document: SharedDocument<Configuration>
   #made: { of: unknown; view: ConfigurationView }
 
-  constructor(parts: ConstructorParameters<typeof SharedDocument>[0], app: Configuration) {
+  constructor(parts: DocumentParts, app: Configuration) {
     this.app = app
     this.#document = new SharedDocument(parts, 'main', (value) => checkConfiguration(value))
     this.#made = { of: undefined, view: { value: effective(app, {}), hash: emptyHash } }

@@ -5,14 +5,11 @@ import type { AgentTable } from '../contracts/agent.ts'
 import { errorBody } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { ConfigurationStore, checkConfiguration } from './configuration.ts'
-import type { SharedParts } from './parts.ts'
-import { SharedDocument } from './shared-document.ts'
+import { type DocumentParts, SharedDocument } from './shared-document.ts'
 import { StaleOverrides } from './stale-overrides.ts'
 
 const Tokens = z.strictObject({ tokens: z.array(TokenEntry).max(1000).optional() })
 export type TokenDocument = SharedDocument<z.infer<typeof Tokens>>
-
-type DocumentParts = Pick<SharedParts, 'directory' | 'outputs' | 'transport' | 'environment'>
 
 /** @param given the configuration of the app @throws RuntimeError bad_request naming the key */
 export const openDocuments = (parts: DocumentParts, given: unknown = {}, agents?: AgentTable) => {

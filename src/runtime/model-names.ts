@@ -24,7 +24,7 @@ export const aliasesOf = ({ agent, config }: Pick<By, 'agent' | 'config'>): Reco
 })
 
 /** @returns its reference, with a warning where a provider had to be guessed */
-export const namedModel = (words: string, { agent, models, config }: By): { ref: string; warning?: string } =>
+const namedModel = (words: string, { agent, models, config }: By): { ref: string; warning?: string } =>
   modelNamed(words, {
     known: models.list().map(({ ref }) => ref),
     aliases: aliasesOf({ agent, config }),

@@ -1,13 +1,15 @@
 /** A document that all nodes share, kept by one actor: the newest version is at hand, and is written only by who has read it. */
-import { recover } from '../actors/index.ts'
+import { type Directory, recover } from '../actors/index.ts'
 import { definedOf } from '../contracts/defined.ts'
+import type { Environment } from '../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import { formatAddress } from '../contracts/subjects.ts'
+import type { Transport } from '../contracts/transport.ts'
 import { type ConfigContext, configKind, registerConfig } from '../machines/index.ts'
 import { hashOf } from '../tools/index.ts'
-import type { SharedParts } from './parts.ts'
+import type { EventHub } from './event-hub.ts'
 
-type DocumentParts = Pick<SharedParts, 'directory' | 'outputs' | 'transport' | 'environment'>
+export type DocumentParts = { directory: Directory; outputs: EventHub; transport: Transport; environment: Environment }
 
 /** ms after which one that other nodes may have written is looked at again: what they say may get lost on its way here. */
 const staleMs = 5_000
