@@ -247,7 +247,7 @@ export const examples: Record<CommandName, Example> = {
       value: 100,
       baseHash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
     },
-    answer: { hash: '14f1ddf1a4bd7f4d33d6ee3dc6c0e42a3b7a4b1f4b7a5f4b3e0a6a0d9a1d8b5f', key: 'session.historyMax', value: 100 },
+    answer: { hash: 'd6d386d42cda154c9b559e71cbf73b8b9f1b2d21f5b96ad9f9e964bd554ad775', key: 'session.historyMax', value: 100 },
     about:
       'Or `{ raw, baseHash }` for all of it. Refused with `conflict` where `baseHash` is missing, or not that of what is stored now: reload and retry.',
     errors: ['bad_request', 'conflict'],
@@ -255,8 +255,8 @@ export const examples: Record<CommandName, Example> = {
   'tokens.create': {
     input: { name: 'page', scopes: ['write'], sessions: ['agent:main:web:*'], expiresInMs: 2_592_000_000 },
     answer: {
-      token: 'sct_5f0c2a9be417_9m3wF0yqkY1c7o2bVnqTzE4h8sJxLr6uPdGiCaKfWtA',
-      id: '5f0c2a9be417',
+      token: 'sct_…',
+      id: '…',
       name: 'page',
       scopes: ['read', 'write'],
       createdAt: 1795240143999,
@@ -271,7 +271,7 @@ export const examples: Record<CommandName, Example> = {
     answer: {
       tokens: [
         {
-          id: '5f0c2a9be417',
+          id: '…',
           name: 'page',
           scopes: ['read', 'write'],
           createdAt: 1795240143999,
@@ -283,7 +283,7 @@ export const examples: Record<CommandName, Example> = {
   },
   'tokens.revoke': {
     input: { id: 'page' },
-    answer: { revoked: '5f0c2a9be417', name: 'page' },
+    answer: { revoked: '…', name: 'page' },
     about: 'From now on, on all nodes. Its sockets are closed.',
     errors: ['not_found'],
   },

@@ -123,7 +123,11 @@ test('hints that are put together name commands that exist', () => {
 const foreign = new Set(['--import', '--omit', '--tag', '--watch', '--ignore-scripts', '--user', '--experimental-transform-types'])
 
 test('an option that a text of the source names is one of ours', () => {
-  const ours = new Set(['--help', '--version', ...[program, ...program.commands].flatMap(flagsOf)])
+  const ours = new Set([
+    '--help',
+    '--version',
+    ...[program, ...program.commands, ...program.commands.flatMap((one) => one.commands)].flatMap(flagsOf),
+  ])
   const strings = sources.flatMap((path) =>
     [...withoutComments(textOf(path)).matchAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g)].flatMap(([text]) =>
       [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => `${path}: ${option}`),
