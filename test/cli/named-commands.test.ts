@@ -74,7 +74,9 @@ const problem = ({ words }: Named): string | undefined => {
   if (name === undefined || prose.has(name) || /[^a-z]/.test(name)) return undefined
   const command = commandNamed(name)
   if (command === undefined) return `there is no command '${name}'`
-  const known = [...globals, ...flagsOf(command), '--help', '-h', '--', '-']
+  // `token create` has options of its own.
+  const inner = command.commands.find((one) => one.name() === words[at + 1])
+  const known = [...globals, ...flagsOf(command), ...(inner ? flagsOf(inner) : []), '--help', '-h', '--', '-']
   const unknown = words.slice(at + 1).find((word) => /^--?[a-z]/.test(word) && !known.includes(word.split('=')[0] ?? ''))
   return unknown === undefined ? undefined : `'${name}' has no option ${unknown}`
 }
