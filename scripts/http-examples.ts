@@ -153,6 +153,19 @@ export const examples: Record<CommandName, Example> = {
     about: 'What a user changes by `/verbose on` and the like; null takes a wish back.',
     errors: ['not_found', 'bad_request'],
   },
+  'sessions.resolve': {
+    input: { origin: { channel: 'sms', to: '+49123', sender: '+49123' } },
+    answer: { sessionKey: 'main', agent: 'main' },
+    about:
+      'Keys have one spelling: `main:web:default`, `agent:main:main` and `main` are one conversation of the agent `main`. Whose a message of a channel is, `session.scope` says.',
+    errors: ['bad_request', 'not_found'],
+  },
+  'sessions.patch': {
+    input: { sessionKey: 'main', model: 'scripted/offline', thinking: null },
+    answer: { seq: 16, model: 'scripted/offline' },
+    about: 'From the next run on, in this session only; null clears. A model without a provider is looked for at the default one, with `warnings`.',
+    errors: ['not_found', 'bad_request', 'forbidden', 'provider_unknown_model', 'provider_auth'],
+  },
   'sessions.clear': {
     input: { sessionKeys: ['main'] },
     answer: { followups: 0, dropped: 0, lane: 0 },
@@ -232,8 +245,61 @@ export const examples: Record<CommandName, Example> = {
   },
   'models.list': {
     input: {},
-    answer: { default: 'scripted/offline', models: [{ ref: 'scripted/offline', available: true }] },
-    about: 'One that cannot be used says `why`.',
+    answer: { default: 'scripted/offline', models: [{ ref: 'scripted/offline', available: true }], aliases: {} },
+    about: 'One that cannot be used says `why`. Where only some may be chosen, each says whether it is `allowed`.',
+  },
+  'config.get': {
+    input: { key: 'session.historyMax' },
+    answer: { key: 'session.historyMax', value: 200, source: 'default', hash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a' },
+    about:
+      'Without a `key`: `{ config, hash, sources }`, and with `schema: true` the JSON Schema too. `source` is `config` (set here), `app` or `default`. See [configuration](configuration.md).',
+    errors: ['bad_request'],
+  },
+  'config.set': {
+    input: {
+      key: 'session.historyMax',
+      value: 100,
+      baseHash: '44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a',
+    },
+    answer: { hash: 'd6d386d42cda154c9b559e71cbf73b8b9f1b2d21f5b96ad9f9e964bd554ad775', key: 'session.historyMax', value: 100 },
+    about:
+      'Or `{ raw, baseHash }` for all of it. Refused with `conflict` where `baseHash` is missing, or not that of what is stored now: reload and retry.',
+    errors: ['bad_request', 'conflict'],
+  },
+  'tokens.create': {
+    input: { name: 'page', scopes: ['write'], sessions: ['agent:main:web:*'], expiresInMs: 2_592_000_000 },
+    answer: {
+      token: 'sct_…',
+      id: '…',
+      name: 'page',
+      scopes: ['read', 'write'],
+      createdAt: 1795240143999,
+      sessions: ['agent:main:web:*'],
+      expiresAt: 1797832143999,
+    },
+    about: 'The token is shown this once: only its hash is kept.',
+    errors: ['conflict', 'bad_request'],
+  },
+  'tokens.list': {
+    input: {},
+    answer: {
+      tokens: [
+        {
+          id: '…',
+          name: 'page',
+          scopes: ['read', 'write'],
+          createdAt: 1795240143999,
+          sessions: ['agent:main:web:*'],
+          expiresAt: 1797832143999,
+        },
+      ],
+    },
+  },
+  'tokens.revoke': {
+    input: { id: 'page' },
+    answer: { revoked: '…', name: 'page' },
+    about: 'From now on, on all nodes. Its sockets are closed.',
+    errors: ['not_found'],
   },
   'tools.list': {
     input: {},

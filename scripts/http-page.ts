@@ -46,6 +46,9 @@ machine. A token that could be guessed, with fewer than 16 characters, fewer tha
 A missing or wrong token is refused with 401 \`unauthorised\`. A \`Host\` that is not this node, or an \`Origin\` that is not the host of the request, is refused
 with 403 \`forbidden\`: pages of other sites get nowhere.
 
+Tokens for others are made with \`statecast token create\`, for some [scopes and sessions](../guides/tokens.md). They open \`/ws\`, \`/rpc\`, the event streams, \`/v1\` and \`/api/chat\`;
+a session that a token does not reach is to it as one that is not there.
+
 How much a client may take up is bounded (\`src/api/http/limits.ts\`):
 
 | what | bound | beyond it |

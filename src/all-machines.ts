@@ -15,6 +15,7 @@ import { socketMachine } from './client/socket/socket.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
 import { peerMachine } from './cluster/peer.machine.ts'
+import { configMachine } from './machines/config/config.machine.ts'
 import { loopMachine } from './machines/loop/loop.machine.ts'
 import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
@@ -41,5 +42,6 @@ export const machines: Record<string, AnyStateMachine> = {
   follow: followMachine,
   answer: answerMachine,
   provider: providerMachine,
+  config: configMachine,
   socket: socketMachine,
 }

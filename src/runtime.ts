@@ -1,15 +1,19 @@
 import { Host, localDirectory, replay, traceEntries } from './actors/index.ts'
-import { checkAgentProtocol, execute, listen, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
+import { accessOf, checkAgentProtocol, execute, listen, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, openCluster } from './cluster/index.ts'
+import type { Access } from './contracts/access.ts'
 import { definedOf } from './contracts/defined.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
+import { agentInKey, canonicalKey } from './contracts/session-key.rules.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
-import { providerKind, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
-import { createModels } from './models/index.ts'
+import { credentialFile } from './credential-file.ts'
+import { checkShortForms, defaultChat } from './default-chat.ts'
+import { configKind, providerKind, registerConfig, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
+import { createModels, readCredentialStore } from './models/index.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
@@ -24,6 +28,7 @@ import {
   defineApp,
   determinismCheck,
   EventHub,
+  emptyHash,
   failPointsFrom,
   hitAll,
   hooksOf,
@@ -31,6 +36,7 @@ import {
   keepRetention,
   localServices,
   logWith,
+  openDocuments,
   othersOn,
   publishOutputs,
   readCommits,
@@ -87,9 +93,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     environment,
     env,
     folder: workspace,
-    ...definedOf({ custom: options.models, credentials: options.credentials }),
+    ...definedOf({ custom: options.models, credentials: options.credentials, order: options.credentialOrder }),
+    store: readCredentialStore(credentialFile(options, env)),
   })
-  const own = typeof options.transport === 'object' ? undefined : (options.transport ?? env.STATECAST_URL ?? 'embedded:./.statecast')
+  const own =
+    typeof options.transport === 'object'
+      ? undefined
+      : (options.transport ?? options.config?.session?.store ?? env.STATECAST_URL ?? 'embedded:./.statecast')
   const transport =
     own === undefined
       ? (options.transport as Transport)
@@ -113,7 +123,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     }
     const present = (): Host => begun.host as Host
     const directory = cluster?.directory(present) ?? localDirectory(present)
+    const documents = openDocuments({ directory, outputs, transport, environment }, options.config, agents)
+    const { config, tokens, overrides } = documents
     const shared: SharedParts = {
+      config,
+      tokens,
+      overrides,
       environment,
       transport,
       subjects: names,
@@ -134,6 +149,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const registrations = [
       options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation,
       registerProvider(),
+      registerConfig(emptyHash),
       ...registerBrought(extensions, extensionParts),
       ...machines,
     ]
@@ -152,9 +168,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     })
     begun.host = host
     const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
-    const session = (key: string, which: { agent?: string | undefined } = {}) =>
-      new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
+    const known = { agents: [...agents.keys()] }
+    const session = (key: string, which: { agent?: string | undefined } = {}) => {
+      if (which.agent !== undefined) agentOf(which.agent)
+      const own = canonicalKey(key, known)
+      return new Session(parts, own, () => agentOf(which.agent ?? agentInKey(own, known) ?? (known.agents[0] as string)).agent)
+    }
     if (resumes) await host.start()
+    await documents.start(resumes)
     const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
     const consumeSoon = (partition: number) => consumeWhen(ready.promise, () => consume(partition), log)
@@ -171,6 +192,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        documents.stop()
         await running.stop()
         diagnostics.stop()
         door?.stop()
@@ -214,7 +236,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       session,
       actor: (kind, id, input) => new Actor(parts, kind, id, input),
       publish: (subject, data, id) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
-      command: async <Result>(name: string, input: unknown = {}) => (await execute(whole, name, input)) as Result,
+      command: async <Result>(name: string, input: unknown = {}, access?: Access) => (await execute(whole, name, input, access)) as Result,
+      keyOf: (key) => canonicalKey(key, known),
+      accessOf: (hash) => accessOf(tokens, hash, environment.clock.now()),
+      get config() {
+        return config.view
+      },
       events: (address, after) => listen(parts, address, after === undefined ? undefined : parsePlace(after)),
       async *trace(address, from = 1) {
         for await (const commit of readCommits(parts, address, from)) yield* traceEntries(commit)
@@ -274,18 +301,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 }
 
 /** Kinds of actors that nobody else brings. */
-const ownKinds = ['session', providerKind]
+const ownKinds = ['session', providerKind, configKind]
 
 /** ms for the answers of commands that wait for a turn, when there will be none any more. */
 const answersMs = 1_000
-
-/** Loaded only where it is wanted: an app that names its extensions does not pay for it. @throws RuntimeError bad_request, conflict */
-const defaultChat = async ({ channels, sendPolicy }: RuntimeOptions) =>
-  (await import('./chat/index.ts')).chat({ ...(channels && { channels }), ...(sendPolicy && { sendPolicy }) })
-
-/** What chat takes belongs to it where extensions are named. @throws RuntimeError bad_request */
-const checkShortForms = ({ extensions, channels, sendPolicy }: RuntimeOptions): void => {
-  const [field] = [channels && 'channels', sendPolicy && 'sendPolicy'].filter((name) => name !== undefined)
-  if (extensions && field !== undefined)
-    throw new RuntimeError('bad_request', `'${field}' stands beside 'extensions'`, { field, hint: `write extensions: [chat({ ${field} })]` })
-}

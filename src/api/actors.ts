@@ -1,6 +1,7 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
 
 import { halfImportedError, recover, saidAfter } from '../actors/index.ts'
+import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath } from '../contracts/journal.ts'
@@ -44,16 +45,32 @@ export const peek = async ({ host, transport }: JournalParts, address: Address) 
   return { replica, status: snapshot?.status ?? null, quarantine: ledger.quarantine, approvals: ledger.quarantine ? [] : approvals }
 }
 
+/** A page of heads, in address order. A token of some sessions sees those, and no other actors. */
+export const reachableHeads = async (
+  { transport }: JournalParts,
+  { kind, after, limit }: { kind?: string | undefined; after?: Address | undefined; limit: number },
+  access: Access | undefined,
+): Promise<Head[]> => {
+  if (access?.sessions === undefined) return transport.journal.list({ limit, kind, after })
+  if (kind !== undefined && kind !== 'session') return []
+  const found: Head[] = []
+  let last = after
+  while (found.length < limit) {
+    const page = await transport.journal.list({ kind: 'session', limit: 1000, after: last })
+    found.push(...page.filter(({ address }) => reaches(access, address.id)))
+    last = page.at(-1)?.address
+    if (page.length < 1000) break
+  }
+  return found.slice(0, limit)
+}
+
 /** In address order. One that cannot be read is a row with its error: it must not hide the others. */
 export const listActors = async (
   parts: JournalParts,
   { kind, after, limit = 100 }: { kind?: string | undefined; after?: string | undefined; limit?: number | undefined },
+  access?: Access,
 ): Promise<ActorPage> => {
-  const heads = await parts.transport.journal.list({
-    limit,
-    kind,
-    after: after === undefined ? undefined : parseAddress(after),
-  })
+  const heads = await reachableHeads(parts, { limit, kind, after: after === undefined ? undefined : parseAddress(after) }, access)
   const actors: ActorRow[] = []
   for (const head of heads) actors.push(await actorRow(parts, head))
   const last = heads.at(-1)
@@ -101,10 +118,11 @@ export const approvalsOf = async (parts: JournalParts, sessionKey: string): Prom
 }
 
 /** Those of all sessions, the oldest first, and the sessions with unfinished work that cannot be read. */
-export const allApprovals = async (parts: JournalParts): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
+export const allApprovals = async (parts: JournalParts, access?: Access): Promise<{ approvals: WaitingApproval[]; unreadable: string[] }> => {
   const approvals: WaitingApproval[] = []
   const unreadable: string[] = []
   for await (const head of allHeads(parts.transport.journal, 'session')) {
+    if (!reaches(access, head.address.id)) continue
     const waiting = await waitingOrUnreadable(parts, head)
     if (waiting === undefined) unreadable.push(head.address.id)
     else if (waiting > 0) approvals.push(...(await approvalsOf(parts, head.address.id)))

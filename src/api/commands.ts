@@ -2,30 +2,34 @@
 
 import { randomUUID } from 'node:crypto'
 import { halfImportedError } from '../actors/index.ts'
+import type { Access } from '../contracts/access.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { isDamage } from '../contracts/lost-end.ts'
-import { parseInput } from '../contracts/parse.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
+import { beginsHint, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readOutput } from './chat-output.ts'
+import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
 import { lastRoute } from './deliver.ts'
 import { readEvents } from './events-read.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
+import { requireScope, scopeOf } from './scopes.ts'
+import { chooseModel, listModels, patchSession, resolveSession } from './session-settings.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 import { giveResults } from './tool-results.ts'
 
-type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
+type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>, access?: Access) => unknown }
 
 /** Asking after a session must not bring one into being. @throws RuntimeError not_found, conflict while it is being imported */
 const existing = async (parts: RuntimeParts, key: string): Promise<Session> => {
@@ -33,8 +37,6 @@ const existing = async (parts: RuntimeParts, key: string): Promise<Session> => {
   whole(session.address, await headOf(parts, session.address, noSession(key)))
   return session
 }
-
-const noSession = (key: string): string => `there is no session '${key.slice(0, 80)}'`
 
 const existingActor = async (parts: RuntimeParts, address: Address): Promise<void> =>
   whole(address, await headOf(parts, address, `there is no ${formatAddress(address)}`))
@@ -46,7 +48,7 @@ const whole = (address: Address, { wakeAt }: Head): void => {
 const headOf = async (parts: RuntimeParts, address: Address, message: string): Promise<Head> => {
   const head = await parts.transport.journal.head(address)
   if (head) return head
-  throw new RuntimeError('not_found', message, { hint: `it begins with its first message; ${whereToLook(parts, address.kind)}` })
+  throw new RuntimeError('not_found', message, { hint: beginsHint(whereToLook(parts, address.kind)) })
 }
 
 const handlers: Handlers = {
@@ -54,19 +56,20 @@ const handlers: Handlers = {
     const session = parts.runtime.session(sessionKey, { agent })
     const text = cleanMessage(message)
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
-    if (model !== undefined) await parts.models.get(model)
+    const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
+    const warnings = named?.warning === undefined ? {} : { warnings: [named.warning] }
     const id = idempotencyKey ?? `m-${randomUUID()}`
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
       text,
       id,
-      ...definedOf({ model, ...more }),
+      ...definedOf({ model: named?.ref, ...more }),
       ...(deliver && definedOf({ origin: await lastRoute(session) })),
     })
     if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
-    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
+    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warnings }
   },
   'tools.result': async (parts, input) => {
     await existing(parts, input.sessionKey)
@@ -75,13 +78,13 @@ const handlers: Handlers = {
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
   'chat.history': async (parts, { sessionKey, limit, details }) => {
     const session = await existing(parts, sessionKey)
-    const messages = await session.history(definedOf({ limit }))
+    const messages = await session.history({ limit: limit ?? parts.config.view.value.session.historyMax })
     const waiting = await session.waiting()
     return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
   'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),
-  'sessions.list': async (parts, { limit, details }) => ({
-    sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
+  'sessions.list': async (parts, { limit, details }, access) => ({
+    sessions: details ? await describeSessions(parts, limit, access) : await listSessions(parts, limit, access),
   }),
   'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
   'sessions.reset': async (parts, { sessionKey, reason }) => {
@@ -93,10 +96,10 @@ const handlers: Handlers = {
     return { seq }
   },
   'sessions.configure': async (parts, { sessionKey, toggles }) => {
-    if (toggles.model) await parts.models.get(toggles.model)
-    const { seq } = await (await existing(parts, sessionKey)).configure(toggles)
-    return { seq }
+    return patchSession(parts, await existing(parts, sessionKey), toggles)
   },
+  'sessions.patch': async (parts, { sessionKey, ...toggles }) => patchSession(parts, await existing(parts, sessionKey), toggles),
+  'sessions.resolve': (parts, input) => resolveSession(parts, input),
   'sessions.clear': async (parts, { sessionKeys }) => {
     const cleared = { followups: 0, dropped: 0, lane: 0 }
     for (const key of new Set(sessionKeys)) {
@@ -125,8 +128,8 @@ const handlers: Handlers = {
       return await failedOutcome(session, runId, error)
     }
   },
-  'approvals.list': async (parts, { sessionKey }) => {
-    if (sessionKey === undefined) return allApprovals(parts)
+  'approvals.list': async (parts, { sessionKey }, access) => {
+    if (sessionKey === undefined) return allApprovals(parts, access)
     return { approvals: await approvalsOf(parts, (await existing(parts, sessionKey)).key), unreadable: [] }
   },
   'approvals.resolve': async (parts, { sessionKey, ...decision }) => {
@@ -170,8 +173,13 @@ const handlers: Handlers = {
     await existingActor(parts, actor.address)
     return { revived: await actor.revive() }
   },
-  'actors.list': (parts, input) => listActors(parts, input),
-  'models.list': (parts) => ({ default: parts.models.defaultRef, models: parts.models.list() }),
+  'actors.list': (parts, input, access) => listActors(parts, input, access),
+  'models.list': (parts) => listModels(parts),
+  'config.get': (parts, input) => getConfig(parts, input),
+  'config.set': (parts, input) => setConfig(parts, input),
+  'tokens.create': (parts, input) => createToken(parts, input),
+  'tokens.list': (parts) => listTokens(parts),
+  'tokens.revoke': (parts, input) => revokeToken(parts, input),
   'tools.list': (parts) => listTools(parts),
   'agents.list': (parts) => ({
     agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
@@ -262,12 +270,16 @@ const failedOutcome = async (session: Session, runId: string, error: unknown): P
 
 /**
  * Carries out one command; what it answers is plain JSON.
+ * @param access on whose behalf; default: somebody who may do everything
  * @throws RuntimeError not_found for a command that does not exist, bad_request or too_large naming the field, and whatever the command throws
  */
-export const execute = async (parts: RuntimeParts, name: string, input: unknown): Promise<unknown> => {
+export const execute = async (parts: RuntimeParts, name: string, input: unknown, access?: Access): Promise<unknown> => {
   if (!isCommand(name)) throw unknownCommand(name)
-  const handler = handlers[name] as (parts: RuntimeParts, input: unknown) => unknown
-  return await handler(parts, parseInput(commands[name], input))
+  const handler = handlers[name] as (parts: RuntimeParts, input: unknown, access?: Access) => unknown
+  // What it may do is asked first: who may not is not told what else is wrong.
+  if (access) requireScope(access.scopes, scopeOf(name), name)
+  const read = readInput(name, input, parts.runtime.keyOf)
+  return await handler(parts, access ? await permitted(parts, name, read, access) : read, access)
 }
 
 const unknownCommand = (name: string): RuntimeError => {

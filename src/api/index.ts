@@ -1,4 +1,5 @@
 /** Every command once, what actors say to readers outside, and the doors over NATS; `http/` has one of its own. */
+export { accessOf } from './access.ts'
 export type { ActorPage, ActorRow, WaitingApproval } from './actors.ts'
 export { checkAgentProtocol, openAgentProtocol } from './agent-protocol/agent-protocol.ts'
 export { execute, listTools } from './commands.ts'

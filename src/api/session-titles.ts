@@ -1,5 +1,6 @@
 /** Sessions as a list of conversations shows them: what each is called, and what was said last. Read from their journals; none is woken. */
 import { decodeCommit } from '../actors/index.ts'
+import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError } from '../contracts/errors.ts'
 import type { Message } from '../contracts/message.ts'
@@ -26,9 +27,9 @@ const lookBack = 20
 const charsMax = 120
 
 /** The newest first. @throws RuntimeError log_unavailable */
-export const describeSessions = async (parts: JournalParts, limit = rowsMax): Promise<DescribedSession[]> => {
+export const describeSessions = async (parts: JournalParts, limit = rowsMax, access?: Access): Promise<DescribedSession[]> => {
   const heads: Head[] = []
-  for await (const head of allHeads(parts.transport.journal, 'session')) heads.push(head)
+  for await (const head of allHeads(parts.transport.journal, 'session')) if (reaches(access, head.address.id)) heads.push(head)
   const newest = heads.sort((a, b) => b.at - a.at).slice(0, Math.min(limit, rowsMax))
   const rows: DescribedSession[] = []
   for (const head of newest) rows.push(await describe(parts, head))

@@ -1,12 +1,13 @@
 /** All sessions of a journal, and how one is deleted. */
 import { decodeCommit } from '../actors/index.ts'
+import type { Access } from '../contracts/access.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
 import type { Parts } from '../runtime/index.ts'
-import { waitingIn } from './actors.ts'
+import { reachableHeads, waitingIn } from './actors.ts'
 
 type JournalParts = Pick<Parts, 'transport' | 'host'>
 
@@ -26,8 +27,9 @@ export type SessionRow = {
 /** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
 const lookBack = 20
 
-export const listSessions = async (parts: JournalParts, limit = 1000): Promise<SessionRow[]> => {
-  const heads = await parts.transport.journal.list({ kind: 'session', limit })
+/** @param access on whose behalf: others see nothing of it */
+export const listSessions = async (parts: JournalParts, limit = 1000, access?: Access): Promise<SessionRow[]> => {
+  const heads = await reachableHeads(parts, { kind: 'session', limit }, access)
   const rows: SessionRow[] = []
   for (const head of heads) rows.push(await sessionRow(parts, head))
   return rows

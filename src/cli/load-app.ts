@@ -20,7 +20,9 @@ export const loadApp = async (file: string | undefined): Promise<RuntimeOptions>
   if (file === undefined && !names.some((name) => existsSync(name))) return {}
   if (!existsSync(path)) throw unusable(path, 'does not exist', 'give the path of a file with --app')
   try {
-    return defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
+    const app = defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
+    const store = app.config?.session?.store
+    return app.transport === undefined && store !== undefined ? { ...app, transport: store } : app
   } catch (cause) {
     if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...errorBody(cause), cause })
     throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, loadingHint(String(cause)), cause)

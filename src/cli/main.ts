@@ -143,6 +143,35 @@ export const commandLine = (action: Action): Command => {
   add('drain', "hand a node's work to the others, then stop it")
     .argument('<node>', 'its id, as statecast nodes says')
     .action(action(async (options, node) => (await import('./nodes.ts')).drain(options, node)))
+  const under = (parent: Command, name: string, description: string): Command =>
+    parent
+      .command(name)
+      .description(description)
+      .exitOverride()
+      .configureOutput({ writeErr: () => undefined })
+  const config = add('config', 'print the configuration, and where each value comes from').action(
+    action(async (options) => (await import('./config.ts')).configGet(options)),
+  )
+  under(config, 'get', 'print one value')
+    .argument('<key>', 'such as agents.defaults.model')
+    .action(action(async (options, key) => (await import('./config.ts')).configGet(options, key)))
+  under(config, 'set', 'change one value, for all nodes')
+    .argument('<key>', 'such as agents.defaults.model')
+    .argument('<value>', 'JSON, or else a text; null takes it away')
+    .action(action(async (options, key, value) => (await import('./config.ts')).configSet(options, key, value)))
+  const token = add('token', 'list the tokens that open the doors of nodes').action(
+    action(async (options) => (await import('./token.ts')).tokenList(options)),
+  )
+  under(token, 'create', 'make a token for some scopes and sessions; it is shown once')
+    .requiredOption('--name <name>', 'what it is called here')
+    .requiredOption('--scopes <scopes>', 'read, write, approve, admin; with commas between them')
+    .option('--sessions <keys>', 'only these, with commas between them; * stands for anything')
+    .option('--expires <time>', 'how long it holds, such as 12h or 30d; default: until it is revoked')
+    .action(action(async (options) => (await import('./token.ts')).tokenCreate(options)))
+  under(token, 'list', 'list them').action(action(async (options) => (await import('./token.ts')).tokenList(options)))
+  under(token, 'revoke', 'let one open nothing any more')
+    .argument('<name>', 'its name or id')
+    .action(action(async (options, name) => (await import('./token.ts')).tokenRevoke(options, name)))
   add('machines', 'list or draw the statecharts')
     .argument('[name]', 'one of them')
     .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json']))

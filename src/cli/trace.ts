@@ -2,6 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TraceEntry } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { ModelCallOutput } from '../contracts/turn.ts'
 import type { TracePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
@@ -56,13 +57,23 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
 const damaged = ({ seq, error }: NonNullable<TracePage['damage']>): RuntimeError =>
   RuntimeError.from({ ...error, message: `from commit ${seq} on: ${error.message}` })
 
+/** Which model was asked, who said so, and where its credential came from. */
+const chosenIn = (detail: TraceEntry['detail']): string[] => {
+  const chosen = (detail as { data?: Partial<ModelCallOutput> } | undefined)?.data?.chosen
+  if (chosen === undefined) return []
+  const { model, source, credential } = chosen
+  const why = [source && `by ${source}`, credential && `credential from ${credential}`].filter(Boolean).join(', ')
+  return [`asked ${printable(model)}${why === '' ? '' : ` (${why})`}`]
+}
+
 /** `4 2026-…Z /turn#1/model#2 resolved → /: awaiting-input` */
-const line = ({ seq, at, actor, event, states, error }: TraceEntry): string =>
+const line = ({ seq, at, actor, event, states, error, detail }: TraceEntry): string =>
   [
     `${seq}`,
     new Date(at).toISOString(),
     printable(actor),
     printable(event),
+    ...chosenIn(detail),
     ...(error ? [`error ${error.code}: ${printable(error.message)}`] : []),
     ...(states && Object.keys(states).length > 0
       ? [

@@ -1,5 +1,6 @@
 /** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
+import { Scopes } from './access.ts'
 import { ClientResults, ClientTools } from './client-tools.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
@@ -79,6 +80,20 @@ export const commands = {
   'sessions.configure': z
     .strictObject({ sessionKey: SessionKey, toggles: ToggleChanges.describe('null removes a setting') })
     .describe('changes the settings that the session keeps for its users'),
+  'sessions.patch': ToggleChanges.extend({ sessionKey: SessionKey }).describe(
+    'changes settings of a session, its model among them; null clears one. From the next run on, in this session only',
+  ),
+  'sessions.resolve': z
+    .strictObject({
+      sessionKey: SessionKey.optional(),
+      origin: Origin.optional().describe('where a message came from: whose session it is, session.scope of the configuration says'),
+      agent: z.string().min(1).max(64).optional().describe('default: that of the key, else the first agent of the app'),
+      tab: z.string().min(1).max(200).optional().describe('of the page: default main, for another agent its name; a new chat has a random one'),
+      job: z.string().min(1).max(200).optional(),
+      hook: z.string().min(1).max(200).optional(),
+      topics: z.boolean().optional().describe('whether a thread of the origin is called a topic there'),
+    })
+    .describe('the one key of a session; without any of these, of the default tab'),
   'sessions.clear': z
     .strictObject({ sessionKeys: z.array(SessionKey).max(1000) })
     .describe('drops all messages that wait in these sessions, and counts them'),
@@ -163,6 +178,38 @@ export const commands = {
     })
     .describe('all actors with their states, read from their journals: none is woken'),
   'models.list': z.strictObject({}).describe('models that can be named here'),
+  'config.get': z
+    .strictObject({
+      key: z.string().min(1).max(500).optional().describe('one value only, such as agents.defaults.model'),
+      schema: z.boolean().optional().describe('also the JSON Schema of the whole'),
+    })
+    .describe('the configuration that holds, its hash for config.set, and by key where the value comes from'),
+  'config.set': z
+    .strictObject({
+      key: z.string().min(1).max(500).optional().describe('such as agents.defaults.model or agents.list[main].model'),
+      value: z.unknown().optional().describe('null takes it away: what the app says holds again'),
+      raw: z.record(z.string(), z.unknown()).optional().describe('all that is set, instead of one key'),
+      baseHash: z.string().max(64).optional().describe('the hash of the last config.get'),
+      by: z.string().max(200).optional().describe('who wants it: kept in the journal'),
+    })
+    .describe('changes the configuration of all nodes; refused where it has changed since it was read'),
+  'tokens.create': z
+    .strictObject({
+      name: z.string().min(1).max(100),
+      scopes: Scopes,
+      sessions: z
+        .array(z.string().min(1).max(maxIdBytes))
+        .min(1)
+        .max(100)
+        .optional()
+        .describe('keys of its sessions, * stands for anything; default: all'),
+      expiresInMs: z.number().int().min(1000).max(315_360_000_000).optional().describe('ms; default: never'),
+    })
+    .describe('makes a token that opens the doors of all nodes, for these scopes and sessions; it is shown this once'),
+  'tokens.list': z.strictObject({}).describe('the tokens that were made, without what opens doors'),
+  'tokens.revoke': z
+    .strictObject({ id: z.string().min(1).max(100).describe('id or name') })
+    .describe('a token opens nothing any more; its sockets are closed'),
   'tools.list': z
     .strictObject({})
     .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),

@@ -63,7 +63,11 @@ export type ModelInfo = {
 }
 
 /** One of several credentials of a provider; what is secret in it never leaves the adapter. */
-export type CredentialProfile = { id: string; type: 'oauth' | 'token' | 'key' }
+export type CredentialProfile = { id: string; type: 'oauth' | 'token' | 'key'; source?: CredentialSource }
+
+/** Where credentials are looked for, in this order: the first that has any for a provider counts. */
+export const credentialSources = ['config', 'environment', 'store'] as const
+export type CredentialSource = (typeof credentialSources)[number]
 
 export interface Model {
   /** `provider/model-id` */

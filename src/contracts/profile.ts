@@ -46,11 +46,16 @@ const Approval = z.strictObject({
 
 export type MemoryFlush = z.infer<typeof MemoryFlush>
 
+/** Who said which model answers: the first of these that names one. */
+const modelSources = ['heartbeat', 'message', 'session', 'parent', 'channel', 'agent', 'default'] as const
+export type ModelSource = (typeof modelSources)[number]
+
 /** How a turn may run, frozen when its message is accepted: the agent as it was configured then. */
 export const Profile = z
   .strictObject({
     agent: z.string().describe('name of the agent that answers'),
     model: z.string().describe('reference of the model, provider/model-id'),
+    modelSource: z.enum(modelSources).optional().describe('who said that it is this model'),
     queueMode: QueueMode,
     toolExecution: z.enum(['parallel', 'sequential']),
     inDoubt: z
@@ -101,6 +106,7 @@ export const Profile = z
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),
     pruning: Pruning.optional().describe('old results of tools are left out of requests when the cache of the provider is cold; default: they stay'),
     contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
+    skillFilter: z.array(z.string().max(200)).max(200).optional().describe('names of the skills that the model may be shown; default: all'),
     responsePrefix: z.string().max(200).optional().describe('put before each answer; {model}, {provider}, {thinkingLevel} … are filled in'),
   })
   .describe('settings of a turn')

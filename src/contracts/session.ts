@@ -4,7 +4,7 @@ import type { DeliveryOutput } from './channel.ts'
 import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
-import { Profile } from './profile.ts'
+import { type ModelSource, Profile } from './profile.ts'
 import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
 import { maxIdBytes } from './subjects.ts'
@@ -119,7 +119,16 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
     reset.extend(at).strict(),
     compact.extend({ ...at, profile: Profile }).strict(),
     close,
-    configure.extend(at).strict(),
+    configure
+      .extend({
+        ...at,
+        stale: z
+          .strictObject({ model: z.string().max(200), credential: z.string().max(200).optional() })
+          .optional()
+          .describe('only where the session keeps just this'),
+        notice: z.string().max(1000).optional().describe('what its users are told'),
+      })
+      .strict(),
     clear,
     note.extend(at).strict(),
   ])
@@ -207,7 +216,7 @@ export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
 export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
-  | { type: 'started'; runId: string; ids: string[]; model: string }
+  | { type: 'started'; runId: string; ids: string[]; model: string; modelSource?: ModelSource }
   /** Said by the session itself, beside the turns: a notice, or what somebody asked in passing. `id` of the message that asked. */
   | { type: 'notice'; id?: string; text: string }
   | { type: 'skipped'; id: string; reason: SkipReason }

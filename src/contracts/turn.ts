@@ -3,8 +3,8 @@ import type { Delivery } from './channel.ts'
 import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
-import type { ModelResponse } from './model.ts'
-import type { Profile } from './profile.ts'
+import type { CredentialSource, ModelResponse } from './model.ts'
+import type { ModelSource, Profile } from './profile.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
@@ -175,6 +175,8 @@ export type ModelCallOutput = {
   /** The credential that was used, where there are several; `flat` if it is not paid by the token. */
   credential?: string
   flat?: true
+  /** Which model was asked, who said so, and where its credential came from; never the credential. */
+  chosen?: { model: string; source?: ModelSource; credential?: CredentialSource }
 }
 
 /** A call of a model that failed, and what it was tried with. */

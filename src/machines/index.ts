@@ -2,6 +2,8 @@
  * An agent's machines with their effects, and the transcript that they share. No file behind this door spells out the type of a chart: packages that take
  * our types may have an XState whose types have other parameters.
  */
+export type { ConfigContext } from './config/config.context.ts'
+export { configKind, registerConfig } from './config/config.effects.ts'
 export type { Cooldowns } from './provider/choose-credential.ts'
 export type { ProviderContext } from './provider/provider.context.ts'
 export { providerKind, registerProvider } from './provider/provider.effects.ts'

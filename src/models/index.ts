@@ -1,5 +1,6 @@
 /** The model port: providers, scripts and the offline stand-in. */
 export { failed, order, type ProviderState, restingError, restsUntil, succeeded } from './cooldown.rules.ts'
+export { readCredentialStore } from './credential-store.ts'
 export type { Credentials } from './credentials.ts'
 export { failoverReason, fallbacksFor, windowGuard } from './fallback.rules.ts'
 export { type CustomModel, createModels } from './models.ts'

@@ -5,7 +5,7 @@ import { isAbsolute, relative, resolve, sep } from 'node:path'
 import { definedOf } from '../contracts/defined.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { RuntimeError } from '../contracts/errors.ts'
-import type { CredentialProfile, Model, Models } from '../contracts/model.ts'
+import { type CredentialProfile, type CredentialSource, credentialSources, type Model, type Models } from '../contracts/model.ts'
 import { modelIdOf, providerOf } from '../contracts/model-ref.ts'
 import { checked } from './checked.ts'
 import { order } from './cooldown.rules.ts'
@@ -33,8 +33,12 @@ export type ModelsOptions = {
   custom?: Readonly<Record<string, CustomModel>>
   /** ms between two words of `scripted/offline`; default 5. */
   offlineDelayMs?: number
-  /** By provider; where there are some, its variable with a key does not count. */
+  /** By provider: those that the app names. */
   credentials?: Credentials
+  /** By provider: those of the credential store. */
+  store?: Credentials
+  /** Where they are looked for: the first that has any for a provider counts, and no other. */
+  order?: readonly CredentialSource[]
 }
 
 /** Opened models kept at hand; references come from outside, so there could be any number. */
@@ -48,21 +52,33 @@ export const createModels = ({
   custom = {},
   offlineDelayMs,
   credentials: configured = {},
+  store = {},
+  order: sources = credentialSources,
 }: ModelsOptions): Models => {
   const { clock, failPoints } = environment
-  const credentials = checkCredentials(configured)
+  const lists: Partial<Record<CredentialSource, Credentials>> = { config: checkCredentials(configured), store }
+  const hasOwn = (source: CredentialSource, name: string): boolean => {
+    const variable = Object.hasOwn(providers, name) ? providers[name]?.keyVariable : undefined
+    return source === 'environment'
+      ? variable !== undefined && setting(env, variable) !== undefined
+      : configuredFor(lists[source] ?? {}, name).length > 0
+  }
+  const sourceOf = (name: string): CredentialSource | undefined => sources.find((source) => hasOwn(source, name))
+  /** Of the source that counts; none where that is the variable of the provider. */
+  const listFor = (name: string): Credentials => lists[sourceOf(name) ?? 'environment'] ?? {}
   const opened = new Map<string, Promise<Model>>()
 
   const profilesOf = (ref: string): CredentialProfile[] => {
     const name = providerOf(ref)
-    const own = configuredFor(credentials, name).map(({ id, type }) => ({ id, type }))
+    const from = definedOf({ source: sourceOf(name) })
+    const own = configuredFor(listFor(name), name).map(({ id, type }) => ({ id, type, ...from }))
     const hasVariable = !Object.hasOwn(custom, ref) && Object.hasOwn(providers, name)
-    return own.length === 0 && hasVariable ? [defaultProfile] : own
+    return own.length === 0 && hasVariable ? [{ ...defaultProfile, ...from }] : own
   }
 
   const open = async (ref: string, profile: string | undefined): Promise<Model> => {
     const name = providerOf(ref)
-    const credential = profile === undefined ? undefined : chosen(credentials, name, profile)
+    const credential = profile === undefined ? undefined : chosen(listFor(name), name, profile)
     const own = Object.hasOwn(custom, ref) ? custom[ref] : undefined
     if (own !== undefined) return openCustom(own, ref)
     if (ref === offlineRef) return offlineModel({ clock, ...definedOf({ deltaDelayMs: offlineDelayMs }) })
@@ -84,7 +100,7 @@ export const createModels = ({
   }
 
   return {
-    defaultRef: defaultRefOf(env, credentials),
+    defaultRef: defaultRefOf(env, (name) => sourceOf(name) !== undefined),
     profiles: profilesOf,
     get: (ref, wanted) => {
       const profile = wanted ?? order(profilesOf(ref), {}, 0)[0]?.id
@@ -102,7 +118,7 @@ export const createModels = ({
       ...Object.keys(custom).map((ref) => ({ ref, available: true })),
       { ref: offlineRef, available: true },
       ...Object.entries(providers).map(([name, provider]) => {
-        const obstacle = provider.unavailable(env, order(configuredFor(credentials, name), {}, 0)[0])
+        const obstacle = provider.unavailable(env, order(configuredFor(listFor(name), name), {}, 0)[0])
         const ref = `${name}/${provider.defaultModel(env)}`
         return obstacle === undefined ? { ref, available: true } : { ref, available: false, why: `${obstacle.message}: ${obstacle.hint}` }
       }),
@@ -113,14 +129,13 @@ export const createModels = ({
 // Array.isArray does not narrow a readonly array.
 const isScript = (own: CustomModel): own is Extract<ScriptedSource, readonly unknown[]> => Array.isArray(own)
 
-const defaultRefOf = (env: Variables, credentials: Credentials): string => {
-  const hasKey = (name: string, variable: string): boolean => configuredFor(credentials, name).length > 0 || setting(env, variable) !== undefined
+const defaultRefOf = (env: Variables, hasKey: (provider: string) => boolean): string => {
   const refOf = (name: string): string => `${name}/${providers[name]?.defaultModel(env) ?? ''}`
   const chosen = setting(env, 'STATECAST_MODEL')
   if (chosen !== undefined) return chosen
-  if (hasKey('anthropic', 'ANTHROPIC_API_KEY')) return refOf('anthropic')
+  if (hasKey('anthropic')) return refOf('anthropic')
   if (setting(env, 'OPENAI_BASE_URL')) return refOf('openai-compatible')
-  return hasKey('openai', 'OPENAI_API_KEY') ? refOf('openai') : offlineRef
+  return hasKey('openai') ? refOf('openai') : offlineRef
 }
 
 /** A reference may come from a client, so a script is only looked for inside the folder. @throws RuntimeError provider_unknown_model */

@@ -12,6 +12,8 @@ import { addressProblem, baseUrl, isLoopback, keyProblem, serverHints, setting, 
 type Opened = { model: LanguageModel; contextTokens?: number; secrets: string[]; hints: Hints }
 
 type Provider = {
+  /** The variable that holds its key. */
+  keyVariable: string
   defaultModel(env: Variables): string
   /** Why it cannot be used as things are, with what to do; undefined when it can. A credential stands for the variable with the key. */
   unavailable(env: Variables, credential?: Credential): RuntimeError | undefined
@@ -23,6 +25,7 @@ const openaiVariables = { url: 'OPENAI_BASE_URL', key: 'OPENAI_API_KEY', model: 
 
 export const providers: Readonly<Record<string, Provider>> = {
   anthropic: {
+    keyVariable: 'ANTHROPIC_API_KEY',
     defaultModel: (env) => setting(env, 'ANTHROPIC_MODEL') ?? 'claude-sonnet-5-5',
     unavailable: (env, credential) =>
       addressProblem(env, 'ANTHROPIC_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'Anthropic', 'ANTHROPIC_API_KEY')),
@@ -44,6 +47,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     },
   },
   openai: {
+    keyVariable: 'OPENAI_API_KEY',
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'gpt-5.6',
     unavailable: (env, credential) =>
       addressProblem(env, 'OPENAI_BASE_URL') ?? (credential ? undefined : keyObstacle(env, 'OpenAI', 'OPENAI_API_KEY')),
@@ -58,6 +62,7 @@ export const providers: Readonly<Record<string, Provider>> = {
     },
   },
   'openai-compatible': {
+    keyVariable: 'OPENAI_API_KEY',
     defaultModel: (env) => setting(env, 'OPENAI_MODEL') ?? 'default',
     unavailable: (env, credential) => {
       const problem = addressProblem(env, 'OPENAI_BASE_URL')

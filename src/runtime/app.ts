@@ -3,6 +3,7 @@ import { StateMachine } from 'xstate'
 import { defaultLimits } from '../actors/index.ts'
 import { SendRule } from '../contracts/channel.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import { type CredentialSource, credentialSources } from '../contracts/model.ts'
 import { ModelReference } from '../contracts/model-ref.ts'
 import { type Role, roles } from '../contracts/placement.ts'
 import { nearest } from '../tools/index.ts'
@@ -15,6 +16,13 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   machines: [(value) => isRecord(value) && Object.values(value).every(isMachine), 'machines of setup(…).createMachine(…) by name'],
   models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
   credentials: [(value) => isRecord(value) && Object.values(value).every(Array.isArray), 'lists of { id, type, value } by provider'],
+  config: [isRecord, 'an object with the keys of docs/reference/configuration.md'],
+  credentialOrder: [
+    (value) =>
+      Array.isArray(value) && value.every((one) => credentialSources.includes(one as CredentialSource)) && new Set(value).size === value.length,
+    `a list of ${credentialSources.join(', ')}, each once`,
+  ],
+  credentialStore: [isText, 'the path of a file'],
   extensions: [
     (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isText(one.name)),
     'a list of extensions, such as chat({ … }) of statecast/chat',

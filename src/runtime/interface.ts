@@ -2,6 +2,8 @@
 import type { AnyStateMachine, InputFrom } from 'xstate'
 import type { MachineOptions, Registration, Replayed, TraceEntry } from '../actors/index.ts'
 import type { NodeRow } from '../cluster/index.ts'
+import type { Access } from '../contracts/access.ts'
+import type { ConfigurationView } from '../contracts/configuration.ts'
 import type { Logger } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
@@ -38,8 +40,14 @@ export interface Runtime<Registered extends Machines = Machines> {
   ): Actor<MachineOf<Registered[Kind]>>
   /** Stores a message for an actor, as a publisher on `statecast.in.<kind>.<id>` does. */
   publish(subject: string, data: Uint8Array, id?: string): Promise<{ duplicate: boolean }>
-  /** Carries out a command by its name, as every door does; what it answers is plain JSON. @throws RuntimeError as the command does; bad_request naming the field */
-  command<Result = unknown>(name: string, input?: unknown): Promise<Result>
+  /** Carries out a command by its name, as every door does; what it answers is plain JSON. @throws RuntimeError as the command does; bad_request naming the field @param access on whose behalf; default: somebody who may do everything */
+  command<Result = unknown>(name: string, input?: unknown, access?: Access): Promise<Result>
+  /** The one key of a session, by whatever name it is called. @throws RuntimeError bad_request */
+  keyOf(key: string): string
+  /** What a token allows that was made with `tokens.create`; undefined for one that is none, or is over. @param hash SHA-256 of it, in hex */
+  accessOf(hash: string): Access | undefined
+  /** What is configured now. */
+  readonly config: ConfigurationView
   /**
    * What an actor says, from the moment of this call on, numbered where it is durable.
    * @param after the place of the event that was seen last, such as `12.3.1k9x2`: what came since comes first

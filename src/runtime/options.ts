@@ -3,7 +3,9 @@ import type { ConnectionOptions } from '@nats-io/transport-node'
 import type { HostLimits } from '../actors/index.ts'
 import type { Agent } from '../contracts/agent.ts'
 import type { Channel, SendRule } from '../contracts/channel.ts'
+import type { Configuration } from '../contracts/configuration.ts'
 import type { Environment } from '../contracts/environment.ts'
+import type { CredentialSource } from '../contracts/model.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
@@ -15,6 +17,12 @@ import type { Retention } from './retention.ts'
 export type RuntimeOptions<Registered extends Machines = Machines> = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
   agents?: readonly Agent[]
+  /** What `statecast config` shows and lays its changes over, see docs/reference/configuration.md. */
+  config?: Configuration
+  /** Where credentials are looked for, in this order; default: `config` (the option `credentials`), `environment`, `store`. */
+  credentialOrder?: readonly CredentialSource[]
+  /** A JSON file with credentials by provider that only its owner may read. Default: `STATECAST_CREDENTIALS`, else `credentials.json` in the data folder. */
+  credentialStore?: string
   /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
   extensions?: readonly Extension[]
   /** Short for `extensions: [chat({ channels })]`: where messages come from and answers go to, besides our own `web` and `stdio`. */

@@ -8,8 +8,11 @@ import type { Models } from '../contracts/model.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
+import type { ConfigurationStore } from './configuration.ts'
+import type { TokenDocument } from './documents.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Reception } from './receive.ts'
+import type { StaleOverrides } from './stale-overrides.ts'
 
 /** What is there before any actor is. */
 export type SharedParts = {
@@ -22,6 +25,10 @@ export type SharedParts = {
   transcripts: Transcripts
   models: Models
   agents: AgentTable
+  /** What is configured now, and the tokens that open doors besides the node's own. */
+  config: ConfigurationStore
+  tokens: TokenDocument
+  overrides: StaleOverrides
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

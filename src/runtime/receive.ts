@@ -1,13 +1,16 @@
 /** How a command becomes the event that a session journals: with its agent's profile, what it wants for itself alone, and when it came. */
 import { vouchFor } from '../actors/index.ts'
 import type { Agent } from '../contracts/agent.ts'
+import type { ConfigurationView } from '../contracts/configuration.ts'
 import { definedOf } from '../contracts/defined.ts'
 import type { IncomingMessage } from '../contracts/desk.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
+import { modelBelow, turnDefaults } from '../contracts/model-choice.rules.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
+import type { Origin } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Tools } from '../contracts/tool.ts'
 
@@ -24,6 +27,10 @@ export type Receiver = {
   history(): Promise<TranscriptMessage[]>
   /** The model that the session wants, where it wants another one. */
   wantedModel(): Promise<string | undefined>
+  /** As it holds when the message is received: a turn that is running keeps what it began with. */
+  config: ConfigurationView
+  /** The model that the session wants whose thread this one is. */
+  inherited?: string | undefined
 }
 
 /** @param message with an id @returns a promise where something has to be looked up first */
@@ -35,24 +42,39 @@ export type Reception = {
   receiveFailed?: ((error: unknown) => never) | undefined
 }
 
-/** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
-export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>): Profile => {
-  const model = agent.model ?? models.defaultRef
-  const before = profiles.get(agent)
-  if (before?.model === model) return before
+/**
+ * The agent as it is configured now: a later change does not change what was accepted.
+ * @param origin where the message came from @throws RuntimeError bad_request where it is no agent of `agent()`
+ */
+export const profileOf = (
+  { agent, models, config, inherited }: Pick<Receiver, 'agent' | 'models' | 'config' | 'inherited'>,
+  origin?: Origin,
+): Profile => {
+  const chosen = modelBelow({ config: config.value, agent, defaultRef: models.defaultRef, origin, inherited })
+  const { above, below } = turnDefaults(config.value, agent.name, origin)
+  const key = JSON.stringify([chosen, above, below])
+  const made = profiles.get(agent) ?? new Map<string, Profile>()
+  const before = made.get(key)
+  if (before) return before
   const profile = parseInput(Profile, {
     ...defaultProfile,
+    ...below,
     ...agent.profile,
+    ...above,
     agent: agent.name,
-    model,
+    ...chosen,
     // A model that nobody has named does not answer for one that somebody has.
-    ...definedOf({ fallbacks: agent.model === undefined && agent.profile.fallbacks === undefined ? [] : undefined }),
+    ...definedOf({
+      fallbacks: agent.model === undefined && chosen.modelSource === 'default' && agent.profile.fallbacks === undefined ? [] : undefined,
+    }),
   })
-  profiles.set(agent, profile)
+  if (made.size >= profilesMax) made.clear()
+  profiles.set(agent, made.set(key, profile))
   return profile
 }
-/** An agent does not change: its profile is made and parsed once, not with every message. */
-const profiles = new WeakMap<Agent, Profile>()
+/** An agent does not change, and its settings seldom: its profile is made and parsed once, not with every message. */
+const profiles = new WeakMap<Agent, Map<string, Profile>>()
+const profilesMax = 100
 
 /** What a message says, apart from who brought it and what it wants for itself alone. */
 export const splitMessage = ({
@@ -73,14 +95,14 @@ export const splitMessage = ({
 
 /** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
 export const receiveMessage = (command: MessageCommand, by: Receiver): IncomingMessage => {
-  const { id, message, origin, overrides } = splitMessage(command)
+  const { id, message, origin, heartbeat, overrides } = splitMessage(command)
   if (origin !== undefined)
     throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
       field: 'origin',
       hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',
     })
   // Everything in it was parsed on its way here, and is nobody's own.
-  return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides })
+  return vouchFor({ ...message, id, at: by.now, profile: { ...profileOf(by), ...definedOf({ heartbeat }) }, ...overrides })
 }
 
 /** @param how what makes an event of a message, and what the sender is told where that fails */

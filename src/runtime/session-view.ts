@@ -3,6 +3,7 @@
 import type { Directory } from '../actors/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
+import type { ModelSource } from '../contracts/profile.ts'
 import type { DeskRecord, SessionRecord } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
 import { type SessionContext, shownRecord } from '../machines/index.ts'
@@ -11,7 +12,7 @@ import { type SessionContext, shownRecord } from '../machines/index.ts'
 export type SessionView = {
   key: string
   state: unknown
-  run: { runId: string; ids: string[]; model: string } | null
+  run: { runId: string; ids: string[]; model: string; modelSource?: ModelSource } | null
   queued: string[]
   approvals: Approval[]
   messages: number
@@ -29,7 +30,7 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
   return {
     key,
     state: snapshot.value,
-    run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
+    run: run && { runId: run.runId, ids: run.ids, model: run.profile.model, ...definedOf({ modelSource: run.profile.modelSource }) },
     queued: queue.map(({ id }) => id),
     approvals,
     messages: transcriptLength,

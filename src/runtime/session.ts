@@ -15,9 +15,10 @@ import type { Tools } from '../contracts/tool.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
+import { eventFor } from './looked-up.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
-import { eventOfCommand } from './receive.ts'
+
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
@@ -44,14 +45,15 @@ export class Session {
   readonly key: string
   readonly address: Address
   readonly #parts: SessionParts
-  readonly #agent: Agent
+  /** @throws RuntimeError not_found where its key names one that is not here */
+  readonly #agentOf: () => Agent
 
-  constructor(parts: SessionParts, key: string, agent: Agent) {
+  constructor(parts: SessionParts, key: string, agentOf: () => Agent) {
     this.key = key
     this.address = { kind: 'session', id: key }
     formatAddress(this.address)
     this.#parts = parts
-    this.#agent = agent
+    this.#agentOf = agentOf
   }
 
   /**
@@ -136,17 +138,19 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models } = this.#parts
+    const { environment, transcripts, agents, models, config } = this.#parts
+    const agent = this.#agentOf()
     const by = {
-      agent: this.#agent,
+      agent,
       models,
-      tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
+      tools: (agents.get(agent.name) as { tools: Tools }).tools,
       key: this.key,
       now: environment.clock.now(),
       history: () => transcripts.read(this.address),
       wantedModel: async () => (await this.#context())?.record.toggles.model,
+      config: config.view,
     }
-    const event = eventOfCommand(command, by, this.#parts)
+    const event = eventFor(command, by, this.#parts, () => this.#context())
     // Only a message begins a conversation.
     if (command.type !== 'message') return this.#send(event, { mustExist: true })
     if (command.id === undefined) return this.#send(event, {})

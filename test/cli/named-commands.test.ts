@@ -74,7 +74,9 @@ const problem = ({ words }: Named): string | undefined => {
   if (name === undefined || prose.has(name) || /[^a-z]/.test(name)) return undefined
   const command = commandNamed(name)
   if (command === undefined) return `there is no command '${name}'`
-  const known = [...globals, ...flagsOf(command), '--help', '-h', '--', '-']
+  // `token create` has options of its own.
+  const inner = command.commands.find((one) => one.name() === words[at + 1])
+  const known = [...globals, ...flagsOf(command), ...(inner ? flagsOf(inner) : []), '--help', '-h', '--', '-']
   const unknown = words.slice(at + 1).find((word) => /^--?[a-z]/.test(word) && !known.includes(word.split('=')[0] ?? ''))
   return unknown === undefined ? undefined : `'${name}' has no option ${unknown}`
 }
@@ -123,7 +125,11 @@ test('hints that are put together name commands that exist', () => {
 const foreign = new Set(['--import', '--omit', '--tag', '--watch', '--ignore-scripts', '--user', '--experimental-transform-types'])
 
 test('an option that a text of the source names is one of ours', () => {
-  const ours = new Set(['--help', '--version', ...[program, ...program.commands].flatMap(flagsOf)])
+  const ours = new Set([
+    '--help',
+    '--version',
+    ...[program, ...program.commands, ...program.commands.flatMap((one) => one.commands)].flatMap(flagsOf),
+  ])
   const strings = sources.flatMap((path) =>
     [...withoutComments(textOf(path)).matchAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g)].flatMap(([text]) =>
       [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => `${path}: ${option}`),

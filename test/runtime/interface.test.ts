@@ -11,6 +11,9 @@ type Names =
   | 'actor'
   | 'publish'
   | 'command'
+  | 'keyOf'
+  | 'accessOf'
+  | 'config'
   | 'events'
   | 'shared'
   | 'trace'
@@ -34,6 +37,9 @@ const names: Record<Names, true> = {
   actor: true,
   publish: true,
   command: true,
+  keyOf: true,
+  accessOf: true,
+  config: true,
   events: true,
   trace: true,
   replay: true,

@@ -9,8 +9,10 @@ import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.
 import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock, version } from '../../runtime/index.ts'
+import { requireWhole } from '../access.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
+import { requireScope } from '../scopes.ts'
 import { uiStream } from '../ui-stream/index.ts'
 import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
@@ -113,7 +115,14 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
 
   app.use(async (context, next) => {
     const socket = context.env.incoming?.socket
-    context.set('caller', callerOf(bearerIn(context.req.header('authorization')), clientOf(socket?.remoteAddress), tokens, throttle))
+    context.set(
+      'caller',
+      callerOf(bearerIn(context.req.header('authorization')), clientOf(socket?.remoteAddress), {
+        tokens,
+        throttle,
+        accessOf: (hash) => runtime().accessOf(hash),
+      }),
+    )
     if (socket) more.trust?.(socket)
     await next()
   })
@@ -123,7 +132,8 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (isCommand(name) && beginsWork.has(name)) admit()
-    return json(200, (await runtime().command(name, await bodyOf(context.req.raw))) ?? null)
+    const body = await bodyOf(context.req.raw)
+    return json(200, (await runtime().command(name, body, context.get('caller').access?.())) ?? null)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
   const occupy = ({ client, token }: Caller): (() => void) => {
@@ -149,20 +159,31 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     // Nobody would read it, nor hang up.
     if (context.req.raw.method === 'HEAD')
       return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
-    return eventStream(runtime, { context, key, closing, clock }, occupy(context.get('caller')))
+    const { access } = context.get('caller')
+    return eventStream(runtime, { context, key, closing, clock, access }, occupy(context.get('caller')))
   }
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
   app.route('/', openAiRoutes({ runtime, log, clock, closing, admit, occupy }))
 
-  app.get('/metrics', async () => {
+  app.get('/metrics', async (context) => {
+    const access = context.get('caller').access?.()
+    if (access) requireScope(access.scopes, 'read', '/metrics')
+    requireWhole(access, '/metrics')
     const traffic = { requests: requests.all, streams: openStreams, connections: more.connections?.(), sockets: more.sockets?.() }
     const figures = { version, health: await healthNow(), metrics: runtime().metrics(), traffic }
     return new Response(prometheusText(familiesOf(figures)), { headers: { 'content-type': prometheusType, 'cache-control': 'no-store' } })
   })
 
-  const ui = uiStream({ runtime, clock, closing, enter: (context) => occupy(context.get('caller')), admit })
+  const ui = uiStream({
+    runtime,
+    clock,
+    closing,
+    accessOf: (context) => context.get('caller').access?.(),
+    enter: (context) => occupy(context.get('caller')),
+    admit,
+  })
   app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))
   app.get('/api/chat/:id/stream', (context) => ui.resume(context, context.req.param('id')))
   return app

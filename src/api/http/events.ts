@@ -4,16 +4,19 @@
  * as deltas, have no id and are not repeated. A place that the journal does not have is no error: an `EventSource` would neither see its reason nor
  * connect again. It gets `restart`, and everything from the beginning.
  */
+import { randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
 import { streamSSE } from 'hono/streaming'
+import { type Access, reaches } from '../../contracts/access.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import { formatAddress } from '../../contracts/subjects.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { heartbeat } from '../heartbeat.ts'
 import { formatPlace } from '../place.ts'
+import { requireScope } from '../scopes.ts'
 
-type Asked = { context: Context; key: string; closing: AbortSignal }
+type Asked = { context: Context; key: string; closing: AbortSignal; access?: (() => Access) | undefined }
 
 /** @param ended is called once, when the stream is over or could not begin */
 export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked & { clock: Clock }, ended: () => void): Response => {
@@ -25,9 +28,23 @@ export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked &
   }
 }
 
-const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock, ended: () => void): Response => {
-  const address = { kind: 'session', id: key }
-  formatAddress(address)
+/** A token that was revoked, or whose time has come, is told nothing any more. */
+const isOver = (access: (() => Access) | undefined): boolean => {
+  try {
+    access?.()
+    return false
+  } catch {
+    return true
+  }
+}
+
+const begin = (runtime: Runtime, { context, key, closing, access }: Asked, clock: Clock, ended: () => void): Response => {
+  const allowed = access?.()
+  if (allowed) requireScope(allowed.scopes, 'read', 'events')
+  const own = runtime.keyOf(key)
+  formatAddress({ kind: 'session', id: own })
+  // One that is not there says nothing, and neither does one that the token does not reach.
+  const address = { kind: 'session', id: reaches(allowed, own) ? own : `nobody:${randomUUID()}` }
   // Before the response begins: a reader that has its headers misses nothing.
   const last = context.req.header('last-event-id')
   const listening = runtime.events(address, last)
@@ -42,7 +59,7 @@ const begin = (runtime: Runtime, { context, key, closing }: Asked, clock: Clock,
       await stream.write(': listening\n\n')
       stopHeart = heartbeat(stream, clock)
       for await (const event of listening.events) {
-        if (stream.aborted) break
+        if (stream.aborted || isOver(access)) break
         // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
         const id = event.seq === undefined ? {} : { id: formatPlace({ seq: event.seq, part: event.part ?? 0, birth: event.birth }) }
         await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })

@@ -2,7 +2,9 @@
 
 import { isIP } from 'node:net'
 import { hostname } from 'node:os'
+import type { Access } from '../../contracts/access.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { hashOfToken } from '../configuration.ts'
 import type { Throttle } from './throttle.ts'
 import { sameToken } from './token.ts'
 
@@ -40,7 +42,17 @@ export type Caller = {
   /** By what the caller is counted. */
   client: string
   /** Which of our tokens was shown. */
-  token: number
+  token: number | string
+  /** What it allows now; left out for the token of the node, which allows everything. @throws RuntimeError unauthorised where it is over */
+  access?: () => Access
+}
+
+type Keys = {
+  /** Any of these opens everything. */
+  tokens: readonly string[]
+  throttle: Throttle
+  /** What a token allows that was made with `tokens.create`, by its hash. */
+  accessOf: (hash: string) => Access | undefined
 }
 
 /** The token in an `Authorization` header. */
@@ -52,10 +64,20 @@ export const bearerIn = (header: string | undefined): string | undefined => /^Be
  * connection can carry, which does not help against tokens that cannot be guessed; weak ones are refused at the start.
  * @returns who calls @throws RuntimeError unauthorised, rate_limited
  */
-export const callerOf = (given: string | undefined, client: string, tokens: readonly string[], throttle: Throttle): Caller => {
+export const callerOf = (given: string | undefined, client: string, { tokens, throttle, accessOf }: Keys): Caller => {
   // All are compared, whichever fits.
   const fits = tokens.map((token) => given !== undefined && sameToken(given, token))
   if (fits.includes(true)) return { client, token: fits.indexOf(true) }
+  const hash = given === undefined ? undefined : hashOfToken(given)
+  const found = hash === undefined ? undefined : accessOf(hash)
+  if (hash !== undefined && found !== undefined) {
+    const access = (): Access => {
+      const now = accessOf(hash)
+      if (now) return now
+      throw new RuntimeError('unauthorised', 'the token is over', { hint: 'it was revoked, or its time has come: ask for another one' })
+    }
+    return { client, token: found.id, access }
+  }
   throttle.wrong(client)
   throw new RuntimeError('unauthorised', given === undefined ? 'a token is needed' : 'the token is wrong', {
     hint: "send 'Authorization: Bearer <token>'; the token stands in the file 'token' of the data folder",

@@ -64,8 +64,9 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
       if (draining.signal.aborted) throw shuttingDown()
     },
     authorise: (token, { socket }) => {
-      callerOf(token, clientOf(socket.remoteAddress), tokens, throttle)
+      const caller = callerOf(token, clientOf(socket.remoteAddress), { tokens, throttle, accessOf: (hash) => runtime().accessOf(hash) })
       trust(socket)
+      return caller.access
     },
     admit: (command) => {
       if (draining.signal.aborted && beginsWork.has(command)) throw shuttingDown()

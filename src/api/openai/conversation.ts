@@ -1,14 +1,16 @@
 /** Finds or begins the session that a request belongs to, and says its message there. */
+import { type Access, reaches } from '../../contracts/access.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Run, Runtime, Session } from '../../runtime/index.ts'
+import { unknownSession } from '../access.ts'
 import type { Asked } from './asked.ts'
 import type { Errands } from './errands.ts'
 import { isMadeHere, keyFor, newId, newKey, noResponse, parseResponseId, sessionHeader } from './names.ts'
 import { toldText } from './told.ts'
 
 /** What the headers of a request say. */
-type Named = { sessionKey?: string | undefined; idempotencyKey?: string | undefined }
+type Named = { sessionKey?: string | undefined; idempotencyKey?: string | undefined; access?: Access | undefined }
 
 export type Said = {
   session: Session
@@ -35,7 +37,9 @@ export class Conversations {
   async say(agent: string, asked: Asked, named: Named): Promise<Said> {
     if (asked.previous === undefined) return this.#send(this.#place(agent, asked, named), asked, named)
     const { key, id } = parseResponseId(asked.previous)
-    if (named.sessionKey !== undefined && named.sessionKey !== key)
+    // Found out as for one that is not there.
+    if (!reaches(named.access, key)) await checkNewest(this.#runtime().session(`nobody:${newKey()}`), id, asked.previous)
+    if (named.sessionKey !== undefined && this.#runtime().keyOf(named.sessionKey) !== key)
       throw new RuntimeError('bad_request', `the response is of another session than the header '${sessionHeader}' names`, {
         field: 'previous_response_id',
         hint: 'send one of the two',
@@ -55,14 +59,16 @@ export class Conversations {
   }
 
   /** A new conversation, or the one that the header names. */
-  #place(agent: string, asked: Asked, { sessionKey, idempotencyKey }: Named): Place {
+  #place(agent: string, asked: Asked, { sessionKey, idempotencyKey, access }: Named): Place {
     const id = idempotencyKey ?? newId()
     if (sessionKey !== undefined) {
+      const session = this.#runtime().session(sessionKey, { agent })
+      if (!reaches(access, session.key)) throw unknownSession(session.key)
       // What was said before stands there already.
-      return { session: this.#runtime().session(sessionKey, { agent }), text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
+      return { session, text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
     }
     const text = toldText(asked.before, asked.text, asked.field)
-    const key = idempotencyKey === undefined ? newKey() : keyFor(asked.field, agent, idempotencyKey, text)
+    const key = idempotencyKey === undefined ? newKey(access) : keyFor([asked.field, agent, idempotencyKey, text], access)
     return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id }
   }
 

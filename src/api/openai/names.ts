@@ -1,16 +1,20 @@
 /** How sessions and answers of this door are named. */
 import { createHash, randomBytes } from 'node:crypto'
+import { type Access, ownKeys } from '../../contracts/access.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 
 const standsAlone = 'v1:'
 const headerPattern = /^[!-~](?:[ -~]{0,1022}[!-~])?$/
 
+/** A token that is bound to sessions has those that are begun with it. */
+const beginOf = (access: Access | undefined): string => (access?.sessions === undefined ? standsAlone : ownKeys(access))
+
 /** The conversation of a request that names none: nobody can guess it. */
-export const newKey = (): string => `${standsAlone}${randomBytes(24).toString('base64url')}`
+export const newKey = (access?: Access): string => `${beginOf(access)}${randomBytes(24).toString('base64url')}`
 export const newId = (): string => `v1-${randomBytes(18).toString('base64url')}`
 
 /** The same for each repetition of a request, and another one for any other that has the same idempotency key. */
-export const keyFor = (...facts: string[]): string => `${standsAlone}${digest(facts)}`
+export const keyFor = (facts: string[], access?: Access): string => `${beginOf(access)}${digest(facts)}`
 
 /** Whether a session was made for a request, so that nobody else watches it. */
 export const isMadeHere = (key: string): boolean => key.startsWith(standsAlone)

@@ -5,11 +5,13 @@
 import { type Context, Hono } from 'hono'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { GatewayScope } from '../../contracts/gateway.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { bodyOf } from '../http/body.ts'
 import type { Caller } from '../http/guard.ts'
+import { requireScope } from '../scopes.ts'
 import { allPieces, livePieces, type Piece } from './answer.ts'
 import type { Asked } from './asked.ts'
 import { chatChunks, chatCompletion } from './chat-answer.ts'
@@ -66,6 +68,12 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
     return openAiError(shownBody(error)).shown
   }
 
+  /** What the token of a request allows. @throws RuntimeError forbidden, unauthorised */
+  const allowed = (context: Context<Env>, scope: GatewayScope) => {
+    const access = context.get('caller').access?.()
+    if (access) requireScope(access.scopes, scope, context.req.path)
+    return access
+  }
   /** @throws RuntimeError where the message was not accepted */
   const answer = async (context: Context<Env>, asked: Asked): Promise<Answering> => {
     admit()
@@ -73,6 +81,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
     const named = {
       sessionKey: checkedKey(context.req.header(sessionHeader)),
       idempotencyKey: checkedIdempotencyKey(context.req.header('idempotency-key')),
+      access: allowed(context, 'write'),
     }
     const free = occupy(context.get('caller'))
     try {
@@ -100,8 +109,12 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   }
 
   const modelOf = (id: string) => ({ id, object: 'model', created: startedAt, owned_by: 'statecast' })
-  app.get('/v1/models', async (context) => context.json({ object: 'list', data: (await agents()).map(modelOf) }))
+  app.get('/v1/models', async (context) => {
+    allowed(context, 'read')
+    return context.json({ object: 'list', data: (await agents()).map(modelOf) })
+  })
   app.get('/v1/models/:id', async (context) => {
+    allowed(context, 'read')
     const id = context.req.param('id')
     await agentOf(id)
     return context.json(modelOf(id))

@@ -1,10 +1,15 @@
 /** The door for `useChat` of the AI SDK: a message in, its answer out as a UI message stream. See docs/reference/ui-stream.md. */
 
+import { randomUUID } from 'node:crypto'
 import type { Context } from 'hono'
 import { stream } from 'hono/streaming'
+import { type Access, reaches } from '../../contracts/access.ts'
 import type { Clock } from '../../contracts/environment.ts'
+import type { GatewayScope } from '../../contracts/gateway.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import { unknownSession } from '../access.ts'
 import { heartbeat } from '../heartbeat.ts'
+import { requireScope } from '../scopes.ts'
 import type { Reading } from './answer.ts'
 import { Answers } from './answers.ts'
 import { readRequest } from './request.rules.ts'
@@ -16,6 +21,8 @@ type UiDoor = {
   clock: Clock
   closing: AbortSignal
   enter(context: Context): () => void
+  /** What the token of a request allows; undefined where that is everything. @throws RuntimeError unauthorised */
+  accessOf(context: Context): Access | undefined
   admit(): void
 }
 
@@ -69,15 +76,25 @@ export const uiStream = (door: UiDoor) => {
     return new Response(null, { status: 204 })
   }
 
+  /** @returns whether the token reaches the session @throws RuntimeError forbidden */
+  const mayReach = (context: Context, scope: GatewayScope, key: string): boolean => {
+    const access = door.accessOf(context)
+    if (access) requireScope(access.scopes, scope, context.req.path)
+    return reaches(access, door.runtime().keyOf(key))
+  }
+
   return {
     /** @param body the JSON that was posted */
     post: async (context: Context, body: unknown): Promise<Response> => {
       const request = readRequest(body)
       if (request.kind === 'message') {
         door.admit()
+        const { sessionKey } = request.message
+        if (!mayReach(context, 'write', sessionKey)) throw unknownSession(door.runtime().keyOf(sessionKey))
         return answerWith(context, async (signal) => (await answers.say(request.message)).read({ signal }))
       }
       const { sessionKey, runId, decisions, asked } = request
+      if (!mayReach(context, 'approve', sessionKey)) throw unknownSession(door.runtime().keyOf(sessionKey))
       return answerWith(context, async (signal) => {
         const answer = await answers.of(door.runtime().session(sessionKey), runId)
         // Before the decision: what follows from it is to be heard from its beginning.
@@ -94,7 +111,8 @@ export const uiStream = (door: UiDoor) => {
     resume: (context: Context, sessionKey: string): Promise<Response> => {
       // Nobody would read it, nor hang up.
       if (context.req.raw.method === 'HEAD') return Promise.resolve(new Response(null, { headers }))
-      return answerWith(context, async (signal) => (await answers.running(sessionKey))?.read({ signal }))
+      const mine = mayReach(context, 'read', sessionKey)
+      return answerWith(context, async (signal) => (await answers.running(mine ? sessionKey : `nobody:${randomUUID()}`))?.read({ signal }))
     },
   }
 }

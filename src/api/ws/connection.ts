@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { RawData, WebSocket } from 'ws'
 import { createActor } from 'xstate'
+import { type Access, reaches } from '../../contracts/access.ts'
 import { type CommandName, isCommand } from '../../contracts/commands.ts'
 import { actorClock, type Clock, type Logger } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
@@ -30,6 +31,7 @@ import { version } from '../../runtime/index.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
 import { requireScope, scopeOf, withImplied } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
+import { droppable } from './droppable.rules.ts'
 import type { SocketLimits } from './limits.ts'
 
 export type ConnectionParts = {
@@ -38,15 +40,11 @@ export type ConnectionParts = {
   clock: Clock
   log: Logger
   limits: SocketLimits
-  /** Says whether a token is ours. @throws RuntimeError unauthorised, rate_limited */
-  authorise: (token: string) => void
+  /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
+  authorise: (token: string) => (() => Access) | undefined
   /** Refuses what begins work while the node shuts down. @throws RuntimeError closed */
   admit: (command: CommandName) => void
 }
-
-/** May be left out for a reader who is slow: another one follows, or nobody needs it. */
-const droppable = (event: GatewayEventName, payload: unknown): boolean =>
-  event === 'tick' || event === 'health' || event === 'session.state' || (event === 'chat' && (payload as ChatEvent).state === 'delta')
 
 const scopeOfEvent = (event: GatewayEventName): GatewayScope => (event.startsWith('approval.') ? 'approve' : 'read')
 
@@ -60,6 +58,8 @@ export class Connection implements Watcher {
   readonly #shown = new Map<string, readonly ChatBlock[]>()
   /** While it is behind: resolves when it has caught up, or is gone. */
   #room: PromiseWithResolvers<void> | undefined
+  /** What its token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
+  #allowed: (() => Access) | undefined
   #requests = 0
   #badFrames = 0
 
@@ -109,10 +109,27 @@ export class Connection implements Watcher {
 
   tell<Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name], seq?: number): void {
     const { scopes, caps } = this.#actor.getSnapshot().context
-    if (!this.isOpen || !scopes.includes(scopeOfEvent(event))) return
-    if (this.#isBehind && droppable(event, payload)) return
+    if (!this.isOpen || !scopes.includes(scopeOfEvent(event)) || !this.#isValid()) return
+    if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
     const shown = event === 'chat' ? this.#chat(payload as ChatEvent, caps) : payload
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
+  }
+
+  /** A socket whose token is over is closed. */
+  #isValid(): boolean {
+    try {
+      this.#allowed?.()
+      return true
+    } catch {
+      if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'misbehaved', reason: 'the token is over' })
+      return false
+    }
+  }
+
+  /** As far as it goes: what was granted to the connection, of what its token allows now. */
+  #access(): Access | undefined {
+    const allowed = this.#allowed?.()
+    return allowed && { ...allowed, scopes: this.#actor.getSnapshot().context.scopes.filter((scope) => allowed.scopes.includes(scope)) }
   }
 
   #chat(event: ChatEvent, caps: readonly GatewayCap[]): ChatEvent {
@@ -124,7 +141,7 @@ export class Connection implements Watcher {
   }
 
   get #isBehind(): boolean {
-    return this.#socket.bufferedAmount > this.#parts.limits.bufferedBytesMax
+    return this.#socket.bufferedAmount > (this.#parts.limits.bufferedBytesMax ?? this.#parts.runtime().config.value.gateway.bufferedBytesMax)
   }
 
   /** What must not be left out is sent however much waits, as far as there is room; who is behind is not heard until it has caught up. */
@@ -175,6 +192,7 @@ export class Connection implements Watcher {
   #minded(frame: ClientFrame | undefined, { message }: ErrorBody): void {
     const { status, value } = this.#actor.getSnapshot()
     if (status !== 'active') return
+    if (!this.#isValid()) return
     if (value === 'handshaking') this.#actor.send({ type: 'refused', reason: message.slice(0, 100) })
     else if (frame === undefined && ++this.#badFrames >= this.#parts.limits.badFramesMax)
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
@@ -191,6 +209,7 @@ export class Connection implements Watcher {
       if (method === 'connect') return this.#connect(params)
       throw new RuntimeError('unauthorised', 'the first frame must be connect', { hint: 'send { type: "req", id, method: "connect", params }' })
     }
+    this.#allowed?.()
     if (this.#requests >= this.#parts.limits.requestsMax)
       throw new RuntimeError('rate_limited', `${this.#requests} requests of this connection are not answered yet`, {
         retryable: true,
@@ -210,8 +229,10 @@ export class Connection implements Watcher {
   async #ownMethod(method: SocketMethod, params: unknown): Promise<unknown> {
     if (method === 'connect') throw new RuntimeError('conflict', 'this connection is open already', { hint: 'open another one to connect anew' })
     requireScope(this.#actor.getSnapshot().context.scopes, 'read', method)
-    const { sessionKey } = parseInput(socketMethods[method], params)
+    const sessionKey = this.#parts.runtime().keyOf(parseInput(socketMethods[method], params).sessionKey)
     if (method === 'chat.subscribe') {
+      // One that is not there says nothing either.
+      if (!reaches(this.#access(), sessionKey)) return { sessionKey, run: null, tools: [] } satisfies Subscribed
       const { run, tools } = await this.#watch(sessionKey)
       if (run) this.#shown.set(run.runId, run.message?.content ?? [])
       return { sessionKey, run, tools } satisfies Subscribed
@@ -238,24 +259,28 @@ export class Connection implements Watcher {
   async #command(name: CommandName, params: Record<string, unknown>): Promise<unknown> {
     requireScope(this.#actor.getSnapshot().context.scopes, scopeOf(name), name)
     this.#parts.admit(name)
-    if (name !== 'chat.send') return this.#parts.runtime().command(name, params)
-    const { sessionKey } = params
-    if (typeof sessionKey !== 'string') return this.#parts.runtime().command(name, params)
+    const runtime = this.#parts.runtime()
+    const access = this.#access()
+    if (name !== 'chat.send' || typeof params.sessionKey !== 'string') return runtime.command(name, params, access)
+    const sessionKey = runtime.keyOf(params.sessionKey)
     // Who says something wants to hear what comes of it, as far as there is room for that.
-    if (!this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax) await this.#watch(sessionKey)
+    if (reaches(access, sessionKey) && !this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax)
+      await this.#watch(sessionKey)
     // A key may be longer than the name of a place.
-    return this.#parts.runtime().command(name, { origin: { channel: webChannelId, to: sessionKey.slice(0, 200) }, ...params })
+    return runtime.command(name, { origin: { channel: webChannelId, to: sessionKey.slice(0, 200) }, ...params }, access)
   }
 
   async #connect(params: unknown): Promise<Welcome> {
     const { minProtocol, maxProtocol, scopes, caps, auth } = parseInput(socketMethods.connect, params)
-    this.#parts.authorise(auth.token)
+    this.#allowed = this.#parts.authorise(auth.token)
+    const allowed = this.#allowed?.()
     if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol)
       throw new RuntimeError('unsupported', `this node speaks protocol ${gatewayProtocol}`, {
         field: 'maxProtocol',
         hint: 'update the older of the two',
       })
-    const granted = withImplied(scopes ?? gatewayScopes)
+    // Nobody gets more than the token has, whatever is asked for.
+    const granted = withImplied(scopes ?? allowed?.scopes ?? gatewayScopes).filter((scope) => allowed?.scopes.includes(scope) ?? true)
     const known = gatewayCaps.filter((cap) => caps.includes(cap))
     const { limits, runtime } = this.#parts
     this.#actor.send({ type: 'accepted', scopes: granted, caps: known })
@@ -263,7 +288,11 @@ export class Connection implements Watcher {
     return {
       protocol: gatewayProtocol,
       server: { name: 'statecast', version, connection: this.id, ...(node === undefined ? {} : { node }) },
-      policy: { frameBytesMax: limits.frameBytesMax, bufferedBytesMax: limits.bufferedBytesMax, tickMs: limits.tickMs },
+      policy: {
+        frameBytesMax: limits.frameBytesMax,
+        bufferedBytesMax: limits.bufferedBytesMax ?? runtime().config.value.gateway.bufferedBytesMax,
+        tickMs: limits.tickMs,
+      },
       scopes: granted,
       caps: known,
     }

@@ -3,6 +3,7 @@
 import type { IncomingMessage, Server } from 'node:http'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer } from 'ws'
+import type { Access } from '../../contracts/access.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { GatewayEventName, GatewayEvents } from '../../contracts/gateway.ts'
@@ -17,8 +18,8 @@ type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit'> & {
   clock: Clock
   /** @throws RuntimeError forbidden where the request comes from elsewhere, closed while the node ends */
   check: (request: IncomingMessage) => void
-  /** Says whether a token is ours. @throws RuntimeError unauthorised, rate_limited */
-  authorise: (token: string, request: IncomingMessage) => void
+  /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
+  authorise: (token: string, request: IncomingMessage) => (() => Access) | undefined
   limits?: Partial<SocketLimits>
 }
 

@@ -7,16 +7,24 @@ import type { Origin } from '../../contracts/reply.ts'
 /**
  * @property origin where the message came from, and which of our accounts
  * @property agent what its agent wants @property call what is wanted for this message alone
+ * @property typingMs ms between two signs of typing where nobody says something else
  * @property heartbeat nobody asked: no typing, and nothing is sent before it is known whether there is anything to tell
  */
-type DeliveryWishes = { origin?: Origin; agent?: Delivery; call?: Delivery; heartbeat?: boolean }
+type DeliveryWishes = { origin?: Origin; agent?: Delivery; call?: Delivery; heartbeat?: boolean; typingMs?: number }
 
 /** For each setting the first that has it of call, account, channel, agent and adapter. Only what differs from the defaults is in the result. */
-export const resolveDelivery = (channel: Channel, { origin, agent, call, heartbeat = false }: DeliveryWishes = {}): Delivery => {
+export const resolveDelivery = (channel: Channel, { origin, agent, call, heartbeat = false, typingMs }: DeliveryWishes = {}): Delivery => {
   const account = origin?.account
   const { accounts = {} } = channel
   const ofAccount = account !== undefined && Object.hasOwn(accounts, account) ? accounts[account] : undefined
-  const layers = [call, ofAccount, channel.settings, agent, channel.blocks].filter((layer) => layer !== undefined)
+  const layers = [
+    call,
+    ofAccount,
+    channel.settings,
+    agent,
+    channel.blocks,
+    typingMs === undefined ? undefined : { typing: { everyMs: typingMs } },
+  ].filter((layer) => layer !== undefined)
   const wanted = merged(layers)
   const full = deliveryDefaults({
     ...wanted,

@@ -8,6 +8,7 @@ import type { Channel } from '../../contracts/channel.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { pause } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
+import { heartbeatModel } from '../../contracts/model-choice.rules.ts'
 import type { Payload } from '../../contracts/reply.ts'
 import type { Session, SharedParts } from '../../runtime/index.ts'
 import { type Channels, channelNamed } from '../channels/channel-table.ts'
@@ -112,7 +113,7 @@ const ask = async ({ shared, agents, session }: Parts, { agent: name, session: k
     idempotencyKey: id,
     queueMode: 'followup',
     heartbeat: true,
-    ...definedOf({ model: heartbeat?.model }),
+    ...definedOf({ model: heartbeatModel(shared.config.view.value, name) ?? heartbeat?.model }),
   })
   const { text, outcome, reply } = await run.result()
   const payloads: Payload[] = outcome === 'silent' ? [] : reply === undefined ? (text === '' ? [] : [{ text }]) : [reply].flat()

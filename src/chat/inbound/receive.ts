@@ -38,13 +38,14 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
   const complete = ({ text, ...orders }: Orders): SessionEvent => {
-    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...definedOf({ heartbeat }) }
+    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake, origin), ...definedOf({ heartbeat }) }
     const annotations: Annotations = {
       ...(origin && { origin }),
       ...orders,
       ...(channel && origin ? saidBy(channel, origin, message.text, intake.environment.log) : {}),
       ...(channel && {
         delivery: resolveDelivery(asked(channel, intake.environment.log), {
+          typingMs: intake.config.value.typing.intervalMs,
           ...(origin && { origin }),
           ...(intake.agent.delivery && { agent: intake.agent.delivery }),
           ...definedOf({ call: streaming === undefined ? undefined : { streaming } }),

@@ -2,8 +2,9 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
-import type { Model } from '../../contracts/model.ts'
-import { type CustomModel, createModels } from '../../models/index.ts'
+import type { CredentialSource, Model } from '../../contracts/model.ts'
+import { credentialFile } from '../../credential-file.ts'
+import { type CustomModel, createModels, readCredentialStore } from '../../models/index.ts'
 import { systemEnvironment, variables } from '../../runtime/index.ts'
 import type { RuntimeOptions } from '../../runtime.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
@@ -17,18 +18,23 @@ export async function* models(app: RuntimeOptions, { offline = false }: { offlin
   const set = ['ANTHROPIC_API_KEY', 'OPENAI_API_KEY', 'OPENAI_BASE_URL', 'STATECAST_MODEL', 'STATECAST_TOKEN'].filter((name) => env[name])
   yield ok('keys', set.length > 0 ? `set: ${set.join(', ')}` : 'none set; the offline stand-in answers')
   for (const name of ['OPENAI_BASE_URL', 'ANTHROPIC_BASE_URL']) yield* baseUrl(name, env[name]?.trim())
-  const { defaultRef, get } = createModels({
+  const { defaultRef, get, profiles } = createModels({
     environment: systemEnvironment(),
     env,
-    ...definedOf({ folder: app.workspace || undefined, custom: app.models }),
+    ...definedOf({ folder: app.workspace || undefined, custom: app.models, credentials: app.credentials, order: app.credentialOrder }),
+    store: readCredentialStore(credentialFile(app, env)),
   })
   yield ok('model', `${defaultRef} by default`)
   const refs = [...new Set([...(app.agents ?? []).map(({ model }) => model ?? defaultRef), ...(app.agents?.length ? [] : [defaultRef])])]
   for (const ref of refs.slice(0, triedMax)) {
+    const [credential] = profiles?.(ref) ?? []
+    if (credential?.source) yield ok('credential', `${ref}: ${credential.id}, from ${fromWhere[credential.source]}`)
     const why = offline ? 'not tried (--offline)' : isLocal(ref, app.models) ? 'answers in this process; not tried' : undefined
     yield why === undefined ? await tried(ref, get) : ok('model', `${ref}: ${why}`)
   }
 }
+
+const fromWhere: Record<CredentialSource, string> = { config: 'the app (credentials)', environment: 'the environment', store: 'the credential store' }
 
 /** A script or a function of the author: there is no connection to try, and a call may count as one of its answers. */
 const isLocal = (ref: string, custom: Record<string, CustomModel> = {}): boolean =>

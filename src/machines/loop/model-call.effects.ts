@@ -178,6 +178,11 @@ export const callModel =
         durationMs: Math.max(0, environment.clock.now() - at),
         ...definedOf({ contextTokens, costUsd, repaired: mended || undefined }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
+        // A fallback was chosen by nobody but its list.
+        chosen: {
+          model: input.model,
+          ...definedOf({ source: input.model === profile.model ? profile.modelSource : undefined, credential: credential?.source }),
+        },
       }
     } catch (error) {
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)

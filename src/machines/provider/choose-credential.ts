@@ -1,5 +1,6 @@
 /** Which credential of a provider a call uses, and what its outcome means for the others; what is known of them is shared by all sessions. */
 
+import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CredentialProfile, Models } from '../../contracts/model.ts'
@@ -28,7 +29,9 @@ type CredentialWish = {
 }
 
 /** @property flat not paid by the token */
-export type Chosen = { id: string; flat: boolean; done(): void; late(): void; failed(error: unknown): RuntimeError } | undefined
+export type Chosen =
+  | { id: string; flat: boolean; source?: CredentialProfile['source']; done(): void; late(): void; failed(error: unknown): RuntimeError }
+  | undefined
 
 /** @returns undefined for a model that needs none @throws RuntimeError provider_rate_limit where all rest */
 export const chooseCredential = async (
@@ -52,6 +55,7 @@ export const chooseCredential = async (
   return {
     id: first.id,
     flat: first.type !== 'key',
+    ...definedOf({ source: first.source }),
     done() {
       if (late) return
       // Of one that is alone and has nothing held against it, nobody needs to know.
@@ -77,6 +81,7 @@ const plain = (profile: CredentialProfile | undefined): Chosen =>
   profile && {
     id: profile.id,
     flat: profile.type !== 'key',
+    ...definedOf({ source: profile.source }),
     done: () => undefined,
     late: () => undefined,
     failed: (error) => RuntimeError.from(errorBody(error)),

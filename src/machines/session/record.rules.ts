@@ -119,8 +119,14 @@ export const profileFor = (profile: Profile, ...layers: (Toggles | undefined)[])
   if (Object.keys(rest).length === 0) return profile
   // Where nobody says who else may answer, the model of the agent does for the one that was asked for.
   const primary = rest.model !== undefined && rest.model !== profile.model && profile.fallbacks === undefined ? { primary: profile.model } : {}
-  return { ...profile, ...primary, ...rest }
+  const [session, message] = layers
+  const chosenBy = message?.model !== undefined ? (profile.heartbeat ? 'heartbeat' : 'message') : session?.model !== undefined ? 'session' : undefined
+  return { ...profile, ...primary, ...rest, ...(rest.model === undefined || chosenBy === undefined ? {} : { modelSource: chosenBy }) }
 }
+
+/** What was found to be wrong is still so. */
+export const keepsJust = ({ toggles }: SessionRecord, { model, credential }: Pick<Toggles, 'model' | 'credential'>): boolean =>
+  toggles.model === model && toggles.credential === credential
 
 const settingsOfTurns = new Set(Object.keys(Profile.shape))
 /** A setting of the conversation that no turn has. */

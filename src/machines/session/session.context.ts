@@ -208,6 +208,7 @@ export const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
   runId: run?.runId ?? '',
   ids: run?.ids ?? [],
   model: run?.profile.model ?? '',
+  ...definedOf({ modelSource: run?.profile.modelSource }),
 })
 
 /** What a turn that is running is told of the settings of its conversation. */

@@ -14,7 +14,7 @@ import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { answersNothing } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
-import { configured, configuredRecord, noted, startedOver, summarised, touched } from './record.rules.ts'
+import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
   type Decision,
@@ -176,6 +176,8 @@ export const sessionSetup = setup({
     }),
     configure: enqueueActions(({ context: { record, run }, event, enqueue }) => {
       if (event.type !== 'configure') return
+      if (event.stale && !keepsJust(record, event.stale)) return
+      if (event.notice !== undefined) enqueue.emit({ type: 'notice', text: event.notice })
       const changed = configuredRecord(record, event.toggles)
       enqueue.assign({ record: changed })
       if (run) enqueue.sendTo('turn', turnSettings(changed.toggles))

@@ -33,6 +33,8 @@ class LiveModel implements ChatModel {
   #listed: Listed['sessions'] = []
   #models: readonly ModelChoice[] = []
   #defaultModel: string | undefined
+  /** Who answers in a conversation that is begun here, as keys name it. */
+  #agent = 'main'
   #wasConnected = false
   #view: ChatView | undefined
   #told = false
@@ -163,7 +165,9 @@ class LiveModel implements ChatModel {
     ])
     if (models)
       this.#models = models.models.map(({ ref, available, why }) => ({ id: ref, ...(available ? {} : { unavailable: why ?? 'not available' }) }))
-    this.#defaultModel = agents?.agents.find((agent) => agent.default)?.model ?? models?.default
+    const usual = agents?.agents.find((agent) => agent.default)
+    this.#agent = usual?.name.toLowerCase() ?? 'main'
+    this.#defaultModel = usual?.model ?? models?.default
     this.#change()
   }
 
@@ -204,7 +208,8 @@ class LiveModel implements ChatModel {
   }
 
   newConversation(): void {
-    this.open(`agent:main:web:${crypto.randomUUID()}`)
+    // Another one each time: only the default tab is found again by its key.
+    this.open(`agent:${this.#agent}:web:${crypto.randomUUID()}`)
   }
 
   async rename(key: string, title: string): Promise<void> {

@@ -1,0 +1,27 @@
+/** Credentials kept in a file of their own, which nobody but its owner may read. */
+import { readFileSync, statSync } from 'node:fs'
+import { RuntimeError } from '../contracts/errors.ts'
+import { type Credentials, checkCredentials } from './credentials.ts'
+
+/** @returns nothing where there is no such file @throws RuntimeError forbidden where others may read it, bad_request for what is in it */
+export const readCredentialStore = (file: string | undefined): Credentials => {
+  if (file === undefined) return {}
+  const refuse = (code: 'forbidden' | 'bad_request', why: string, hint: string): RuntimeError =>
+    new RuntimeError(code, `the credential store ${file} ${why}`, { field: 'credentialStore', hint })
+  let text: string
+  try {
+    if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) throw refuse('forbidden', 'can be read by others', `chmod 600 ${file}`)
+    text = readFileSync(file, 'utf8')
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    throw error instanceof RuntimeError ? error : refuse('forbidden', 'cannot be read', 'look at its permissions')
+  }
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    // What the parser says repeats what it has read.
+    throw refuse('bad_request', 'is not JSON', 'write { "anthropic": [{ "id": "work", "type": "key", "value": "…" }] }')
+  }
+  return checkCredentials(parsed as Credentials)
+}
