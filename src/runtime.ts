@@ -30,6 +30,7 @@ import {
   keepRetention,
   localServices,
   logWith,
+  openSkills,
   othersOn,
   publishOutputs,
   readCommits,
@@ -74,8 +75,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
-  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
   const env = variables()
+  const skills = await openSkills(options, { workspace, environment, extensions, env })
+  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks, skills })
   const models = createModels({
     environment,
     env,
@@ -115,13 +117,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       transcripts,
       models,
       agents,
+      skills,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, skills, cooldowns: sharedCooldowns(shared) })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -147,7 +150,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
     const session = (key: string, which: { agent?: string | undefined } = {}) =>
       new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
-    if (resumes) await host.start()
+    if (resumes) await Promise.all([host.start(), skills.start()])
     const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
     const consumeSoon = (partition: number) => consumeWhen(ready.promise, () => consume(partition), log)
@@ -164,6 +167,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        skills.stop()
         await running.stop()
         diagnostics.stop()
         door?.stop()

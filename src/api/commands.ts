@@ -21,6 +21,7 @@ import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
+import { listSkills } from './skills.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
 
@@ -164,6 +165,8 @@ const handlers: Handlers = {
   'actors.list': (parts, input) => listActors(parts, input),
   'models.list': (parts) => ({ default: parts.models.defaultRef, models: parts.models.list() }),
   'tools.list': (parts) => listTools(parts),
+  'skills.list': (parts, { sessionKey }) => listSkills(parts, sessionKey),
+  'environments.list': async (parts) => ({ environments: await parts.skills.environments() }),
   'agents.list': (parts) => ({
     agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,

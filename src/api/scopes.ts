@@ -28,6 +28,8 @@ const needed: Record<CommandName, GatewayScope> = {
   'actors.list': 'read',
   'models.list': 'read',
   'tools.list': 'read',
+  'skills.list': 'read',
+  'environments.list': 'read',
   'agents.list': 'read',
   'nodes.list': 'read',
   'nodes.drain': 'admin',

@@ -38,6 +38,8 @@ export type Agent = {
   readonly tools: readonly Tool[]
   /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
   readonly services: boolean | readonly string[]
+  /** The environment of packages that its tools run in, as an extension brings it. */
+  readonly environment?: string
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

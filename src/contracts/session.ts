@@ -6,6 +6,7 @@ import type { Usage } from './message.ts'
 import { Profile } from './profile.ts'
 import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
+import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
@@ -38,6 +39,7 @@ export const SessionCommand = z.discriminatedUnion('type', [
       .boolean()
       .optional()
       .describe('whether its answer is sent in blocks while it is written; default: as its agent and its channel want it'),
+    skills: SkillFilter.optional().describe('only these skills for this message; none where it is empty'),
     parent: z
       .string()
       .min(1)
@@ -85,7 +87,7 @@ const [message, cancel, approve, reset, compact, close, configure, clear, note] 
 export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
     message
-      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true })
+      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true, skills: true })
       .extend({
         ...at,
         id: MessageId,

@@ -9,6 +9,7 @@ import { ModelReference } from '../contracts/model-ref.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
 import type { DropPolicy, QueueMode } from '../contracts/settings.ts'
+import { SkillFilter } from '../contracts/skill.ts'
 import { hintForOption } from '../tools/index.ts'
 
 /** How much one turn may take. */
@@ -65,6 +66,8 @@ export type TurnOptions = {
   limits?: TurnLimits | undefined
   context?: ContextOptions | undefined
   queue?: QueueOptions | undefined
+  /** Names of the skills that it may use; none where it is empty. Default: all. */
+  skills?: readonly string[] | undefined
   /** Whether the tool calls of one answer run at the same time; default `parallel`. */
   toolExecution?: Profile['toolExecution'] | undefined
   /** Whether a person decides about a tool call of which nobody knows if it ran (default), or the model is told so. */
@@ -110,11 +113,12 @@ const Options = z
       .max(Number.MAX_SAFE_INTEGER - 1),
     toolExecution: turn.toolExecution,
     inDoubt: turn.inDoubt,
+    skills: SkillFilter,
   })
   .partial()
 
 /** All that `agent()` can be told. */
-export const agentOptions = ['name', 'tools', 'services', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
+export const agentOptions = ['name', 'tools', 'services', 'environment', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
 
 /** Options of other libraries, and of ours where they are not, with what to write instead. */
 const elsewhere: Record<string, string> = {
@@ -205,11 +209,13 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     context = {},
     queue = {},
     maxRetries,
+    skills,
     ...own
   } = parseInput(Options, rest, 'see docs/guides/app.md')
   const profile = definedOf({
     ...own,
     fallbacks: models.fallbacks,
+    skillFilter: skills,
     modelAttemptMax: maxRetries === undefined ? undefined : maxRetries + 1,
     stepMax: limits.steps,
     tokenMax: limits.tokens,

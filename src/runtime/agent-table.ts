@@ -2,18 +2,25 @@
 import type { Agent, AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Skills } from '../contracts/skill.ts'
 import { fallbacksFor } from '../models/index.ts'
 import type { ServiceDirectory } from '../tools/index.ts'
 import { builtInTools, checkedTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
 
-type AgentParts = { workspace: string; environment: Environment; directory: ServiceDirectory; fallbacks: readonly string[] | undefined }
+type AgentParts = {
+  workspace: string
+  environment: Environment
+  directory: ServiceDirectory
+  fallbacks: readonly string[] | undefined
+  skills?: Skills | undefined
+}
 
 /**
  * @param given the first one is the default; without any, an agent `main` with the built-in tools
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): AgentTable => {
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks, skills }: AgentParts): AgentTable => {
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const table: AgentTable = new Map()
@@ -22,7 +29,7 @@ export const agentTable = (given: readonly Agent[], { workspace, environment, di
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const services = agent.services ? directory.toolsFor(agent.services) : undefined
-    table.set(agent.name, { agent, tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, log }) })
+    table.set(agent.name, { agent, tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, skills: skills?.source, log }) })
   }
   return table
 }

@@ -1,5 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 import type { Agent, ModelChoices } from '../contracts/agent.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelSettings } from '../contracts/model.ts'
 import type { Tool } from '../contracts/tool.ts'
@@ -15,6 +16,8 @@ export type AgentDefinition = {
   tools?: readonly Tool[]
   /** Tools of micro services on the bus: `true` for all that there are, or their names, in which `*` stands for anything. Default: none. */
   services?: boolean | readonly string[]
+  /** The environment of packages that its tools run in, as an extension of the app brings it. */
+  environment?: string
   settings?: ModelSettings
   /** Which models may answer instead of its own: what users choose with `/model`, and which of the fallbacks of the runtime. Default: any. */
   choice?: ModelChoices
@@ -26,7 +29,7 @@ const isNamePattern = (value: unknown): boolean => typeof value === 'string' && 
 export const agent = (definition: AgentDefinition): Agent =>
   checkingOptions('agent()', () => {
     const given = readOptions('agent()', definition, agentOptions, (option) => hintForAgentOption(definition.name, option))
-    const { name, tools = [], services = false, ...options } = given
+    const { name, tools = [], services = false, environment, ...options } = given
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
         field: 'name',
@@ -37,5 +40,16 @@ export const agent = (definition: AgentDefinition): Agent =>
         field: 'services',
         hint: "write true, or names of tools such as ['weather', 'crm_*']",
       })
-    return Object.freeze({ name, services: services as Agent['services'], tools: checkedTools(tools), ...agentSettings(options) })
+    if (environment !== undefined && (typeof environment !== 'string' || environment === ''))
+      throw new RuntimeError('bad_request', 'environment is not the name of one', {
+        field: 'environment',
+        hint: "write environment: 'bio', and bring it with an extension",
+      })
+    return Object.freeze({
+      name,
+      services: services as Agent['services'],
+      ...definedOf({ environment }),
+      tools: checkedTools(tools),
+      ...agentSettings(options),
+    })
   })

@@ -6,6 +6,7 @@ import type { Environment } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { registerSession } from '../machines/index.ts'
+import type { EnvironmentManager } from '../tools/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
 import type { Machines } from './interface.ts'
 import type { SharedParts } from './parts.ts'
@@ -37,6 +38,8 @@ export type Extension = {
   readonly name: string
   /** Machines that it brings, by the kind of their actors, as `createRuntime({ machines })` takes them; or what makes one of the parts of the runtime. */
   machines?: Readonly<Record<string, MachineEntry | ((parts: ExtensionParts) => MachineEntry | Registration)>>
+  /** Environments of packages by name, which agents name as theirs. */
+  environments?: Readonly<Record<string, EnvironmentManager>>
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
   /**
@@ -49,6 +52,9 @@ export type Extension = {
 const Shape = knownOnly({
   name: z.string().min(1),
   machines: z.record(z.string(), z.unknown()).optional(),
+  environments: z
+    .record(z.string().min(1).max(64), knownOnly({ activate: callable, status: callable.optional(), describe: callable.optional() }))
+    .optional(),
   session: callable.optional(),
   start: callable.optional(),
 })
@@ -64,7 +70,11 @@ export const checkExtensions = (extensions: readonly Extension[], taken: readonl
     const { name } = extension
     once(seen.names, name, 'are named')
     const schema = z.object({ extensions: z.object({ [name]: Shape }) })
-    parseInput(schema, { extensions: { [name]: extension } }, 'an extension is { name, machines, session, start }: see docs/guides/app.md')
+    parseInput(
+      schema,
+      { extensions: { [name]: extension } },
+      'an extension is { name, machines, environments, session, start }: see docs/guides/app.md',
+    )
     for (const kind of Object.keys(extension.machines ?? {})) {
       if (taken.includes(kind)) throw conflict(`the extension '${name}' brings actors of the kind '${kind}', which is taken`, 'choose another kind')
       once(seen.kinds, kind, 'bring actors of the kind')

@@ -9,7 +9,9 @@ import type { Models } from '../contracts/model.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { Tools } from '../contracts/tool.ts'
+import { intersection } from '../tools/index.ts'
 
 export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 
@@ -17,6 +19,8 @@ export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 export type Receiver = {
   agent: Agent
   tools: Pick<Tools, 'describe'>
+  /** The same for all agents. */
+  skills?: Pick<Skills, 'version' | 'commandIn' | 'commands'> | undefined
   models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
   /** Key of the session. */
   key: string
@@ -51,25 +55,42 @@ export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>)
   profiles.set(agent, profile)
   return profile
 }
+/** Which skills the turn of a message may use, and in which state it finds them. @param filters besides that of the agent: of the channel, of the message */
+export const withSkills = (profile: Profile, { skills }: Pick<Receiver, 'skills'>, ...filters: (readonly string[] | undefined)[]): Profile => {
+  const skillFilter = intersection(profile.skillFilter, ...filters)
+  const skillsVersion = skills?.version
+  return skillFilter === undefined && skillsVersion === undefined ? profile : { ...profile, ...definedOf({ skillFilter, skillsVersion }) }
+}
 /** An agent does not change: its profile is made and parsed once, not with every message. */
 const profiles = new WeakMap<Agent, Profile>()
 
 /** What a message says, apart from who brought it and what it wants for itself alone. */
-export const splitMessage = ({ model, queueMode, thinking, timeoutMs = 0, streaming, heartbeat, origin, id = '', ...message }: MessageCommand) => {
+export const splitMessage = ({
+  skills,
+  model,
+  queueMode,
+  thinking,
+  timeoutMs = 0,
+  streaming,
+  heartbeat,
+  origin,
+  id = '',
+  ...message
+}: MessageCommand) => {
   const overrides = definedOf({ model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
-  return { id, message, origin, streaming, heartbeat, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
+  return { id, message, origin, streaming, heartbeat, skills, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
 }
 
 /** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
 export const receiveMessage = (command: MessageCommand, by: Receiver): IncomingMessage => {
-  const { id, message, origin, overrides } = splitMessage(command)
+  const { id, message, origin, skills, overrides } = splitMessage(command)
   if (origin !== undefined)
     throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
       field: 'origin',
       hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',
     })
   // Everything in it was parsed on its way here, and is nobody's own.
-  return vouchFor({ ...message, id, at: by.now, profile: profileOf(by), ...overrides })
+  return vouchFor({ ...message, id, at: by.now, profile: withSkills(profileOf(by), by, skills), ...overrides })
 }
 
 /** @param how what makes an event of a message, and what the sender is told where that fails */

@@ -34,6 +34,8 @@ export type SendOptions = {
   streaming?: boolean | undefined
   /** Where it came from, and so where the answer goes. */
   origin?: Origin | undefined
+  /** Only these skills for this message; none where it is empty. */
+  skills?: readonly string[] | undefined
   /** Key of the session that this one is a thread of. */
   parent?: string | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
@@ -136,10 +138,11 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models } = this.#parts
+    const { environment, transcripts, agents, models, skills } = this.#parts
     const by = {
       agent: this.#agent,
       models,
+      skills,
       tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
       key: this.key,
       now: environment.clock.now(),

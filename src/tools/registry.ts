@@ -4,6 +4,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { Tool, Tools } from '../contracts/tool.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
@@ -15,12 +16,14 @@ type RegistryEnvironment = {
   failPoints?: FailPoints
   /** Tools that come and go; one of the agent's own wins over one of these. */
   services?: ServiceTools | undefined
+  /** A tool of ours that comes and goes with what it is for. */
+  skills?: Skills['source'] | undefined
   log?: Logger
 }
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
-  const { clock, failPoints = noFailPoints, services, log } = environment
+  const { clock, failPoints = noFailPoints, services, skills, log } = environment
   const own = new Map<string, Tool>()
   for (const tool of tools) {
     if (own.has(tool.name)) throw new RuntimeError('conflict', `two tools are named "${tool.name}"`, { field: 'name', hint: 'rename one of them' })
@@ -30,9 +33,10 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   for (const tool of tools) descriptions.set(tool.name, describe(tool))
   const hidden = new Set<string>()
   const present = (): ReadonlyMap<string, Tool> => {
-    if (services === undefined) return own
-    const all = new Map(own)
-    for (const [name, tool] of services.offered()) {
+    const reader = skills?.offered()
+    if (services === undefined && !reader?.size) return own
+    const all = new Map([...(reader ?? []), ...own])
+    for (const [name, tool] of services?.offered() ?? []) {
       if (!own.has(name)) all.set(name, tool)
       else if (!hidden.has(name)) {
         hidden.add(name)
@@ -81,7 +85,8 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
         await services.look()
         there = present()
       }
-      const tool = there.get(planned.name)
+      // Another node had skills: which of them is missing here, the tool says.
+      const tool = there.get(planned.name) ?? (skills?.allows(planned.name) ? skills.tool : undefined)
       if (tool === undefined) throw unknown(planned.name, there.keys())
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.

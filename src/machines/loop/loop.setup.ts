@@ -145,7 +145,8 @@ export const loopSetup = setup({
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
       const { session, runId, profile, thread, reports } = input
-      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...definedOf({ thread }) }
+      const { agent, inDoubt, skillFilter, skillsVersion } = profile
+      const place = { session, runId, agent, inDoubt, ...definedOf({ thread, skillFilter, skillsVersion }) }
       const launched = launchable(context)
       for (const { id, name, input } of launched.map((index) => step.calls[index] as ToolCall))
         if (reports) enqueue.sendParent({ type: 'tool.started', callId: id, name, input } satisfies EdgeReport)

@@ -6,6 +6,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
+import { readSkillName, type SkillsPrompt } from '../../contracts/skill.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
 import { windowGuard } from '../../models/index.ts'
@@ -13,6 +14,7 @@ import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
 import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
@@ -59,6 +61,12 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
+/** What seldom changes comes first: a provider keeps the beginning in its cache. */
+const withSections = (instructions: string, skills: SkillsPrompt | undefined, intro: string | undefined): string => {
+  const parts = [instructions, ...(skills?.sections ?? []).map(({ text }) => text), ...(intro === undefined ? [] : [intro])]
+  return parts.length === 1 ? instructions : parts.join('\n\n').trim()
+}
+
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info: { epoch }, signal, emit, receive }) => {
@@ -88,9 +96,16 @@ export const callModel =
     let over = false
     let model: Model | undefined
     const { agent, tools } = services.agent(profile.agent)
+    let skills: SkillsPrompt | undefined
+    let permitted: string[] | undefined
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
+      const known = input.command && commandAnswer(input.command, runId, input.model, await conversation(services, session, upTo, stop.signal))
+      if (known) return known
+      skills = await services.skills?.promptFor(profile)
+      if (skills?.hasSkills === false && tools.get(readSkillName)?.source === 'skills')
+        permitted = tools.names.filter((name) => name !== readSkillName)
       credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
         tried: input.tried ?? [],
         pinned: input.pinned,
@@ -108,9 +123,9 @@ export const callModel =
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
       return model.call(
         {
-          instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+          instructions: withSections(agent.instructions, skills, intro),
           messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(),
+          tools: tools.describe(permitted),
           settings: settingsFor(agent.settings, thinking, model),
           limits: agent.limits,
         },
@@ -136,7 +151,7 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const planned = partial ? [] : tools.plan(calls, permitted).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)
@@ -153,7 +168,11 @@ export const callModel =
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
         ...definedOf({ contextTokens, costUsd }),
-        ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
+        ...definedOf({
+          credential: credential?.id,
+          flat: credential?.flat || undefined,
+          skills: skills?.used && (call === 1 ? skills.used : { version: skills.used.version }),
+        }),
       }
     } catch (error) {
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)

@@ -47,6 +47,7 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
     transcriptLength: transcriptLength + promptItems(context).length,
     ...definedOf({
       intro: facts.intro,
+      command: facts.command,
       reports: followed ? (true as const) : undefined,
       tokens: facts.tokens,
       window: facts.window,
@@ -71,7 +72,7 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
 export const flushInput = ({ context }: { context: TurnContext }): LoopInput => {
-  const { reports: _, ...input } = loopInput({ context })
+  const { reports: _, command: __, ...input } = loopInput({ context })
   const { profile } = context
   return {
     ...input,
