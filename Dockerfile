@@ -13,6 +13,7 @@ COPY package.json package-lock.json .npmrc ./
 # Who talks to models is left to choose for users of the package, and is there in the image. Versions are those of the lock file.
 RUN npm pkg delete devDependencies peerDependenciesMeta && npm install
 COPY bin bin
+COPY bundled-skills bundled-skills
 COPY src src
 COPY --from=page /app/dist/web dist/web
 COPY docker/statecast.config.json docker/statecast.config.json

@@ -320,6 +320,18 @@ export const examples: Record<CommandName, Example> = {
       ],
     },
   },
+  'skills.list': {
+    input: {},
+    answer: { version: null, builtAt: 1795240143000, builds: 2, skills: [], problems: [] },
+    about:
+      'A skill has `name`, `description`, `kind` (`workspace`, `managed`, `bundled`, `extra`, or `mcp` and `lsp` for tools that come from there, with `parameters`), `source`, `path`, `eligible` or `why` not, and the `command` with which users call it. `problems` are folders that were skipped, each with what to mend. `version` changes when something of that does; with `sessionKey`, `inUse` is the one with which its run began, `filter` which skills it may use. See [skills](../guides/skills.md).',
+  },
+  'environments.list': {
+    input: {},
+    answer: { environments: [] },
+    about:
+      'Each has `name`, `extension`, `agents`, `state` (`inactive`, `activating`, `active`, `failed`), `path`, `error`, and `details` as its extension tells them.',
+  },
   'agents.list': { input: {}, answer: { agents: [{ name: 'main', model: 'scripted/offline', tools: ['refund'], default: true }] } },
   'trace.import': {
     input: { kind: 'order', id: 'o-3', frames: [{ seq: 1, bytes: anOrder }], wakeAt: null },

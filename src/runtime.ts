@@ -37,6 +37,7 @@ import {
   localServices,
   logWith,
   openDocuments,
+  openSkills,
   othersOn,
   publishOutputs,
   readCommits,
@@ -81,14 +82,16 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
+  const env = variables()
+  const skills = await openSkills(options, { workspace, environment, extensions, env })
   const agents = agentTable(options.agents ?? [], {
     workspace,
     environment,
     directory: serviceTools,
     fallbacks: options.fallbacks,
     beforeTool: hooksOf(extensions),
+    skills,
   })
-  const env = variables()
   const models = createModels({
     environment,
     env,
@@ -137,13 +140,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       transcripts,
       models,
       agents,
+      skills,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, skills, cooldowns: sharedCooldowns(shared) })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -174,7 +178,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       const own = canonicalKey(key, known)
       return new Session(parts, own, () => agentOf(which.agent ?? agentInKey(own, known) ?? (known.agents[0] as string)).agent)
     }
-    if (resumes) await host.start()
+    if (resumes) await Promise.all([host.start(), skills.start()])
     await documents.start(resumes)
     const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
@@ -193,6 +197,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       closed ??= (async () => {
         stopRetention()
         documents.stop()
+        skills.stop()
         await running.stop()
         diagnostics.stop()
         door?.stop()

@@ -27,6 +27,7 @@ import { requireScope, scopeOf } from './scopes.ts'
 import { chooseModel, listModels, patchSession, resolveSession } from './session-settings.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
+import { listSkills } from './skills.ts'
 import { giveResults } from './tool-results.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>, access?: Access) => unknown }
@@ -181,6 +182,8 @@ const handlers: Handlers = {
   'tokens.list': (parts) => listTokens(parts),
   'tokens.revoke': (parts, input) => revokeToken(parts, input),
   'tools.list': (parts) => listTools(parts),
+  'skills.list': (parts, { sessionKey }) => listSkills(parts, sessionKey),
+  'environments.list': async (parts) => ({ environments: await parts.skills.environments() }),
   'agents.list': (parts) => ({
     agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,

@@ -37,6 +37,8 @@ const needed: Record<CommandName, GatewayScope> = {
   'tokens.list': 'admin',
   'tokens.revoke': 'admin',
   'tools.list': 'read',
+  'skills.list': 'read',
+  'environments.list': 'read',
   'agents.list': 'read',
   'nodes.list': 'read',
   'nodes.drain': 'admin',

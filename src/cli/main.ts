@@ -137,6 +137,9 @@ export const commandLine = (action: Action): Command => {
   add('tools', 'list the tools of the agents; on NATS also those of services, and how many servers answer').action(
     action(async (options) => (await import('./tools.ts')).tools(options)),
   )
+  add('skills', 'list the skills, why one cannot be used, and the environments of agents').action(
+    action(async (options) => (await import('./skills.ts')).skills(options)),
+  )
   add('nodes', 'list the nodes on a NATS server, or say which one has a conversation')
     .argument('[key]', 'a conversation, or kind/id of an actor')
     .action(action(async (options, key) => (await import('./nodes.ts')).nodes(options, key)))

@@ -41,6 +41,8 @@ export type Agent = {
   readonly services: boolean | readonly string[]
   /** Asked before each tool call, with those of extensions. */
   readonly beforeTool?: readonly BeforeTool[]
+  /** The environment of packages that its tools run in, as an extension brings it. */
+  readonly environment?: string
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

@@ -129,6 +129,8 @@ export interface Channel {
   readonly repeatable?: boolean
   /** The model may point at a message where `replyTo` says off. */
   readonly tagsWhenOff?: boolean
+  /** Names of the skills that may be used there; default: all. */
+  readonly skills?: readonly string[]
   /** It may depend on account and chat type; without it: all. */
   replyTo?(origin: Origin): ReplyToMode
   /** What tools are told about the conversation that they are used in. */

@@ -5,6 +5,7 @@ import { ClientResults, ClientTools } from './client-tools.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
+import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
 import { beingImported } from './transport.ts'
 
@@ -30,6 +31,9 @@ export const commands = {
       thinking: ThinkingLevel.optional().describe('how hard the model is to think about it'),
       timeoutMs: z.number().int().optional().describe('ms that its turn may work; 0 and less mean the default'),
       streaming: z.boolean().optional().describe('whether its answer goes to the channel in blocks while it is written'),
+      skills: SkillFilter.optional().describe(
+        'only these skills for this message, of those that its agent and channel allow; none where it is empty',
+      ),
       parent: SessionKey.optional().describe('the session that this one is a thread of: its first message begins with what was said there'),
       deliver: z
         .boolean()
@@ -213,6 +217,10 @@ export const commands = {
   'tools.list': z
     .strictObject({})
     .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),
+  'skills.list': z
+    .strictObject({ sessionKey: SessionKey.optional().describe('as for the run of this session that goes on, or its next one') })
+    .describe('skills with their sources, and why one cannot be used; folders that are none, and what to mend'),
+  'environments.list': z.strictObject({}).describe('named environments that extensions bring, for whom, and how they are'),
   'agents.list': z.strictObject({}).describe('agents of the app'),
   'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z

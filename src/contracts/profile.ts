@@ -107,6 +107,7 @@ export const Profile = z
     pruning: Pruning.optional().describe('old results of tools are left out of requests when the cache of the provider is cold; default: they stay'),
     contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
     skillFilter: z.array(z.string().max(200)).max(200).optional().describe('names of the skills that the model may be shown; default: all'),
+    skillsVersion: z.string().max(40).optional().describe('which state of the skills it begins with'),
     responsePrefix: z.string().max(200).optional().describe('put before each answer; {model}, {provider}, {thinkingLevel} … are filled in'),
   })
   .describe('settings of a turn')

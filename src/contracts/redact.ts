@@ -1,5 +1,6 @@
 /** Secrets out of texts that are shown, logged or stored: all that is known of how they look stands here. Errors often repeat what the failed call was given. */
 import { definedOf } from './defined.ts'
+import type { Logger } from './environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from './errors.ts'
 import { depthMax } from './plain.ts'
 
@@ -71,5 +72,40 @@ export const redactedError = (error: RuntimeError): RuntimeError => {
   } catch {
     // Its data cannot even be read.
     return new RuntimeError(error.code, redact(error.message), { retryable: error.retryable })
+  }
+}
+
+/** Shorter ones would take words out of texts that have nothing to do with them. */
+const secretMin = 6
+
+/** Plain data without these values, wherever they stand in it. */
+export const withoutSecrets = <T>(value: T, secrets: readonly string[]): T => {
+  // A longer one may hold a shorter one.
+  const known = secrets.filter((secret) => secret.length >= secretMin).sort((a, b) => b.length - a.length)
+  return known.length === 0 ? value : (replaced(value, known, 0) as T)
+}
+
+const replaced = (value: unknown, secrets: readonly string[], depth: number): unknown => {
+  if (typeof value === 'string') return secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), value)
+  if (typeof value !== 'object' || value === null || depth > depthMax) return value
+  if (Array.isArray(value)) return value.map((inner) => replaced(inner, secrets, depth + 1))
+  if (value instanceof Error) return replaced({ ...value, message: value.message, stack: value.stack }, secrets, depth + 1)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [replaced(key, secrets, depth), replaced(inner, secrets, depth + 1)]))
+}
+
+/** A log in which these values do not appear. */
+export const logWithout = (log: Logger, secrets: readonly string[]): Logger => {
+  if (secrets.length === 0) return log
+  const clean = (level: 'debug' | 'info' | 'warn' | 'error') => (fields: object, message?: string) =>
+    log[level](withoutSecrets(fields, secrets), message === undefined ? undefined : withoutSecrets(message, secrets))
+  const { enabled } = log
+  return {
+    debug: clean('debug'),
+    info: clean('info'),
+    warn: clean('warn'),
+    error: clean('error'),
+    ...(enabled && { enabled: (level) => enabled.call(log, level) }),
   }
 }

@@ -7,6 +7,7 @@ import type { Usage } from './message.ts'
 import { type ModelSource, Profile } from './profile.ts'
 import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
+import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
@@ -41,6 +42,7 @@ const SessionCommands = z.discriminatedUnion('type', [
       .boolean()
       .optional()
       .describe('whether its answer is sent in blocks while it is written; default: as its agent and its channel want it'),
+    skills: SkillFilter.optional().describe('only these skills for this message; none where it is empty'),
     parent: z
       .string()
       .min(1)
@@ -100,7 +102,17 @@ const [message, cancel, approve, reset, compact, close, configure, clear, note] 
 export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
     message
-      .omit({ model: true, queueMode: true, thinking: true, timeoutMs: true, streaming: true, heartbeat: true, origin: true, clientTools: true })
+      .omit({
+        model: true,
+        queueMode: true,
+        thinking: true,
+        timeoutMs: true,
+        streaming: true,
+        heartbeat: true,
+        origin: true,
+        clientTools: true,
+        skills: true,
+      })
       .extend({
         ...at,
         id: MessageId,

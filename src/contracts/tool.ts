@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { ClientTool } from './client-tools.ts'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
+import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
 import type { GatedCall, GateVerdict } from './tool-gate.ts'
 
@@ -24,6 +25,13 @@ export type ToolContext = {
   runId: string
   /** What the channel of the message tells of the conversation; see `threadContext` of a channel. */
   thread?: Readonly<Record<string, unknown>>
+  /**
+   * Variables for the processes that this call starts, of its skills and of the environment of its agent: `spawn(…, { env: { ...process.env, ...context.env } })`.
+   * What they hold stays with them: it is taken out of results, errors and logs.
+   */
+  env?: Readonly<Record<string, string>>
+  /** Which skills its run may use. */
+  skills?: Pick<Profile, 'agent' | 'skillFilter' | 'skillsVersion'>
   /** Aborts on cancel, timeout and drain: stop soon. */
   signal: AbortSignal
   /** The whole result of an earlier call of the session, as text, by the reference that a shortened one names. */
@@ -55,6 +63,8 @@ export type Tool<Input = any, Output = unknown> = {
   readonly approval: boolean | ((input: Input) => boolean)
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   readonly sends?: (input: Input) => SentByTool | undefined
+  /** Where it comes from, if not from the app: `service:weather`, `mcp:github`. */
+  readonly source?: string
 }
 
 /** @property route where it goes, if that is known */

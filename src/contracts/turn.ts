@@ -7,6 +7,7 @@ import type { CredentialSource, ModelResponse } from './model.ts'
 import type { ModelSource, Profile } from './profile.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
+import type { SkillCommand, SkillsUsed } from './skill.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
 import type { GateVerdict } from './tool-gate.ts'
 
@@ -50,6 +51,8 @@ export type TurnFacts = ConversationFacts & {
   origin?: Origin
   /** How answers go there; without it there is nobody to send them to but those who listen to the session. */
   delivery?: Delivery
+  /** The command with which a person called a tool, without the model. */
+  command?: SkillCommand
   /** Told to the model before its instructions end, such as how to behave in a group. */
   intro?: string
   /** Which of the conversations under its key this is, and the same where it begins with this turn. */
@@ -147,6 +150,8 @@ export type ModelCallInput = {
   /** Tokens of the conversation at the call before, and when that was, in ms since the epoch. */
   tokens?: number
   lastCallAt?: number
+  /** Answered by its tool, without the model. */
+  command?: SkillCommand
   /** Whether long results of tools are to be cut, since everything together was too long. */
   shorten?: true
   upTo: number
@@ -177,6 +182,8 @@ export type ModelCallOutput = {
   flat?: true
   /** Which model was asked, who said so, and where its credential came from; never the credential. */
   chosen?: { model: string; source?: ModelSource; credential?: CredentialSource }
+  /** The skills that it was told of; names with the first call of a run. */
+  skills?: SkillsUsed
 }
 
 /** A call of a model that failed, and what it was tried with. */
@@ -191,6 +198,8 @@ export type LoopInput = ConversationFacts & {
   transcriptLength: number
   /** Added to the instructions of the agent. */
   intro?: string
+  /** As in {@link TurnFacts}. */
+  command?: SkillCommand
   /** Somebody wants to know when calls begin and end. */
   reports?: true
   /** Tools for which a person of this session has agreed once and for all. */
@@ -240,7 +249,10 @@ export type LoopOutput = {
   transcriptLength: number
 }
 
-type ToolPlace = { session: string; runId: string; agent: string; call: ToolCall; thread?: Record<string, unknown> }
+type ToolPlace = { session: string; runId: string; call: ToolCall; thread?: Record<string, unknown> } & Pick<
+  Profile,
+  'agent' | 'skillFilter' | 'skillsVersion'
+>
 export type ToolInput = ToolPlace & {
   inDoubt: Profile['inDoubt']
   approval?: Profile['approval']

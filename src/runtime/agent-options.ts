@@ -9,6 +9,7 @@ import { ModelReference } from '../contracts/model-ref.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
 import type { DropPolicy, QueueMode } from '../contracts/settings.ts'
+import { SkillFilter } from '../contracts/skill.ts'
 import { hintForOption } from '../tools/index.ts'
 
 /** How much one turn may take. */
@@ -65,6 +66,8 @@ export type TurnOptions = {
   limits?: TurnLimits | undefined
   context?: ContextOptions | undefined
   queue?: QueueOptions | undefined
+  /** Names of the skills that it may use; none where it is empty. Default: all. */
+  skills?: readonly string[] | undefined
   /** Whether the tool calls of one answer run at the same time; default `parallel`. */
   toolExecution?: Profile['toolExecution'] | undefined
   /** How long a tool call waits for a person (default 120,000 ms), and whether it is then denied (default) or runs. */
@@ -116,11 +119,12 @@ const Options = z
     inDoubt: turn.inDoubt,
     approval: turn.approval,
     loopDetection: z.union([z.literal(true), turn.loopDetection.unwrap()]),
+    skills: SkillFilter,
   })
   .partial()
 
 /** All that `agent()` can be told. */
-export const agentOptions = ['name', 'tools', 'services', 'beforeTool', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
+export const agentOptions = ['name', 'tools', 'services', 'beforeTool', 'environment', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
 
 /** Options of other libraries, and of ours where they are not, with what to write instead. */
 const elsewhere: Record<string, string> = {
@@ -212,12 +216,14 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     queue = {},
     maxRetries,
     loopDetection,
+    skills,
     ...own
   } = parseInput(Options, rest, 'see docs/guides/app.md')
   const profile = definedOf({
     ...own,
     loopDetection: loopDetection === true ? {} : loopDetection,
     fallbacks: models.fallbacks,
+    skillFilter: skills,
     modelAttemptMax: maxRetries === undefined ? undefined : maxRetries + 1,
     stepMax: limits.steps,
     tokenMax: limits.tokens,

@@ -2,6 +2,7 @@
 import type { Agent, AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { fallbacksFor } from '../models/index.ts'
 import type { ServiceDirectory } from '../tools/index.ts'
@@ -14,13 +15,14 @@ type AgentParts = {
   directory: ServiceDirectory
   fallbacks: readonly string[] | undefined
   beforeTool: readonly BeforeTool[]
+  skills?: Skills | undefined
 }
 
 /**
  * @param given the first one is the default; without any, an agent `main` with the built-in tools
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks, beforeTool }: AgentParts): AgentTable => {
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks, beforeTool, skills }: AgentParts): AgentTable => {
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const table: AgentTable = new Map()
@@ -29,9 +31,10 @@ export const agentTable = (given: readonly Agent[], { workspace, environment, di
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const services = agent.services ? directory.toolsFor(agent.services) : undefined
+    const hooks = [...(agent.beforeTool ?? []), ...beforeTool]
     table.set(agent.name, {
       agent,
-      tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, log, beforeTool: [...(agent.beforeTool ?? []), ...beforeTool] }),
+      tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, skills: skills?.source, log, beforeTool: hooks }),
     })
   }
   return table

@@ -1,5 +1,6 @@
 /** `agent()`: what an author writes, checked once. */
 import type { Agent, ModelChoices } from '../contracts/agent.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelSettings } from '../contracts/model.ts'
 import type { Tool } from '../contracts/tool.ts'
@@ -18,6 +19,8 @@ export type AgentDefinition = {
   services?: boolean | readonly string[]
   /** Asked before each tool call; see docs/guides/tools.md. */
   beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
+  /** The environment of packages that its tools run in, as an extension of the app brings it. */
+  environment?: string
   settings?: ModelSettings
   /** Which models may answer instead of its own: what users choose with `/model`, and which of the fallbacks of the runtime. Default: any. */
   choice?: ModelChoices
@@ -29,7 +32,7 @@ const isNamePattern = (value: unknown): boolean => typeof value === 'string' && 
 export const agent = (definition: AgentDefinition): Agent =>
   checkingOptions('agent()', () => {
     const given = readOptions('agent()', definition, agentOptions, (option) => hintForAgentOption(definition.name, option))
-    const { name, tools = [], services = false, beforeTool, ...options } = given
+    const { name, tools = [], services = false, beforeTool, environment, ...options } = given
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
         field: 'name',
@@ -40,10 +43,16 @@ export const agent = (definition: AgentDefinition): Agent =>
         field: 'services',
         hint: "write true, or names of tools such as ['weather', 'crm_*']",
       })
+    if (environment !== undefined && (typeof environment !== 'string' || environment === ''))
+      throw new RuntimeError('bad_request', 'environment is not the name of one', {
+        field: 'environment',
+        hint: "write environment: 'bio', and bring it with an extension",
+      })
     const hooks = checkedHooks(beforeTool, 'beforeTool')
     return Object.freeze({
       name,
       services: services as Agent['services'],
+      ...definedOf({ environment }),
       tools: checkedTools(tools),
       ...(hooks.length > 0 && { beforeTool: hooks }),
       ...agentSettings(options),

@@ -54,6 +54,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
   workspace: [isText, 'the path of a folder'],
+  skills: [(value) => value === false || isRecord(value), '{ directories, bundled, entries, … }, or false for none'],
   environment: [isRecord, 'parts of an Environment'],
   limits: [
     (value) => isRecord(value) && Object.entries(value).every(isLimit),

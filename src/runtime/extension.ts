@@ -7,7 +7,7 @@ import { errorBody, isRuntimeError, messageOf, RuntimeError } from '../contracts
 import { parseInput } from '../contracts/parse.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import type { registerSession } from '../machines/index.ts'
-import { checkedHooks } from '../tools/index.ts'
+import { checkedHooks, type EnvironmentManager } from '../tools/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
 import type { Machines } from './interface.ts'
 import type { SharedParts } from './parts.ts'
@@ -41,6 +41,8 @@ export type Extension = {
   machines?: Readonly<Record<string, MachineEntry | ((parts: ExtensionParts) => MachineEntry | Registration)>>
   /** Asked before each tool call of any agent, behind those of the agent where they have the same priority. */
   beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
+  /** Environments of packages by name, which agents name as theirs. */
+  environments?: Readonly<Record<string, EnvironmentManager>>
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
   /**
@@ -54,6 +56,9 @@ const Shape = knownOnly({
   name: z.string().min(1),
   machines: z.record(z.string(), z.unknown()).optional(),
   beforeTool: z.array(z.unknown()).optional(),
+  environments: z
+    .record(z.string().min(1).max(64), knownOnly({ activate: callable, status: callable.optional(), describe: callable.optional() }))
+    .optional(),
   session: callable.optional(),
   start: callable.optional(),
 })
@@ -69,7 +74,11 @@ export const checkExtensions = (extensions: readonly Extension[], taken: readonl
     const { name } = extension
     once(seen.names, name, 'are named')
     const schema = z.object({ extensions: z.object({ [name]: Shape }) })
-    parseInput(schema, { extensions: { [name]: extension } }, 'an extension is { name, machines, session, start }: see docs/guides/app.md')
+    parseInput(
+      schema,
+      { extensions: { [name]: extension } },
+      'an extension is { name, machines, environments, session, start }: see docs/guides/app.md',
+    )
     for (const kind of Object.keys(extension.machines ?? {})) {
       if (taken.includes(kind)) throw conflict(`the extension '${name}' brings actors of the kind '${kind}', which is taken`, 'choose another kind')
       once(seen.kinds, kind, 'bring actors of the kind')

@@ -9,6 +9,7 @@ import type { CredentialSource } from '../contracts/model.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
+import type { SkillOptions } from '../tools/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
 import type { Extension } from './extension.ts'
 import type { Machines } from './interface.ts'
@@ -56,6 +57,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   checkDeterminism?: CheckDeterminism
   /** Folder that the built-in file tools may read. Default: the working directory. */
   workspace?: string
+  /** Skills beside those in `<workspace>/skills` and in `skills` of the data folder, and settings of skills; false for none. See docs/guides/skills.md. */
+  skills?: SkillOptions | false
   environment?: Partial<Environment>
   limits?: Partial<HostLimits>
   /** First token of all subjects. */

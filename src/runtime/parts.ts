@@ -5,6 +5,7 @@ import type { ToolNames } from '../cluster/index.ts'
 import type { AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
@@ -29,6 +30,7 @@ export type SharedParts = {
   config: ConfigurationStore
   tokens: TokenDocument
   overrides: StaleOverrides
+  skills: Skills
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

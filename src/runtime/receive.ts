@@ -12,7 +12,9 @@ import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
 import type { Origin } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { Tools } from '../contracts/tool.ts'
+import { intersection } from '../tools/index.ts'
 
 export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 
@@ -20,6 +22,8 @@ export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 export type Receiver = {
   agent: Agent
   tools: Pick<Tools, 'describe'>
+  /** The same for all agents. */
+  skills?: Pick<Skills, 'version' | 'commandIn' | 'commands'> | undefined
   models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
   /** Key of the session. */
   key: string
@@ -72,12 +76,20 @@ export const profileOf = (
   profiles.set(agent, made.set(key, profile))
   return profile
 }
+/** Which skills the turn of a message may use, and in which state it finds them. @param filters besides that of the agent: of the channel, of the message */
+export const withSkills = (profile: Profile, { skills }: Pick<Receiver, 'skills'>, ...filters: (readonly string[] | undefined)[]): Profile => {
+  const skillFilter = intersection(profile.skillFilter, ...filters)
+  const skillsVersion = skills?.version
+  return skillFilter === undefined && skillsVersion === undefined ? profile : { ...profile, ...definedOf({ skillFilter, skillsVersion }) }
+}
+
 /** An agent does not change, and its settings seldom: its profile is made and parsed once, not with every message. */
 const profiles = new WeakMap<Agent, Map<string, Profile>>()
 const profilesMax = 100
 
 /** What a message says, apart from who brought it and what it wants for itself alone. */
 export const splitMessage = ({
+  skills,
   model,
   queueMode,
   thinking,
@@ -90,19 +102,20 @@ export const splitMessage = ({
   ...message
 }: MessageCommand) => {
   const overrides = definedOf({ clientTools, model, queueMode, thinking, runTimeoutMs: timeoutMs > 0 ? timeoutMs : undefined })
-  return { id, message, origin, streaming, heartbeat, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
+  return { id, message, origin, streaming, heartbeat, skills, overrides: Object.keys(overrides).length === 0 ? {} : { overrides } }
 }
 
 /** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
 export const receiveMessage = (command: MessageCommand, by: Receiver): IncomingMessage => {
-  const { id, message, origin, heartbeat, overrides } = splitMessage(command)
+  const { id, message, origin, heartbeat, skills, overrides } = splitMessage(command)
   if (origin !== undefined)
     throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
       field: 'origin',
       hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',
     })
   // Everything in it was parsed on its way here, and is nobody's own.
-  return vouchFor({ ...message, id, at: by.now, profile: { ...profileOf(by), ...definedOf({ heartbeat }) }, ...overrides })
+  const profile = withSkills({ ...profileOf(by), ...definedOf({ heartbeat }) }, by, skills)
+  return vouchFor({ ...message, id, at: by.now, profile, ...overrides })
 }
 
 /** @param how what makes an event of a message, and what the sender is told where that fails */

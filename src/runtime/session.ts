@@ -35,6 +35,8 @@ export type SendOptions = {
   streaming?: boolean | undefined
   /** Where it came from, and so where the answer goes. */
   origin?: Origin | undefined
+  /** Only these skills for this message; none where it is empty. */
+  skills?: readonly string[] | undefined
   /** Key of the session that this one is a thread of. */
   parent?: string | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
@@ -138,11 +140,12 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models, config } = this.#parts
+    const { environment, transcripts, agents, models, config, skills } = this.#parts
     const agent = this.#agentOf()
     const by = {
       agent,
       models,
+      skills,
       tools: (agents.get(agent.name) as { tools: Tools }).tools,
       key: this.key,
       now: environment.clock.now(),

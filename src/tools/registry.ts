@@ -6,6 +6,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
+import type { Skills } from '../contracts/skill.ts'
 import type { PlannedCall, Tool, Tools } from '../contracts/tool.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { readOutputTool } from './built-in/read-output.ts'
@@ -22,6 +23,8 @@ type RegistryEnvironment = {
   failPoints?: FailPoints
   /** Tools that come and go; one of the agent's own wins over one of these. */
   services?: ServiceTools | undefined
+  /** A tool of ours that comes and goes with what it is for. */
+  skills?: Skills['source'] | undefined
   log?: Logger
   /** Asked before a call runs. */
   beforeTool?: readonly BeforeTool[]
@@ -29,7 +32,7 @@ type RegistryEnvironment = {
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
-  const { clock, failPoints = noFailPoints, services, log } = environment
+  const { clock, failPoints = noFailPoints, services, skills, log } = environment
   const hooks = byPriority(environment.beforeTool ?? [])
   const own = new Map<string, Tool>()
   for (const tool of tools) {
@@ -40,9 +43,10 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   for (const tool of tools) descriptions.set(tool.name, describe(tool))
   const hidden = new Set<string>()
   const present = (): ReadonlyMap<string, Tool> => {
-    if (services === undefined) return own
-    const all = new Map(own)
-    for (const [name, tool] of services.offered()) {
+    const reader = skills?.offered()
+    if (services === undefined && !reader?.size) return own
+    const all = new Map([...(reader ?? []), ...own])
+    for (const [name, tool] of services?.offered() ?? []) {
       if (!own.has(name)) all.set(name, tool)
       else if (!hidden.has(name)) {
         hidden.add(name)
@@ -106,7 +110,8 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
         await services.look()
         there = present()
       }
-      const tool = there.get(planned.name) ?? onDemand.get(planned.name)
+      // Another node had skills: which of them is missing here, the tool says.
+      const tool = there.get(planned.name) ?? onDemand.get(planned.name) ?? (skills?.allows(planned.name) ? skills.tool : undefined)
       if (tool === undefined) throw unknown(planned.name, there.keys())
       const parsed = parseInput(tool, planned.input)
       // Planned by another version of the tool, before a crash or a deploy.

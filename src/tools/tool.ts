@@ -17,6 +17,8 @@ export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   timeoutMs?: number
   attemptMax?: number
   outputBytesMax?: number
+  /** Where it comes from, if not from the app, as `lsp:typescript`; those of `mcp:…` and `lsp:…` are listed as skills too. */
+  source?: string
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   sends?: (input: z.output<Schema>) => SentByTool | undefined
 } & InputSchema<Schema> &
@@ -45,6 +47,7 @@ const known = [
   'attemptMax',
   'outputBytesMax',
   'sends',
+  'source',
 ]
 /** Options of other libraries, with what to write instead. */
 const elsewhere = {
@@ -87,10 +90,17 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
       attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
       outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
       approval: approvalOf(given),
-      ...definedOf({ sends: sendsOf(given) }),
+      ...definedOf({ sends: sendsOf(given), source: given.source }),
     }
     if (!crashPolicies.includes(settings.onCrash))
       throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)
+    if (given.source !== undefined && (typeof given.source !== 'string' || !/^[a-z]{1,20}(?::\S{1,100})?$/.test(given.source)))
+      throw refused(
+        name,
+        'source',
+        `"${String(given.source).slice(0, 80)}" does not say where it comes from`,
+        'write a kind and a name, such as lsp:typescript',
+      )
     const made = Object.freeze({ name, description, input, execute, ...settings }) as Tool<z.output<Schema>, Output>
     ours.add(made)
     return made

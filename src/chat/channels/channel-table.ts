@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { type Channel, Delivery } from '../../contracts/channel.ts'
 import type { Logger } from '../../contracts/environment.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import { SkillFilter } from '../../contracts/skill.ts'
 import { stdioChannel } from './stdio.ts'
 import { webChannel } from './web.ts'
 
@@ -37,6 +38,7 @@ const Adapter = z.looseObject({
   inboundDebounceMs: ms,
   repeatable: z.boolean().optional(),
   tagsWhenOff: z.boolean().optional(),
+  skills: SkillFilter.optional(),
   heartbeat: z
     .looseObject(visible)
     .extend({ accounts: z.record(z.string(), z.looseObject(visible)).optional() })

@@ -7,6 +7,7 @@ import { webChannelId } from '../../contracts/reply.ts'
 import type { AcceptedMessage, DeskRecord } from '../../contracts/session.ts'
 import type { Toggles } from '../../contracts/settings.ts'
 import { debounceMsMax } from '../../contracts/settings.ts'
+import { readSkillName } from '../../contracts/skill.ts'
 import { annotationsOf } from '../desk/annotations.rules.ts'
 import type { Directive, Unset } from '../directives/directives.rules.ts'
 import { dedupeKey, remember } from './dedupe.rules.ts'
@@ -116,21 +117,25 @@ export const withOverrides = (message: Message): Message => {
 
 const greetingNote = 'A new conversation has begun. Greet the user in one or two short sentences and ask what you can do.'
 
+const skillNote = (skill: string): string =>
+  `The user calls the skill '${skill}': read it with the tool ${readSkillName}, then do as it says with what follows the command.`
+
 /** What the session gets of a message that it is to answer. Its turn hears of where it came from, and no more of what it carried. */
 export const admission = (message: Message, { toggles }: SessionFacts['record'], introDue: boolean): Omit<Admission, 'remarks'> => {
   const { annotations: _, type: __, ...rest } = withOverrides(message)
-  const { origin, delivery, thread, groupHint, gatherMs } = annotationsOf(message)
+  const { origin, delivery, thread, groupHint, gatherMs, skill } = annotationsOf(message)
+  const command = skill?.tool === undefined ? undefined : skill
   const place = origin && placeOf(origin)
   return {
     ...rest,
     ...definedOf({
-      annotations: origin || delivery || thread ? { ...(origin && { origin }), ...(delivery && { delivery }), ...(thread && { thread }) } : undefined,
+      annotations: origin || delivery || thread ? definedOf({ origin, delivery, thread, command }) : undefined,
     }),
     ...(origin && { channel: origin.channel }),
     ...definedOf({
       place,
-      gather: gatherMs === undefined ? undefined : { ms: gatherMs, by: JSON.stringify([place ?? null, origin?.sender ?? null]) },
-      note: message.text === '' ? greetingNote : undefined,
+      gather: gatherMs === undefined || skill ? undefined : { ms: gatherMs, by: JSON.stringify([place ?? null, origin?.sender ?? null]) },
+      note: message.text === '' ? greetingNote : skill && command === undefined ? skillNote(skill.skill) : undefined,
       hint: origin?.messageId === undefined ? undefined : messageIdHint(origin.messageId),
       intro: origin?.chatType === 'group' ? introOf(origin, toggles.activation, groupHint, introDue) : undefined,
     }),

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { Delivery } from '../../contracts/channel.ts'
 import type { IncomingMessage } from '../../contracts/desk.ts'
 import { Origin } from '../../contracts/reply.ts'
+import { SkillCommand } from '../../contracts/skill.ts'
 
 /** See directives.rules.ts. */
 const Directive = z.looseObject({ name: z.string().max(40) })
@@ -15,6 +16,7 @@ export const Annotations = z.strictObject({
   ignored: z.literal(true).optional().describe('a stranger gives orders'),
   denied: z.literal(true).optional().describe('by the rules of the operator nothing is said there'),
   gatherMs: z.number().int().min(1).optional().describe('ms in which messages of one sender become one'),
+  skill: SkillCommand.optional().describe('the skill that its sender calls'),
   directives: z.array(Directive).max(50).optional().describe('what the sender asked of us rather than of the model'),
 })
 export type Annotations = z.infer<typeof Annotations>

@@ -4,7 +4,7 @@
  * | kind      | names                                                        | where              | what is left for the model         |
  * | --------- | ------------------------------------------------------------ | ------------------ | ---------------------------------- |
  * | directive | think, verbose, reasoning, elevated, exec, model, queue      | after white space  | the text without name and value    |
- * | shortcut  | status, help, commands, whoami                               | after white space  | the text without the name          |
+ * | shortcut  | status, help, commands, whoami, skills                       | after white space  | the text without the name          |
  * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
  * | command   | compact, usage, send, context                                | at the very start  | nothing: the rest is its argument  |
  */
@@ -47,7 +47,9 @@ export type Directive =
   | Setting<'compact', string>
   /** Which of the configured commands it was. */
   | { name: 'reset'; value: string }
-  | { name: 'status' | 'help' | 'commands' | 'whoami' | 'stop' }
+  /** As above: the skills that may be called. */
+  | { name: 'help' | 'commands' | 'skills'; report?: string }
+  | { name: 'status' | 'whoami' | 'stop' }
 
 /** @property only whether nothing is left for the model */
 type Parsed = { text: string; directives: Directive[]; only: boolean }
@@ -69,7 +71,7 @@ const levels = {
   reasoning: orDefault(reasoningVisibility),
   elevated: orDefault(elevatedLevel),
 }
-const shortcuts = ['status', 'help', 'commands', 'whoami'] as const
+const shortcuts = ['status', 'help', 'commands', 'whoami', 'skills'] as const
 const argued = {
   usage: (word: string) => usageMode(word) ?? (word.toLowerCase() === 'cost' ? 'cost' : undefined),
   send: sendPolicy,
@@ -149,7 +151,7 @@ const inline = (text: string, max = directiveMax): Parsed => {
 }
 
 const readInline = (name: InlineName, text: string, at: number, colon: boolean): Read => {
-  if (name === 'status' || name === 'help' || name === 'commands' || name === 'whoami') return { directive: { name }, to: at }
+  if (name === 'status' || name === 'help' || name === 'commands' || name === 'whoami' || name === 'skills') return { directive: { name }, to: at }
   if (name === 'queue') return readQueue(text, at)
   if (name === 'exec') return readExec(text, at)
   const next = wordAt(text, at)

@@ -40,7 +40,8 @@ const applyAll = (directives: readonly Directive[], message: Message, session: S
   return { changes, text: lines.join('\n'), ...definedOf({ note }) }
 }
 
-const isQuestion = ({ name }: Directive): boolean => name === 'status' || name === 'help' || name === 'commands' || name === 'whoami'
+const isQuestion = ({ name }: Directive): boolean =>
+  name === 'status' || name === 'help' || name === 'commands' || name === 'skills' || name === 'whoami'
 
 type Done = { changes?: ToggleChanges; line: string; tell?: string }
 
@@ -73,7 +74,9 @@ const apply = (directive: Directive, message: Message, session: SessionFacts): D
       return { line: directive.report ?? `Context: '${invalid ?? ''}' is not an option: choose list, detail or json.` }
     case 'help':
     case 'commands':
-      return { line: helpText }
+      return { line: directive.report ? `${helpText}\n${directive.report}` : helpText }
+    case 'skills':
+      return { line: directive.report ?? 'There are no skills to call.' }
     default:
       return { line: `/${directive.name} is not something that this agent knows; see /help.` }
   }
@@ -143,7 +146,7 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
 }
 
 const helpText = [
-  'You can say: /new or /reset [text], /stop, /compact [what to keep], /status, /whoami, /help,',
+  'You can say: /new or /reset [text], /stop, /compact [what to keep], /status, /whoami, /help, /skills,',
   '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
   '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit.',
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',

@@ -10,7 +10,7 @@ import type { Logger } from '../../contracts/environment.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
-import { type MessageCommand, profileOf, type Receive, type Receiver, splitMessage } from '../../runtime/index.ts'
+import { type MessageCommand, profileOf, type Receive, type Receiver, splitMessage, withSkills } from '../../runtime/index.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
 import type { PeopleAgent, PeopleAgents } from '../chat-agents.ts'
 import { resolveDelivery } from '../delivery/settings.rules.ts'
@@ -34,11 +34,16 @@ export const receiver =
     received(command, { ...parts, ...by, agent: parts.agents.get(by.agent.name) ?? by.agent })
 
 const received = (command: MessageCommand, intake: Intake): SessionEvent | Promise<SessionEvent> => {
-  const { id, message, origin, overrides, streaming, heartbeat } = splitMessage(command)
+  const { id, message, origin, overrides, streaming, heartbeat, skills } = splitMessage(command)
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
+  const profile = withSkills(
+    { ...(channel && peopleProfile(channel)), ...profileOf(intake, origin), ...definedOf({ heartbeat }) },
+    intake,
+    channel?.skills,
+    skills,
+  )
   const complete = ({ text, ...orders }: Orders): SessionEvent => {
-    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake, origin), ...definedOf({ heartbeat }) }
     const annotations: Annotations = {
       ...(origin && { origin }),
       ...orders,
@@ -63,13 +68,15 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
       at: intake.now,
       profile,
       ...overrides,
+      // A command has a turn of its own: whoever joins another one is not told what it asks for.
+      ...(orders.skill && { overrides: { queueMode: 'followup', ...overrides.overrides } }),
       // What has nothing for the desk passes it by.
       ...definedOf({ annotations: origin || denied || profile.freshness ? annotations : undefined }),
     }
   }
   // What a channel says of a message is nobody's own.
   if (origin === undefined) return vouchFor(complete({ text: message.text }))
-  const orders = ordersIn({ text: message.text, origin }, intake)
+  const orders = ordersIn({ text: message.text, origin }, { ...intake, profile })
   return orders instanceof Promise ? orders.then(complete) : complete(orders)
 }
 

@@ -1,15 +1,16 @@
 /** The directives in a message, with all that has to be known to apply them: which model is meant, what it can do, what a prompt is made of. */
 import { definedOf } from '../../contracts/defined.ts'
 import type { Origin } from '../../contracts/reply.ts'
+import type { RunSkills, SkillCommand } from '../../contracts/skill.ts'
 import type { Receiver } from '../../runtime/index.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
 import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
 import { tokensText } from '../directives/numbers.rules.ts'
 
-type OrderIntake = Omit<Receiver, 'key' | 'now'>
+type OrderIntake = Omit<Receiver, 'key' | 'now'> & { profile: RunSkills }
 
 /** `ignored` where a stranger sends nothing but directives. */
-export type Orders = { text: string; directives?: Directive[]; ignored?: true }
+export type Orders = { text: string; directives?: Directive[]; ignored?: true; skill?: SkillCommand }
 
 /** Only people give directives, and people write on a channel: what a service sends is for the model, whatever it looks like. */
 export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | undefined }, intake: OrderIntake): Orders | Promise<Orders> => {
@@ -18,13 +19,18 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   if (authorised && abortWord(text)) return { text: '', directives: [{ name: 'stop' }] }
   const parsed = parseDirectives(text)
   const [first] = parsed.directives
-  if (first === undefined) return { text }
+  const skill = authorised ? intake.skills?.commandIn(parsed.text, intake.profile) : undefined
+  if (first === undefined) return skill ? { text, skill } : { text }
   if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
   const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, intake) : parsed
   const directives = begun.directives.map((directive) => resolved(directive, intake))
   const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
-  if (known.length === directives.length) return { text: begun.text, directives: known }
-  return Promise.all(directives.map((directive) => Promise.resolve(directive))).then((all) => ({ text: begun.text, directives: all }))
+  if (known.length === directives.length) return { text: begun.text, directives: known, ...definedOf({ skill }) }
+  return Promise.all(directives.map((directive) => Promise.resolve(directive))).then((all) => ({
+    text: begun.text,
+    directives: all,
+    ...definedOf({ skill }),
+  }))
 }
 
 /** `/new opus hello` begins with another model. */
@@ -54,9 +60,21 @@ const resolved = (directive: Directive, intake: OrderIntake): Directive | Promis
       return 'value' in directive || directive.invalid === undefined
         ? contextReport(directive.value ?? 'list', intake).then((report): Directive => ({ ...directive, report }))
         : directive
+    case 'help':
+    case 'commands':
+    case 'skills':
+      return { ...directive, report: skillsText(directive.name, intake) }
     default:
       return directive
   }
+}
+
+/** What users may call, at most as many lines as anybody reads. */
+const skillsText = (name: 'help' | 'commands' | 'skills', { skills, profile }: OrderIntake): string => {
+  const all = skills?.commands(profile) ?? []
+  if (all.length === 0) return name === 'skills' ? 'There are no skills to call.' : ''
+  const lines = all.slice(0, 30).map(({ command, description }) => `/${command}: ${description.replace(/\s+/g, ' ').slice(0, 100)}`)
+  return ['Skills:', ...lines, ...(all.length > 30 ? [`and ${all.length - 30} more.`] : [])].join('\n')
 }
 
 const modelOf = (words: string, intake: OrderIntake): Directive => {

@@ -127,7 +127,7 @@ export const candidate = ({ asked: { candidates, place }, input }: LoopContext):
 
 export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput => {
   const { input, asked, room, transcriptLength, call, endedAt } = context
-  const { session, runId, profile, intro } = input
+  const { session, runId, profile, intro, command } = input
   const { thinking, tried, credential } = asked
   const lastCallAt = endedAt ?? input.lastCallAt
   return {
@@ -138,6 +138,7 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
     ...definedOf({
       thinking: thinking ?? undefined,
       intro,
+      command,
       tried: tried.length === 0 ? undefined : tried,
       pinned: credential ?? undefined,
       tokens: room.tokens || undefined,

@@ -163,7 +163,8 @@ export const loopSetup = setup({
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
       const { session, runId, profile, thread, reports } = input
-      const place = { session, runId, agent: profile.agent, inDoubt: profile.inDoubt, ...permissions(context), ...definedOf({ thread }) }
+      const { agent, inDoubt, skillFilter, skillsVersion } = profile
+      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ thread, skillFilter, skillsVersion }) }
       const launched = launchable(context)
       const judgements = launched.map((index) => judged(context, index))
       const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)

@@ -6,6 +6,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Model, ModelResponse, ModelSettings, ToolDescription } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
+import { readSkillName, type SkillsPrompt } from '../../contracts/skill.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import { readOutputName } from '../../contracts/tool.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
@@ -15,6 +16,7 @@ import { conversation } from '../transcript/conversation.ts'
 import { repaired } from '../transcript/repair.rules.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { commandAnswer } from './command.rules.ts'
 import { splitForSummary } from './compaction.rules.ts'
 import { costOf } from './cost.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
@@ -63,6 +65,12 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
+/** What seldom changes comes first: a provider keeps the beginning in its cache. */
+const withSections = (instructions: string, skills: SkillsPrompt | undefined, intro: string | undefined): string => {
+  const parts = [instructions, ...(skills?.sections ?? []).map(({ text }) => text), ...(intro === undefined ? [] : [intro])]
+  return parts.length === 1 ? instructions : parts.join('\n\n').trim()
+}
+
 const withClientTools = (described: ToolDescription[], clientTools: readonly ToolDescription[] = []): ToolDescription[] => [
   ...described,
   ...clientTools.filter((theirs) => !described.some(({ name }) => name === theirs.name)),
@@ -105,11 +113,18 @@ export const callModel =
     let mended = false
     let cut = false
     const { agent, tools } = services.agent(profile.agent)
+    let skills: SkillsPrompt | undefined
+    let permitted: string[] | undefined
     /** Where a result was cut, the rest of it can be read. */
-    const bench = () => (cut ? [...new Set([...tools.names, readOutputName])] : undefined)
+    const bench = () => (cut ? [...new Set([...(permitted ?? tools.names), readOutputName])] : permitted)
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
+      const known = input.command && commandAnswer(input.command, runId, input.model, await conversation(services, session, upTo, stop.signal))
+      if (known) return known
+      skills = await services.skills?.promptFor(profile)
+      if (skills?.hasSkills === false && tools.get(readSkillName)?.source === 'skills')
+        permitted = tools.names.filter((name) => name !== readSkillName)
       credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
         tried: input.tried ?? [],
         pinned: input.pinned,
@@ -131,7 +146,7 @@ export const callModel =
       const shown = boundedResults(request([...history], input, windowOf(model), at), window)
       cut = shown.cut
       const asked = {
-        instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+        instructions: withSections(agent.instructions, skills, intro),
         messages: shown.messages,
         tools: withClientTools(tools.describe(bench()), profile.clientTools),
         settings: settingsFor(agent.settings, thinking, model),
@@ -177,7 +192,11 @@ export const callModel =
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
         ...definedOf({ contextTokens, costUsd, repaired: mended || undefined }),
-        ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
+        ...definedOf({
+          credential: credential?.id,
+          flat: credential?.flat || undefined,
+          skills: skills?.used && (call === 1 ? skills.used : { version: skills.used.version }),
+        }),
         // A fallback was chosen by nobody but its list.
         chosen: {
           model: input.model,

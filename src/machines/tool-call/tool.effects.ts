@@ -2,14 +2,15 @@
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import { logWithout, withoutSecrets } from '../../contracts/redact.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf, transcripts }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
-  async ({ input: { session, runId, agent, call, thread, attempt, onCrash }, info, signal, emit }) => {
+  ({ environment, agent: agentOf, skills, transcripts }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  async ({ input: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
       throw new RuntimeError('tool_in_doubt', `the process ended while '${name}' was running; it may or may not have done its work`, {
@@ -17,17 +18,24 @@ export const executeTool =
       })
     const held = environment.failPoints.hit('K09')
     if (held) await held
+    const run = { agent, ...definedOf({ skillFilter, skillsVersion }) }
+    const { env = {}, secrets = [] } = (await skills?.environmentFor(run)) ?? {}
     const context = {
       callId: id,
       attempt: attempt + info.attempt - 1,
       session,
       runId,
-      ...definedOf({ thread }),
+      ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env }),
+      skills: run,
       signal,
       outputOf: (reference: string) => transcripts.outputOf({ kind: 'session', id: session }, reference),
-      progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
-      log: environment.log,
+      progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message: withoutSecrets(message, secrets) }),
+      log: logWithout(environment.log, secrets),
     }
-    const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
-    return { kind: 'tool', id, callId, name, output }
+    try {
+      const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
+      return { kind: 'tool', id, callId, name, output: withoutSecrets(output, secrets) }
+    } catch (error) {
+      throw secrets.length === 0 ? error : RuntimeError.from(withoutSecrets(errorBody(error, 'tool_failed'), secrets))
+    }
   }

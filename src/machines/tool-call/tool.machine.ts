@@ -227,14 +227,14 @@ export const toolMachine = setup({
       invoke: {
         id: 'execute',
         src: 'execute',
-        input: ({ context: { session, runId, agent, call, thread, attempt } }) => ({
+        input: ({ context: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt } }) => ({
           session,
           runId,
           agent,
           call,
           attempt,
           onCrash: call.onCrash,
-          ...definedOf({ thread }),
+          ...definedOf({ thread, skillFilter, skillsVersion }),
         }),
         onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
         onError: [

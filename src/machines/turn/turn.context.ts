@@ -49,6 +49,7 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
     ...definedOf({
       intro: facts.intro,
       allowed: facts.allowed,
+      command: facts.command,
       reports: followed ? (true as const) : undefined,
       tokens: facts.tokens,
       window: facts.window,
@@ -73,7 +74,7 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
 export const flushInput = ({ context }: { context: TurnContext }): LoopInput => {
-  const { reports: _, ...input } = loopInput({ context })
+  const { reports: _, command: __, ...input } = loopInput({ context })
   const { profile } = context
   return {
     ...input,

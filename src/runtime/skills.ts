@@ -1,0 +1,56 @@
+/** The skills of a runtime: which folders they are in, and who brings the environments of its agents. */
+
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import type { Agent } from '../contracts/agent.ts'
+import type { Environment } from '../contracts/environment.ts'
+import { checkSkillOptions, environmentTable, openSkills as open, type SkillSystem } from '../tools/index.ts'
+import type { Extension } from './extension.ts'
+import type { RuntimeOptions } from './options.ts'
+
+type SkillParts = {
+  workspace: string
+  environment: Environment
+  extensions: readonly Extension[]
+  /** Variables of this process. */
+  env: Readonly<Record<string, string | undefined>>
+}
+type Folders = Parameters<typeof open>[0]['folders']
+
+/** Beside `src` and `dist`. */
+const bundledFolder = fileURLToPath(new URL('../../bundled-skills/', import.meta.url))
+
+/** Words of ours that begin a message. */
+const reserved =
+  'reset new stop compact usage send context status help commands whoami skills think thinking t verbose v reasoning reason elevated elev exec model queue approve'.split(
+    ' ',
+  )
+
+/** Reads what there is. @throws RuntimeError bad_request, conflict */
+export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): Promise<SkillSystem> => {
+  const options = checkSkillOptions(app.skills)
+  const { environment, extensions, env } = parts
+  const wanted = new Map((app.agents ?? []).flatMap(({ name, environment: its }: Agent) => (its === undefined ? [] : [[name, its] as const])))
+  const brought = extensions.flatMap(({ name: extension, environments = {} }) =>
+    Object.entries(environments).map(([name, manager]) => ({ extension, name, manager })),
+  )
+  const environments = environmentTable(brought, wanted, environment)
+  const folders = options === false ? [] : foldersOf(options, app.transport, parts)
+  return open({ folders, options: options === false ? { watch: false } : options, environments, environment, env, reserved })
+}
+
+const foldersOf = (
+  { managed, directories = [] }: Exclude<ReturnType<typeof checkSkillOptions>, false>,
+  transport: RuntimeOptions['transport'],
+  { workspace, env }: SkillParts,
+): Folders => {
+  const url = typeof transport === 'object' ? '' : (transport ?? env.STATECAST_URL ?? 'embedded:./.statecast')
+  const [, data] = /^embedded:(.+)$/is.exec(url) ?? []
+  const installed = managed ?? (data === undefined ? undefined : join(data, 'skills'))
+  return [
+    { kind: 'workspace', path: join(workspace, 'skills'), shown: 'skills' },
+    ...(installed === undefined ? [] : [{ kind: 'managed' as const, path: installed, shown: 'managed-skills' }]),
+    { kind: 'bundled', path: bundledFolder, shown: 'bundled-skills' },
+    ...directories.map((path, index) => ({ kind: 'extra' as const, path, shown: index === 0 ? 'extra-skills' : `extra-skills-${index + 1}` })),
+  ]
+}

@@ -1,0 +1,45 @@
+/** Whether a skill can be used here, and if not, why. */
+import type { FoundSkill, Requirements } from './skill.ts'
+
+export type Here = {
+  platform: string
+  hasBin(name: string): boolean
+  /** Set for this process, or for the skill. */
+  hasVariable(name: string): boolean
+  config: Readonly<Record<string, unknown>>
+  /** False where it is switched off. */
+  enabled: boolean
+  /** Of those that come with Statecast: which are allowed. */
+  bundled: boolean | readonly string[]
+}
+
+/** @returns undefined where nothing is in its way */
+export const whyNot = ({ name, kind, requires }: Pick<FoundSkill, 'name' | 'kind' | 'requires'>, here: Here): string | undefined => {
+  if (!here.enabled) return `switched off: skills.entries.${name}.enabled is false`
+  if (kind === 'bundled' && !(Array.isArray(here.bundled) ? here.bundled.includes(name) : here.bundled === true)) return notAllowed
+  const { always, os, bins = [], anyBins = [], env = [], config = [] } = requires
+  if (os && os.length > 0 && !os.includes(here.platform)) return `it is for ${os.join(', ')}, and this is ${here.platform}`
+  if (always) return undefined
+  const missing = bins.filter((bin) => !here.hasBin(bin))
+  if (missing.length > 0) return `not on the PATH: ${missing.join(', ')}`
+  if (anyBins.length > 0 && !anyBins.some((bin) => here.hasBin(bin))) return `none of these is on the PATH: ${anyBins.join(', ')}`
+  const unset = env.filter((variable) => !here.hasVariable(variable))
+  if (unset.length > 0) return `not set: ${unset.join(', ')}`
+  const off = config.filter((path) => !isOn(here.config, path))
+  return off.length > 0 ? `not on in skills.config: ${off.join(', ')}` : undefined
+}
+
+/** Nothing is wrong with it: nobody has asked for it. */
+export const notAllowed = 'it comes with Statecast, and skills.bundled does not name it'
+
+const isOn = (config: Readonly<Record<string, unknown>>, path: string): boolean => {
+  let at: unknown = config
+  for (const key of path.split('.')) {
+    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return false
+    at = (at as Record<string, unknown>)[key]
+  }
+  return Boolean(at)
+}
+
+/** All programs that it asks for. */
+export const binsOf = ({ bins = [], anyBins = [] }: Requirements): string[] => [...bins, ...anyBins]
