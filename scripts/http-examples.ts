@@ -114,6 +114,29 @@ export const examples: Record<CommandName, Example> = {
     about:
       '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back.',
   },
+  'sessions.context': {
+    input: { sessionKey: 'main' },
+    answer: {
+      sessionKey: 'main',
+      prompt: {
+        at: 1795240140000,
+        model: 'scripted/offline',
+        chars: 412,
+        tokens: 103,
+        sections: [{ name: 'instructions', chars: 40, tokens: 10 }],
+        files: [{ path: 'AGENTS.md', raw: 25000, injected: 20000, truncated: true }],
+        skills: [],
+        tools: [{ name: 'refund', schema: 190, properties: 1, chars: 290, tokens: 73 }],
+        hashes: { model: 'scripted/offline', tools: '7-1k2x9', instructions: '14-9zk1' },
+      },
+      history: [{ role: 'user', count: 3, chars: 120, tokens: 30 }],
+      chars: 532,
+      tokens: 133,
+    },
+    about:
+      '`prompt` is what stood before the conversation when the model was asked last, in characters and in tokens of about four: its `sections` in their order, `files` of the workspace (`injected` characters of `raw`; `missing` or `repeated` ones have none), `skills`, and `tools` with what their parameters take of it. `hashes` stand for what each part says. `history` is what was said since.',
+    errors: ['not_found', 'corrupt_at'],
+  },
   'sessions.get': {
     input: { sessionKey: 'main' },
     answer: {

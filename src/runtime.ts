@@ -45,7 +45,7 @@ import {
   version,
   withParts,
 } from './runtime/index.ts'
-import { serviceDirectory } from './tools/index.ts'
+import { promptFile, serviceDirectory } from './tools/index.ts'
 import { openTransport } from './transport/index.ts'
 
 export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
@@ -74,7 +74,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
-  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
+  const agents = agentTable(options.agents ?? [], {
+    workspace,
+    environment,
+    directory: serviceTools,
+    fallbacks: options.fallbacks,
+    prompt: options.prompt,
+  })
   const env = variables()
   const models = createModels({
     environment,
@@ -121,7 +127,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects({
+      environment,
+      models,
+      transcripts,
+      agent: agentOf,
+      cooldowns: sharedCooldowns(shared),
+      promptFile: (path) => promptFile(workspace, path),
+    })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [

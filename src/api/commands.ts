@@ -75,6 +75,7 @@ const handlers: Handlers = {
     sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
   }),
   'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
+  'sessions.context': async (parts, { sessionKey }) => ({ sessionKey, ...(await (await existing(parts, sessionKey)).promptContext()) }),
   'sessions.reset': async (parts, { sessionKey, reason }) => {
     const { seq } = await (await existing(parts, sessionKey)).reset(reason)
     return { seq }

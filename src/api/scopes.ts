@@ -9,6 +9,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'chat.history': 'read',
   'sessions.list': 'read',
   'sessions.get': 'read',
+  'sessions.context': 'read',
   'sessions.reset': 'write',
   'sessions.compact': 'write',
   'sessions.configure': 'write',

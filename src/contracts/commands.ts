@@ -48,6 +48,9 @@ export const commands = {
     })
     .describe('all sessions with their state, and how many tool calls wait for a person'),
   'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits'),
+  'sessions.context': z
+    .strictObject({ sessionKey: SessionKey })
+    .describe('what the model of a session is sent: sections of its prompt, files, skills, tools and history, each with its size'),
   'sessions.reset': z
     .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
     .describe('forgets the conversation, also of a session that was quarantined'),

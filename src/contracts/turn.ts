@@ -4,6 +4,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { ModelResponse } from './model.ts'
 import type { Profile } from './profile.ts'
+import type { PromptHashes, PromptReport } from './prompt.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
@@ -40,6 +41,8 @@ type ConversationFacts = {
   pinned?: string
   /** What tools are told of the conversation. */
   thread?: Record<string, unknown>
+  /** What stood before the conversation when the model was asked last. */
+  prefix?: PromptHashes
 }
 
 /** What a session tells its turn of itself. */
@@ -132,6 +135,12 @@ export type ModelCallInput = {
   thinking?: ThinkingLevel
   /** Added to the instructions of the agent. */
   intro?: string
+  /** Nobody reads the answer: the prompt has its least form. */
+  minimal?: true
+  /** How often the conversation has been shortened. */
+  compactions?: number
+  /** What stood before the conversation at the call before. */
+  prefix?: PromptHashes
   /** Credentials of its provider that have failed in this turn, and the one that the session has used before. */
   tried?: string[]
   pinned?: string
@@ -164,6 +173,8 @@ export type ModelCallOutput = {
   /** The credential that was used, where there are several; `flat` if it is not paid by the token. */
   credential?: string
   flat?: true
+  /** What stood before the conversation, where that is not as it was. */
+  prompt?: PromptReport
 }
 
 /** A call of a model that failed, and what it was tried with. */
@@ -178,6 +189,9 @@ export type LoopInput = ConversationFacts & {
   transcriptLength: number
   /** Added to the instructions of the agent. */
   intro?: string
+  /** As in {@link ModelCallInput}; compactions are those before it. */
+  minimal?: true
+  compactions?: number
   /** Somebody wants to know when calls begin and end. */
   reports?: true
 }

@@ -2,6 +2,9 @@
  * An agent's machines with their effects, and the transcript that they share. No file behind this door spells out the type of a chart: packages that take
  * our types may have an XState whose types have other parameters.
  */
+export { contextReport } from './loop/context-report.rules.ts'
+export { kindsOf } from './loop/cost.rules.ts'
+export { composePrompt, prefixHashes, promptReport } from './loop/prompt.rules.ts'
 export type { Cooldowns } from './provider/choose-credential.ts'
 export type { ProviderContext } from './provider/provider.context.ts'
 export { providerKind, registerProvider } from './provider/provider.effects.ts'

@@ -8,6 +8,7 @@ import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
 import { ModelReference } from '../contracts/model-ref.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
+import type { PromptOptions } from '../contracts/prompt.ts'
 import type { DropPolicy, QueueMode } from '../contracts/settings.ts'
 import { hintForOption } from '../tools/index.ts'
 
@@ -65,6 +66,8 @@ export type TurnOptions = {
   limits?: TurnLimits | undefined
   context?: ContextOptions | undefined
   queue?: QueueOptions | undefined
+  /** What its system prompt has beside the instructions. Default: what the runtime says, else nothing. */
+  prompt?: PromptOptions | undefined
   /** Whether the tool calls of one answer run at the same time; default `parallel`. */
   toolExecution?: Profile['toolExecution'] | undefined
   /** Whether a person decides about a tool call of which nobody knows if it ran (default), or the model is told so. */
@@ -73,6 +76,16 @@ export type TurnOptions = {
 
 const turn = Profile.shape
 const modelCall = z.strictObject({ idleTimeoutMs: z.number().min(1), totalTimeoutMs: z.number().min(1), outputCharsMax: z.number().min(1) }).partial()
+const promptText = z.string().max(100_000)
+const PromptGroup = z
+  .strictObject({
+    identity: promptText,
+    tools: promptText,
+    files: z.array(z.string().min(1).max(500)).max(20),
+    conversation: promptText,
+    mode: z.enum(['full', 'minimal']),
+  })
+  .partial()
 const groups = {
   limits: z
     .strictObject({
@@ -93,6 +106,7 @@ const groups = {
     })
     .partial(),
   choice: z.strictObject({ allowed: z.array(ModelReference), aliases: z.record(z.string(), ModelReference) }).partial(),
+  prompt: PromptGroup,
   queue: z.strictObject({ mode: turn.queueMode, debounceMs: turn.debounceMs, cap: turn.queueCap, drop: turn.queueDrop, lane: turn.lane }).partial(),
 }
 const { choice, ...others } = groups
@@ -112,6 +126,12 @@ const Options = z
     inDoubt: turn.inDoubt,
   })
   .partial()
+
+/** @throws RuntimeError bad_request, naming the field */
+export const promptOptions = (given: unknown): PromptOptions => {
+  refuseUnknown('prompt', given, PromptGroup)
+  return parseInput(z.strictObject({ prompt: PromptGroup }), { prompt: given }, 'see docs/guides/prompt.md').prompt
+}
 
 /** All that `agent()` can be told. */
 export const agentOptions = ['name', 'tools', 'services', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
@@ -179,6 +199,7 @@ const refuseUnknown = (group: string, given: unknown, schema: z.ZodObject): void
 
 type AgentSettings = {
   instructions: string
+  prompt?: PromptOptions
   model?: string
   choice?: ModelChoices
   settings: ModelSettings
@@ -204,6 +225,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     limits = {},
     context = {},
     queue = {},
+    prompt,
     maxRetries,
     ...own
   } = parseInput(Options, rest, 'see docs/guides/app.md')
@@ -230,6 +252,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
   return frozen({
     ...definedOf({ model: models.model, choice: models.choice as ModelChoices | undefined }),
     instructions,
+    ...definedOf({ prompt }),
     settings: definedOf(settings),
     limits: limitsOfCall,
     profile,

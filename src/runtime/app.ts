@@ -45,6 +45,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
+  prompt: [isRecord, "{ files: ['AGENTS.md'] }, and what else the option `prompt` of agent() takes"],
   workspace: [isText, 'the path of a folder'],
   environment: [isRecord, 'parts of an Environment'],
   limits: [

@@ -5,6 +5,7 @@ import type { Agent } from '../contracts/agent.ts'
 import type { Channel, SendRule } from '../contracts/channel.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Role } from '../contracts/placement.ts'
+import type { PromptOptions } from '../contracts/prompt.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
@@ -46,6 +47,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
    * refuses such an input with `not_deterministic`. Default: `sample`, and `off` where `NODE_ENV` is `production`. Costs: docs/guides/app.md.
    */
   checkDeterminism?: CheckDeterminism
+  /** What the system prompts of agents have that say nothing of it themselves: `{ files: ['AGENTS.md'] }`. Default: nothing but their instructions. */
+  prompt?: PromptOptions
   /** Folder that the built-in file tools may read. Default: the working directory. */
   workspace?: string
   environment?: Partial<Environment>

@@ -8,6 +8,7 @@ import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
+import type { ContextReport } from '../contracts/prompt.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Tools } from '../contracts/tool.ts'
 
@@ -22,6 +23,8 @@ export type Receiver = {
   key: string
   now: number
   history(): Promise<TranscriptMessage[]>
+  /** What the model is sent, with the size of each part. */
+  context(): Promise<ContextReport>
   /** The model that the session wants, where it wants another one. */
   wantedModel(): Promise<string | undefined>
 }

@@ -14,6 +14,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
+import { contextOf } from './context.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
@@ -144,12 +145,12 @@ export class Session {
       key: this.key,
       now: environment.clock.now(),
       history: () => transcripts.read(this.address),
+      context: () => this.promptContext(),
       wantedModel: async () => (await this.#context())?.record.toggles.model,
     }
     const event = eventOfCommand(command, by, this.#parts)
     // Only a message begins a conversation.
-    if (command.type !== 'message') return this.#send(event, { mustExist: true })
-    if (command.id === undefined) return this.#send(event, {})
+    if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
       const receipt = await this.#send(event, names)
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
@@ -211,6 +212,9 @@ export class Session {
       run.fail(new RuntimeError('cancelled', 'no longer waited for'))
     }
   }
+
+  /** What its model is sent, with the size of each part: as it was with the newest call. */
+  readonly promptContext = async () => contextOf(this.#parts, this.address, { agent: this.#agent, record: (await this.#context())?.record })
 
   /** Stops the running turn; what it said so far is kept. @throws RuntimeError not_found when nothing runs */
   cancel(runId?: string): Promise<Receipt> {
@@ -287,7 +291,7 @@ export class Session {
   }
 }
 
-/** `seq` of the commit that holds it, where that is known. */
+/** With the commit that holds it. */
 export type Outcome = TurnOutput & { seq?: number }
 
 /** It is being answered, or waits. */

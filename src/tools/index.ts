@@ -1,5 +1,6 @@
 /** The tool port, and tools in other processes. */
 export { builtInTools } from './built-in/built-in.ts'
+export { promptFile } from './built-in/prompt-file.ts'
 export { inputSchemaOf } from './json-schema.ts'
 export { nearest } from './nearest.ts'
 export { checkingOptions, hintForOption, readOptions } from './options.ts'

@@ -167,11 +167,12 @@ export class SessionFeed {
         this.#state('tools', event.runId, at)
         return
       }
-      case 'compacting':
-        this.#state('compacting', event.runId, at)
+      case 'prefix':
+        this.#tell('session.prefix', { sessionKey, runId: event.runId, changed: event.changed, timestamp: at })
         return
+      case 'compacting':
       case 'waiting':
-        this.#state('waiting', event.runId, at)
+        this.#state(event.type, event.runId, at)
         return
       case 'notice':
         this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })

@@ -2,6 +2,8 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
+import type { PromptHashes, PromptReport } from '../../contracts/prompt.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type {
@@ -16,6 +18,7 @@ import type {
   TurnStatus,
 } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
+import { changedParts } from './prompt.rules.ts'
 
 /** In groups: V8 is slow with an object of twenty fields, and XState copies this one at each change. */
 export type LoopContext = {
@@ -38,6 +41,8 @@ export type LoopContext = {
   totals: Pick<LoopOutput, 'steps' | 'toolCalls' | 'usage' | 'shares' | 'costUsd' | 'compactions'>
   room: Room
   step: Step
+  /** What stood before the conversation at the newest call. */
+  prefix?: PromptHashes
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
   startedAt: number | null
   endedAt: number | null
@@ -105,6 +110,7 @@ export const begin = ({ input }: { input: LoopInput }): LoopContext => ({
   totals: { steps: 0, toolCalls: 0, usage: noUsage, shares: {}, costUsd: null, compactions: 0 },
   room: { tokens: input.tokens ?? 0, window: input.window ?? 0, compacted: false, shortened: false },
   step: noCalls,
+  ...definedOf({ prefix: input.prefix }),
   startedAt: null,
   endedAt: null,
   cancelled: false,
@@ -116,8 +122,8 @@ export const begin = ({ input }: { input: LoopInput }): LoopContext => ({
 export const candidate = ({ asked: { candidates, place }, input }: LoopContext): string => candidates[place] ?? input.profile.model
 
 export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput => {
-  const { input, asked, room, transcriptLength, call, endedAt } = context
-  const { session, runId, profile, intro } = input
+  const { input, asked, room, transcriptLength, call, endedAt, totals } = context
+  const { session, runId, profile, intro, minimal } = input
   const { thinking, tried, credential } = asked
   const lastCallAt = endedAt ?? input.lastCallAt
   return {
@@ -128,6 +134,9 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
     ...definedOf({
       thinking: thinking ?? undefined,
       intro,
+      minimal,
+      compactions: (input.compactions ?? 0) + totals.compactions || undefined,
+      prefix: context.prefix,
       tried: tried.length === 0 ? undefined : tried,
       pinned: credential ?? undefined,
       tokens: room.tokens || undefined,
@@ -173,6 +182,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     asked: { ...asked, round: 1, credential: credential ?? asked.credential },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: { calls, launched: 0, results: calls.map(() => null), waiting: [] },
+    ...definedOf({ prefix: answer.prompt?.hashes }),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
     transcriptLength: context.transcriptLength + 1,
@@ -180,6 +190,10 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     error: context.expired,
   }
 }
+
+/** The cache of the provider is of no use for what has changed. Of the first prompt there is nothing to say. */
+export const prefixEvents = ({ input, prefix }: LoopContext, { hashes }: PromptReport): SessionOutput[] =>
+  prefix === undefined ? [] : [{ type: 'prefix', runId: input.runId, changed: changedParts(prefix, hashes) }]
 
 /** Old history is a summary now. */
 export const summarised = (context: LoopContext, { keep, model, usage, costUsd }: SummaryOutput): Partial<LoopContext> => {

@@ -4,6 +4,7 @@ import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } 
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
+import type { PromptReport } from '../../contracts/prompt.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
@@ -12,7 +13,7 @@ import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.
 import { budgetHint, limitOf } from './budget.rules.ts'
 import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
-import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
+import { answered, candidate, isFull, type LoopContext, noCalls, prefixEvents, steered, summarised, withoutSteers } from './loop.context.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
@@ -32,6 +33,8 @@ type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended
 export type LoopReport =
   | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>
   | EdgeReport
+  /** The model was asked with another prompt than before. */
+  | { type: 'prompt.changed'; report: PromptReport }
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
 
@@ -111,6 +114,10 @@ export const loopSetup = setup({
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
+      if (answer.prompt) {
+        for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
+        enqueue.sendParent({ type: 'prompt.changed', report: answer.prompt } satisfies LoopReport)
+      }
       if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),

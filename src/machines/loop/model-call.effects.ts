@@ -14,6 +14,7 @@ import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { costOf } from './cost.rules.ts'
+import { changedParts, composePrompt, prefixHashes, promptReport } from './prompt.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
@@ -59,10 +60,32 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
+/** What stands before the conversation. What it says is read anew with each call, so that it is as things are now. */
+const promptOf = async ({ promptFile, promptSections, agent: named }: TurnServices, { profile, intro, minimal }: ModelCallInput) => {
+  const { agent, tools } = named(profile.agent)
+  const { files: paths = [] } = agent.prompt ?? {}
+  const [more, files] = await Promise.all([promptSections?.(agent), promptFile && Promise.all(paths.map((path) => promptFile(path)))])
+  const described = tools.describe()
+  const parts = definedOf({ more, files, options: agent.prompt, intro, minimal })
+  return { composed: composePrompt({ instructions: agent.instructions, hasTools: described.length > 0, ...parts }), described }
+}
+
+/** Journalled where it is not as it was: nothing of it changes in most calls. */
+const reported = (
+  { composed, described }: Awaited<ReturnType<typeof promptOf>>,
+  { model, minimal, prefix, compactions }: ModelCallInput,
+  at: number,
+) => {
+  if (minimal) return {}
+  const hashes = prefixHashes({ model, ...definedOf({ compactions }) }, composed, described)
+  const isKnown = prefix !== undefined && changedParts(prefix, hashes).length === 0
+  return isKnown ? {} : { prompt: promptReport(composed, described, { at, model, hashes }) }
+}
+
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info: { epoch }, signal, emit, receive }) => {
-    const { session, runId, profile, upTo, call, thinking, intro } = input
+    const { session, runId, profile, upTo, call, thinking } = input
     const { environment } = services
     const at = environment.clock.now()
     const stop = new AbortController()
@@ -87,6 +110,7 @@ export const callModel =
     let index = 0
     let over = false
     let model: Model | undefined
+    let prompt: Awaited<ReturnType<typeof promptOf>> | undefined
     const { agent, tools } = services.agent(profile.agent)
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
@@ -106,11 +130,12 @@ export const callModel =
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
+      prompt = await promptOf(services, input)
       return model.call(
         {
-          instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+          instructions: prompt.composed.text,
           messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(),
+          tools: prompt.described,
           settings: settingsFor(agent.settings, thinking, model),
           limits: agent.limits,
         },
@@ -154,6 +179,7 @@ export const callModel =
         durationMs: Math.max(0, environment.clock.now() - at),
         ...definedOf({ contextTokens, costUsd }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
+        ...(prompt && reported(prompt, input, at)),
       }
     } catch (error) {
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)

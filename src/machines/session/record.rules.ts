@@ -35,7 +35,7 @@ export const touched = (record: SessionRecord, key: string, { at, profile }: { a
 
 /** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
 export const startedOver = (record: SessionRecord, key: string, at: number): SessionRecord => {
-  const { flushed: _, tokens: __, credential: ___, ...kept } = record
+  const { flushed: _, tokens: __, credential: ___, prompt: ____, ...kept } = record
   const now = Math.max(at, record.updatedAt)
   const resets = record.resets + 1
   return {

@@ -53,6 +53,8 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
       lastCallAt: facts.lastCallAt,
       pinned: facts.pinned,
       thread: facts.thread,
+      prefix: facts.prefix,
+      compactions: facts.compactions + (context.flush?.compactions ?? 0) || undefined,
     }),
   }
 }
@@ -78,6 +80,7 @@ export const flushInput = ({ context }: { context: TurnContext }): LoopInput => 
     runId: flushRun(context),
     ids: [],
     transcriptLength: context.transcriptLength + 1,
+    minimal: true,
     profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' },
   }
 }

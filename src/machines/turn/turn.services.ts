@@ -5,6 +5,7 @@ import type { Agent } from '../../contracts/agent.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
+import type { PromptFile, PromptSection } from '../../contracts/prompt.ts'
 import type { Tools } from '../../contracts/tool.ts'
 import type { ModelCallInput, ModelCallOutput, SummaryInput, SummaryOutput, ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { Cooldowns } from '../provider/choose-credential.ts'
@@ -26,6 +27,10 @@ export type TurnServices = {
   agent(name: string): { agent: Agent; tools: Tools }
   transcripts: Transcripts
   cooldowns: Cooldowns
+  /** A file for the prompt. @param path relative to the workspace */
+  promptFile?(path: string): Promise<PromptFile>
+  /** Sections of the prompt that other parts bring, such as `skills`. */
+  promptSections?(agent: Agent): Promise<readonly PromptSection[]>
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */
