@@ -206,6 +206,30 @@ export const examples: Record<CommandName, Example> = {
     answer: { frames: [{ seq: 1, bytes: '3gANoXYBp2FkZHJlc3Osc2Vzc2lvbi9tYWlu…' }], next: 2, head: { seq: 5, at: 1795240144115, wakeAt: null } },
     errors: ['not_found', 'corrupt_at'],
   },
+  'trace.spans': {
+    input: { sessionKey: 'main', runId: 'k1' },
+    answer: {
+      runs: [
+        {
+          sessionKey: 'main',
+          runId: 'k1',
+          ended: true,
+          stages: [{ name: 'validate', start: 1795240140000.1, end: 1795240140000.2, outcome: 'ok' }],
+          steps: [{ name: 'prompt', start: 1795240140001.6, end: 1795240140001.7, outcome: 'ok' }],
+          latency: {
+            parts: [{ name: 'firstToken', ms: 410.2, share: 80.1 }],
+            totalMs: 512.1,
+            firstTextMs: 412.4,
+          },
+          overhead: { connect: 0, auth: 0, acknowledgement: 1.1, session: 0.8, model: 0.2, prompt: 0.1, skills: 0, total: 3.2 },
+          spans: [],
+        },
+      ],
+    },
+    about:
+      'Lists are shortened here. Times are ms since the epoch, durations ms. The `stages` of a run are validate, dispatch, directives, session, media, links, model and run, its `steps` prompt, skills, tools, call, stream and loop; what was not done is `skipped`. `latency.parts` follow each other and add up: connect (of the first message of a connection), acknowledgement, startup, firstToken, streaming. Observed by the node that is asked, and not kept when it ends.',
+    errors: ['not_found'],
+  },
   'trace.replay': {
     input: { id: 'main' },
     answer: { verdict: 'identical', commits: 14, inputs: 24, states: { '/': 'awaiting-input' }, context: {} },

@@ -24,6 +24,7 @@ import {
   defineApp,
   determinismCheck,
   EventHub,
+  exportRuns,
   failPointsFrom,
   hitAll,
   hostEvents,
@@ -32,20 +33,21 @@ import {
   logWith,
   othersOn,
   publishOutputs,
+  RunTraces,
   readCommits,
   receiveMessage,
   registerBrought,
   runExtensions,
   Session,
-  sharedCooldowns,
   socketsOf,
   systemEnvironment,
+  turnServices,
   userMachines,
   variables,
   version,
   withParts,
 } from './runtime/index.ts'
-import { promptFile, serviceDirectory } from './tools/index.ts'
+import { serviceDirectory } from './tools/index.ts'
 import { openTransport } from './transport/index.ts'
 
 export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
@@ -63,7 +65,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const system = systemEnvironment()
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
-  const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
+  const traces = new RunTraces(given.clock, exportRuns(given.log))
+  const environment: Environment = {
+    ...given,
+    tracing: given.tracing ?? traces,
+    log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })),
+  }
   const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)], ownKinds)
   const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
   const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
@@ -114,6 +121,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const directory = cluster?.directory(present) ?? localDirectory(present)
     const shared: SharedParts = {
       environment,
+      traces,
       transport,
       subjects: names,
       directory,
@@ -127,14 +135,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({
-      environment,
-      models,
-      transcripts,
-      agent: agentOf,
-      cooldowns: sharedCooldowns(shared),
-      promptFile: (path) => promptFile(workspace, path),
-    })
+    const effects = turnEffects(turnServices(shared, workspace))
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -144,7 +145,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -227,6 +228,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
       replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
       registration: (kind) => host.registration(kind),
+      tracing: environment.tracing ?? traces,
       async health() {
         const health = await transport.health()
         return {

@@ -9,6 +9,7 @@ import { isDamage } from '../contracts/lost-end.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { timed } from '../contracts/tracing.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
@@ -49,10 +50,13 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 const handlers: Handlers = {
   'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
-    const text = cleanMessage(message)
-    // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
-    if (model !== undefined) await parts.models.get(model)
     const id = idempotencyKey ?? `m-${randomUUID()}`
+    const text = await timed(parts.environment.tracing, { sessionKey, runId: id }, 'validate', async () => {
+      const clean = cleanMessage(message)
+      // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
+      if (model !== undefined) await parts.models.get(model)
+      return clean
+    })
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
       text,
@@ -130,6 +134,9 @@ const handlers: Handlers = {
     return readEvents(parts, { kind, id }, { after: after === undefined ? undefined : parsePlace(after, 'after'), limit })
   },
   'trace.read': (parts, { kind = 'session', id, from, limit }) => readTrace(parts, { kind, id }, from, limit),
+  'trace.spans': ({ traces }, { sessionKey, runId }) => ({
+    runs: runId === undefined ? traces.list(sessionKey) : [traces.trace({ sessionKey, runId })],
+  }),
   'trace.frames': (parts, { kind = 'session', id, from, limit }) => readFrames(parts, { kind, id }, from, limit),
   'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
     registered(parts, kind)

@@ -20,6 +20,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'approvals.resolve': 'approve',
   'events.read': 'read',
   'trace.read': 'read',
+  'trace.spans': 'read',
   'trace.frames': 'read',
   'trace.import': 'admin',
   'trace.replay': 'read',

@@ -92,6 +92,12 @@ export const commands = {
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),
+  'trace.spans': z
+    .strictObject({
+      sessionKey: SessionKey,
+      runId: z.string().min(1).max(200).optional().describe('default: all of the session that this node knows'),
+    })
+    .describe('when a run did what: its stages, its steps, and how long it took to the first token; this node observes it, and keeps its newest 500'),
   'trace.frames': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
     .describe('the journal as it is stored, commits in base64: for replaying it with other machines'),

@@ -101,6 +101,8 @@ export type ChatEvent = {
   usage?: Usage
   costUsd?: number
   durationMs?: number
+  /** Whether the provider could have the conversation so far in its cache: `expired` is a cold one. */
+  cache?: 'new' | 'warm' | 'expired'
   steps?: number
   stopReason?: string
   error?: ErrorBody

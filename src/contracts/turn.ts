@@ -113,6 +113,8 @@ export type TurnOutput = {
   /** USD, where the price is known. */
   costUsd?: number
   durationMs?: number
+  /** Whether its provider could have what stands before the newest messages in its cache: it was asked before, and not too long ago. */
+  cache?: 'new' | 'warm' | 'expired'
   /** When the model answered last, in ms since the epoch, and with which credential. */
   endedAt?: number
   credential?: string
@@ -224,6 +226,7 @@ export type LoopOutput = {
   durationMs: number | null
   /** ms since the epoch of its last answer, and the credential that was used for it. */
   endedAt: number | null
+  cache?: TurnOutput['cache']
   credential: string | null
   steps: number
   toolCalls: number

@@ -36,6 +36,8 @@ type ContextOptions = {
   turns?: number | undefined
   /** Leaves out old results of tools when the cache of the provider is cold. Default: they stay. */
   pruning?: Profile['pruning']
+  /** ms for which its provider keeps what it was sent, so that it need not be read again; default 300,000. */
+  cacheMs?: number | undefined
   /** Before its context is shortened, the agent takes durable notes with its tools. Default: it does not. */
   memoryFlush?: Profile['memoryFlush']
 }
@@ -97,7 +99,15 @@ const groups = {
       modelCall,
     })
     .partial(),
-  context: z.strictObject({ tokens: turn.contextTokens, turns: turn.historyTurns, pruning: turn.pruning, memoryFlush: turn.memoryFlush }).partial(),
+  context: z
+    .strictObject({
+      tokens: turn.contextTokens,
+      turns: turn.historyTurns,
+      pruning: turn.pruning,
+      memoryFlush: turn.memoryFlush,
+      cacheMs: turn.cacheMs,
+    })
+    .partial(),
   settings: z
     .strictObject({
       temperature: z.number().min(0),
@@ -242,6 +252,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     historyTurns: context.turns,
     pruning: context.pruning,
     memoryFlush: context.memoryFlush,
+    cacheMs: context.cacheMs,
     queueMode: queue.mode,
     debounceMs: queue.debounceMs,
     queueCap: queue.cap,

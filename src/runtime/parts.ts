@@ -10,10 +10,13 @@ import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Reception } from './receive.ts'
+import type { RunTraces } from './run-traces.ts'
 
 /** What is there before any actor is. */
 export type SharedParts = {
   environment: Environment
+  /** What runs of this node did when. */
+  traces: RunTraces
   transport: Transport
   subjects: Subjects
   /** All actors, wherever they are. */

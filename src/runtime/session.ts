@@ -11,7 +11,7 @@ import type { Origin } from '../contracts/reply.ts'
 import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Tools } from '../contracts/tool.ts'
+import { timed } from '../contracts/tracing.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { contextOf } from './context.ts'
@@ -19,6 +19,7 @@ import { type DecisionOptions, decisionCommand, type Question } from './decision
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
 import { eventOfCommand } from './receive.ts'
+import { receiverOf, tellReading } from './receiver.ts'
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
@@ -137,22 +138,14 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models } = this.#parts
-    const by = {
-      agent: this.#agent,
-      models,
-      tools: (agents.get(this.#agent.name) as { tools: Tools }).tools,
-      key: this.key,
-      now: environment.clock.now(),
-      history: () => transcripts.read(this.address),
-      context: () => this.promptContext(),
-      wantedModel: async () => (await this.#context())?.record.toggles.model,
-    }
-    const event = eventOfCommand(command, by, this.#parts)
+    const by = receiverOf(this.#parts, this.#agent, this)
+    const { tracing } = this.#parts.environment
+    const run = { sessionKey: this.key, runId: (command.type === 'message' && command.id) || '' }
+    const event = tellReading(run.runId === '' ? undefined : tracing, run, () => eventOfCommand(command, by, this.#parts))
     // Only a message begins a conversation.
     if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
-      const receipt = await this.#send(event, names)
+      const receipt = await timed(tracing, run, 'session', () => this.#send(event, names))
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: a sender that repeats it means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
@@ -214,7 +207,9 @@ export class Session {
   }
 
   /** What its model is sent, with the size of each part: as it was with the newest call. */
-  readonly promptContext = async () => contextOf(this.#parts, this.address, { agent: this.#agent, record: (await this.#context())?.record })
+  async promptContext() {
+    return contextOf(this.#parts, this.address, { agent: this.#agent, record: await this.record() })
+  }
 
   /** Stops the running turn; what it said so far is kept. @throws RuntimeError not_found when nothing runs */
   cancel(runId?: string): Promise<Receipt> {
@@ -279,6 +274,10 @@ export class Session {
     return this.#parts.outputs.follow(formatAddress(this.address), options, ({ event, seq }) =>
       event.type === 'transcript' ? undefined : { ...(event as unknown as RunEvent), ...definedOf({ seq }) },
     )
+  }
+
+  async record(): Promise<SessionContext['record'] | undefined> {
+    return (await this.#context())?.record
   }
 
   async #context(): Promise<SessionContext | undefined> {

@@ -159,7 +159,7 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error, answerId, reply } = output
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, cache, steps, error, answerId, reply } = output
     // No model has said it.
     if (answerId === null && reply !== undefined) this.complete(`${this.runId}:reply`, { text: textOfReply(reply) })
     return {
@@ -173,7 +173,7 @@ export class RunView {
       usage,
       steps,
       stopReason: status === 'cancelled' ? 'rpc' : (finish ?? 'stop'),
-      ...definedOf({ costUsd, durationMs, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
+      ...definedOf({ costUsd, durationMs, cache, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
     }
   }
 

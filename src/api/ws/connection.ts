@@ -1,6 +1,6 @@
 /** One client on a WebSocket: its frames, what it watches, and what it is sent. Whether it is heard at all the chart decides. */
 
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { RawData, WebSocket } from 'ws'
 import { createActor } from 'xstate'
 import { type CommandName, isCommand } from '../../contracts/commands.ts'
@@ -24,6 +24,7 @@ import {
 } from '../../contracts/gateway.ts'
 import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
+import { type Span, steadyTime, timed } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { version } from '../../runtime/index.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
@@ -59,6 +60,10 @@ export class Connection implements Watcher {
   readonly #shown = new Map<string, readonly ChatBlock[]>()
   /** While it is behind: resolves when it has caught up, or is gone. */
   #room: PromiseWithResolvers<void> | undefined
+  readonly #time: () => number
+  readonly #openedAt: number
+  /** How long it took to connect, until the first message has told it. */
+  #connecting: Span[] = []
   #requests = 0
   #badFrames = 0
 
@@ -82,6 +87,8 @@ export class Connection implements Watcher {
       },
     })
     this.#actor.start()
+    this.#time = steadyTime(parts.clock)
+    this.#openedAt = this.#time()
     socket.on('message', (data, isBinary) => void this.#hear(data, isBinary))
     // What `ws` refuses (too large, no UTF-8, a frame that is none) it closes by itself, with the code for it.
     socket.on('error', (error) => parts.log.debug({ connection: this.id, error: errorBody(error) }, 'a socket broke'))
@@ -242,13 +249,21 @@ export class Connection implements Watcher {
     if (typeof sessionKey !== 'string') return this.#parts.runtime().command(name, params)
     // Who says something wants to hear what comes of it, as far as there is room for that.
     if (!this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax) await this.#watch(sessionKey)
+    const { idempotencyKey = `m-${randomUUID()}` } = params
+    const { tracing } = this.#parts.runtime()
+    const run = { sessionKey, runId: String(idempotencyKey) }
     // A key may be longer than the name of a place.
-    return this.#parts.runtime().command(name, { origin: { channel: 'web', to: sessionKey.slice(0, 200) }, ...params })
+    const origin = { channel: 'web', to: sessionKey.slice(0, 200) }
+    const answer = await timed(tracing, run, 'acknowledgement', () => this.#parts.runtime().command(name, { origin, ...params, idempotencyKey }))
+    for (const span of this.#connecting.splice(0)) tracing.span(run, span)
+    return answer
   }
 
   async #connect(params: unknown): Promise<Welcome> {
     const { minProtocol, maxProtocol, scopes, caps, auth } = parseInput(socketMethods.connect, params)
+    const start = this.#time()
     this.#parts.authorise(auth.token)
+    const authorised = this.#time()
     if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol)
       throw new RuntimeError('unsupported', `this node speaks protocol ${gatewayProtocol}`, {
         field: 'maxProtocol',
@@ -259,6 +274,10 @@ export class Connection implements Watcher {
     const { limits, runtime } = this.#parts
     this.#actor.send({ type: 'accepted', scopes: granted, caps: known })
     const { node } = await runtime().health()
+    this.#connecting = [
+      { name: 'connect', start: this.#openedAt, end: this.#time(), outcome: 'ok' },
+      { name: 'auth', start, end: authorised, outcome: 'ok' },
+    ]
     return {
       protocol: gatewayProtocol,
       server: { name: 'statecast', version, connection: this.id, ...(node === undefined ? {} : { node }) },

@@ -18,6 +18,7 @@ import type {
   TurnStatus,
 } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
+import { type CacheState, cacheState } from './cache.rules.ts'
 import { changedParts } from './prompt.rules.ts'
 
 /** In groups: V8 is slow with an object of twenty fields, and XState copies this one at each change. */
@@ -43,6 +44,8 @@ export type LoopContext = {
   step: Step
   /** What stood before the conversation at the newest call. */
   prefix?: PromptHashes
+  /** Whether the provider had the beginning of the first request in its cache, as far as time goes. */
+  cache?: CacheState
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
   startedAt: number | null
   endedAt: number | null
@@ -183,6 +186,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: { calls, launched: 0, results: calls.map(() => null), waiting: [] },
     ...definedOf({ prefix: answer.prompt?.hashes }),
+    ...definedOf({ cache: context.cache ?? (at === undefined ? undefined : cacheState(context.input, at)) }),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
     transcriptLength: context.transcriptLength + 1,
@@ -235,6 +239,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
     durationMs: startedAt === null || endedAt === null ? null : endedAt - startedAt,
     endedAt,
     credential: asked.credential,
+    ...definedOf({ cache: context.cache }),
     attempts,
     tokens: room.tokens,
     window: room.window,

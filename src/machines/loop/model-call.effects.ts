@@ -4,15 +4,18 @@ import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
-import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
+import type { Model, ModelDelta, ModelResponse, ModelSettings } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
+import { type SpanOutcome, timed } from '../../contracts/tracing.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
 import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
 import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { cacheState } from './cache.rules.ts'
+import { tellCall } from './call-trace.ts'
 import { costOf } from './cost.rules.ts'
 import { changedParts, composePrompt, prefixHashes, promptReport } from './prompt.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
@@ -35,7 +38,7 @@ const shortened = (messages: Message[]): Message[] =>
 const windowOf = (model: Model): number | undefined => model.info?.contextTokens ?? model.contextTokens
 
 /** What of the conversation is sent; what stands in the transcript is not touched. */
-const request = (
+const shownMessages = (
   messages: Message[],
   { profile, shorten, tokens, lastCallAt }: ModelCallInput,
   window: number | undefined,
@@ -60,12 +63,15 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
+type Step = <Result>(name: string, work: () => Result) => Promise<Awaited<Result>>
+
 /** What stands before the conversation. What it says is read anew with each call, so that it is as things are now. */
-const promptOf = async ({ promptFile, promptSections, agent: named }: TurnServices, { profile, intro, minimal }: ModelCallInput) => {
+const promptOf = async ({ promptFile, promptSections, agent: named }: TurnServices, { profile, intro, minimal }: ModelCallInput, step: Step) => {
   const { agent, tools } = named(profile.agent)
   const { files: paths = [] } = agent.prompt ?? {}
-  const [more, files] = await Promise.all([promptSections?.(agent), promptFile && Promise.all(paths.map((path) => promptFile(path)))])
-  const described = tools.describe()
+  const files = await step('prompt', () => promptFile && Promise.all(paths.map((path) => promptFile(path))))
+  const more = promptSections && (await step('skills', () => promptSections(agent)))
+  const described = await step('tools', () => tools.describe())
   const parts = definedOf({ more, files, options: agent.prompt, intro, minimal })
   return { composed: composePrompt({ instructions: agent.instructions, hasTools: described.length > 0, ...parts }), described }
 }
@@ -87,6 +93,16 @@ export const callModel =
   async ({ input, info: { epoch }, signal, emit, receive }) => {
     const { session, runId, profile, upTo, call, thinking } = input
     const { environment } = services
+    const { tracing } = environment
+    const run = { sessionKey: session, runId }
+    const step: Step = (name, work) => timed(tracing, run, name, work)
+    const firsts = new Set<string>()
+    const mark = (name: string): void => {
+      if (!tracing || firsts.has(name)) return
+      firsts.add(name)
+      const now = tracing.now()
+      tracing.span(run, { name, start: now, end: now, outcome: 'ok' })
+    }
     const at = environment.clock.now()
     const stop = new AbortController()
     const seen = { text: '', reasoning: '' }
@@ -112,44 +128,52 @@ export const callModel =
     let model: Model | undefined
     let prompt: Awaited<ReturnType<typeof promptOf>> | undefined
     const { agent, tools } = services.agent(profile.agent)
+    const take = ({ kind, text: piece }: ModelDelta): void => {
+      if (over) return
+      const text = whole[kind](piece)
+      if (text === '') return
+      if (seen[kind] === '') mark(kind === 'text' ? 'first-text' : 'first-thinking')
+      seen[kind] += text
+      emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+    }
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
-      credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
-        tried: input.tried ?? [],
-        pinned: input.pinned,
-        locked: profile.credential,
-        alternatives: (profile.fallbacks ?? []).length > 0,
-      })
+      const open = async () => {
+        credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
+          tried: input.tried ?? [],
+          pinned: input.pinned,
+          locked: profile.credential,
+          alternatives: (profile.fallbacks ?? []).length > 0,
+        })
+        return services.models.get(input.model, credential?.id)
+      }
       const [messages, opened] = await Promise.all([
-        conversation(services, session, upTo, stop.signal),
-        services.models.get(input.model, credential?.id),
+        step('history', () => conversation(services, session, upTo, stop.signal)),
+        step('model', open),
         tools.discover?.(),
       ])
       model = opened
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      prompt = await promptOf(services, input)
-      return model.call(
-        {
-          instructions: prompt.composed.text,
-          messages: request(messages, input, windowOf(model), at),
-          tools: prompt.described,
-          settings: settingsFor(agent.settings, thinking, model),
-          limits: agent.limits,
-        },
-        {
-          signal: stop.signal,
-          onDelta: ({ kind, text: piece }) => {
-            if (over) return
-            const text = whole[kind](piece)
-            if (text === '') return
-            seen[kind] += text
-            emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
-          },
-        },
-      )
+      prompt = await promptOf(services, input, step)
+      const request = {
+        instructions: prompt.composed.text,
+        messages: shownMessages(messages, input, windowOf(model), at),
+        tools: prompt.described,
+        settings: settingsFor(agent.settings, thinking, model),
+        limits: agent.limits,
+      }
+      const begun = tracing?.now() ?? 0
+      let outcome: SpanOutcome = 'error'
+      try {
+        const answered = await opened.call(request, { signal: stop.signal, onDelta: take })
+        outcome = 'ok'
+        return answered
+      } finally {
+        if (tracing) tellCall(tracing, run, { start: begun, outcome, model: input.model, cache: cacheState(input, at) })
+      }
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])

@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
+import { timed } from '../../contracts/tracing.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
@@ -27,6 +28,7 @@ export const executeTool =
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
       log: environment.log,
     }
-    const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
+    const work = () => agentOf(agent).tools.run(call, context, () => info.confirm())
+    const output = await timed(environment.tracing, { sessionKey: session, runId }, `tool ${name}`, work)
     return { kind: 'tool', id, callId, name, output }
   }

@@ -139,6 +139,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
       costUsd: answer.costUsd ?? undefined,
       durationMs: answer.durationMs ?? undefined,
       endedAt: answer.endedAt ?? undefined,
+      cache: answer.cache,
       credential: answer.credential ?? undefined,
     }),
     ...flushedBy(context.flush, answer.compactions),

@@ -101,7 +101,9 @@ test('[CH-32] five tools are reported with their sizes, and the total is that of
   const parts = [...prompt.sections, ...prompt.tools].reduce((sum: number, { chars }: { chars: number }) => sum + chars, 0)
   expect(prompt.chars).toBe(parts)
   const { message } = await say('/context detail', 'k2')
-  expect(message.content[0].text).toMatch(/instructions: .*\n.*tool5: \d+ characters, \d+ of them for 5 parameters/s)
+  expect(message).toMatchObject({
+    content: [{ text: expect.stringMatching(/instructions: .*\n.*tool5: \d+ characters, \d+ of them for 5 parameters/s) }],
+  })
 })
 
 test('[CH-93] with fewer tools the total falls by what they took', async () => {
