@@ -9,7 +9,7 @@ import { isDamage } from '../contracts/lost-end.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { timed } from '../contracts/tracing.ts'
+import { stopwatch } from '../contracts/tracing.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
@@ -51,17 +51,18 @@ const handlers: Handlers = {
   'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
     const id = idempotencyKey ?? `m-${randomUUID()}`
-    const text = await timed(parts.environment.tracing, { sessionKey, runId: id }, 'validate', async () => {
-      const clean = cleanMessage(message)
-      // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
-      if (model !== undefined) await parts.models.get(model)
-      return clean
-    })
+    const lap = stopwatch(parts.environment.tracing, { sessionKey, runId: id })
+    const text = cleanMessage(message)
+    // How hard to think is said for words; a command may be about just that.
+    const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
+    // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
+    if (model !== undefined) await parts.models.get(model)
+    lap('validate')
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
       text,
       id,
-      ...definedOf({ model, ...more }),
+      ...definedOf({ model, ...how }),
     })
     if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined

@@ -30,17 +30,14 @@ export const steadyTime = (clock: Clock): (() => number) => {
   return () => origin + elapsed()
 }
 
-/** What a piece of work took, whether it ended well, and what it came to. */
-export const timed = async <Result>(tracing: Tracing | undefined, run: TracedRun, name: string, work: () => Result): Promise<Awaited<Result>> => {
-  if (!tracing) return await work()
-  const start = tracing.now()
-  let outcome: SpanOutcome = 'error'
-  try {
-    const result = await work()
-    outcome = 'ok'
-    return result
-  } finally {
-    tracing.span(run, { name, start, end: tracing.now(), outcome })
+/** Begins a span; what is returned ends it, and begins the next one where that gets a name. */
+export const stopwatch = (tracing: Tracing | undefined, run: TracedRun) => {
+  let start = tracing?.now() ?? 0
+  return (name?: string, outcome: SpanOutcome = 'ok', attributes?: Span['attributes']): void => {
+    if (!tracing) return
+    const end = tracing.now()
+    if (name !== undefined) tracing.span(run, { name, start, end, outcome, ...(attributes && { attributes }) })
+    start = end
   }
 }
 

@@ -119,6 +119,8 @@ export type TurnOutput = {
   endedAt?: number
   credential?: string
   compactions?: number
+  /** What stood before the conversation, where that was not as before: for the record of the session. */
+  prompt?: PromptReport
   /** Durable notes were taken before it. */
   flushed?: { usage: Usage; costUsd?: number }
   error?: ErrorBody
@@ -126,7 +128,7 @@ export type TurnOutput = {
 }
 
 /** What a session remembers of a turn that ended. */
-export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength'>
+export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength' | 'prompt'>
 
 /** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
 export type ModelCallInput = {
@@ -227,6 +229,7 @@ export type LoopOutput = {
   /** ms since the epoch of its last answer, and the credential that was used for it. */
   endedAt: number | null
   cache?: TurnOutput['cache']
+  prompt?: PromptReport
   credential: string | null
   steps: number
   toolCalls: number

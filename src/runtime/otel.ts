@@ -1,7 +1,7 @@
 /** Runs as spans of OpenTelemetry, where the program has its package: we bring none. */
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody } from '../contracts/errors.ts'
-import type { RunTrace, Span } from '../contracts/tracing.ts'
+import type { RunTrace, Span, TracedRun } from '../contracts/tracing.ts'
 
 type Attributes = Record<string, string | number | boolean>
 type OtelSpan = { end(time?: Date): void; setStatus(status: { code: number }): unknown; isRecording(): boolean }
@@ -16,41 +16,39 @@ type Otel = {
 
 const failed = 2
 const packageName = '@opentelemetry/api'
-let loading: Promise<Otel | undefined> | undefined
-const load = (): Promise<Otel | undefined> => {
+let loaded: Otel | undefined
+let loading: Promise<void> | undefined
+
+/** Hands on each run that has ended. The package is looked for once. @returns what takes a run, and makes it where somebody wants it */
+export const exportRuns = (log: Logger) => {
   loading ??= import(packageName).then(
-    (found) => (found.default ?? found) as Otel,
+    (found) => {
+      loaded = (found.default ?? found) as Otel
+    },
     () => undefined,
   )
-  return loading
-}
-
-/** Hands on each run that has ended. @param run makes it, where somebody wants it */
-export const exportRuns =
-  (log: Logger) =>
-  (run: () => RunTrace): void => {
-    load()
-      .then((otel) => otel && exportRun(otel, run))
-      .catch((error: unknown) => log.debug({ error: errorBody(error) }, 'a run could not be told to OpenTelemetry'))
-  }
-
-const exportRun = ({ trace, context }: Otel, run: () => RunTrace): void => {
-  const tracer = trace.getTracer('statecast')
-  const { sessionKey, runId, spans, stages, latency } = run()
-  const [first] = spans
-  if (!first) return
-  const end = Math.max(...spans.map((span) => span.end))
-  const attributes = { 'gen_ai.conversation.id': sessionKey, 'statecast.run.id': runId, 'statecast.run.total_ms': latency.totalMs }
-  const root = tracer.startSpan('invoke_agent', { startTime: new Date(first.start), attributes })
-  // Nobody has set up where spans go.
-  if (root.isRecording()) {
-    const within = trace.setSpan(context.active(), root as never)
-    const told = new Set<Span>([...stages, ...spans])
-    for (const { name, start, end: stop, outcome, attributes: more = {} } of told) {
-      const span = tracer.startSpan(name, { startTime: new Date(start), attributes: { ...more, 'statecast.outcome': outcome } }, within)
-      if (outcome === 'error') span.setStatus({ code: failed })
-      span.end(new Date(stop))
+  return (about: TracedRun & { start: number }, run: () => RunTrace): void => {
+    if (!loaded) return
+    try {
+      exportRun(loaded, about, run)
+    } catch (error) {
+      log.debug({ error: errorBody(error) }, 'a run could not be told to OpenTelemetry')
     }
   }
-  root.end(new Date(end))
+}
+
+const exportRun = ({ trace, context }: Otel, { sessionKey, runId, start: begin }: TracedRun & { start: number }, run: () => RunTrace): void => {
+  const tracer = trace.getTracer('statecast')
+  const attributes = { 'gen_ai.conversation.id': sessionKey, 'statecast.run.id': runId }
+  const root = tracer.startSpan('invoke_agent', { startTime: new Date(begin), attributes })
+  // Nobody has set up where spans go.
+  if (!root.isRecording()) return
+  const { stages, spans } = run()
+  const within = trace.setSpan(context.active(), root as never)
+  for (const { name, start, end, outcome, attributes: more = {} } of new Set<Span>([...stages, ...spans])) {
+    const span = tracer.startSpan(name, { startTime: new Date(start), attributes: { ...more, 'statecast.outcome': outcome } }, within)
+    if (outcome === 'error') span.setStatus({ code: failed })
+    span.end(new Date(end))
+  }
+  root.end(new Date(Math.max(...spans.map(({ end }) => end))))
 }

@@ -1,10 +1,9 @@
-/** Who receives a message of a session, and how long it took to read. */
+/** Who receives a message of a session. */
 import type { Agent } from '../contracts/agent.ts'
 import type { ContextReport } from '../contracts/prompt.ts'
-import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
+import type { SessionRecord } from '../contracts/session.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
-import type { TracedRun, Tracing } from '../contracts/tracing.ts'
 import type { SharedParts } from './parts.ts'
 import type { Receiver } from './receive.ts'
 
@@ -20,20 +19,3 @@ export const receiverOf = ({ environment, transcripts, agents, models }: SharedP
   context: () => session.promptContext(),
   wantedModel: async () => (await session.record())?.toggles.model,
 })
-
-type Event = SessionEvent | Promise<SessionEvent>
-
-/** Some of what a message asks for has to be looked up. */
-export const tellReading = (tracing: Tracing | undefined, run: TracedRun, read: () => Event): Event => {
-  if (!tracing) return read()
-  const start = tracing.now()
-  const tell = (outcome: 'ok' | 'error'): void => tracing.span(run, { name: 'directives', start, end: tracing.now(), outcome })
-  const event = read()
-  if (!(event instanceof Promise)) tell('ok')
-  else
-    event.then(
-      () => tell('ok'),
-      () => tell('error'),
-    )
-  return event
-}

@@ -45,6 +45,8 @@ export const runTrace = (run: TracedRun, spans: readonly Span[]): RunTrace => {
   // What was told of a connection happened long before.
   const beginning = first.get('prompt')?.start
   if (beginning !== undefined) first.set('run', { name: 'run', start: beginning, end, outcome: ending?.outcome ?? 'ok' })
+  // Who listens is there before it is asked.
+  if (call) first.set('stream', { ...call, name: 'stream' })
   if (call && call.outcome === 'ok' && calls.length > 1) first.set('loop', { name: 'loop', start: call.end, end, outcome: 'ok' })
 
   return {

@@ -11,15 +11,17 @@ const runsMax = 500
 const spansMax = 200
 
 type Kept = TracedRun & { spans: Span[] }
+/** What takes a run that has ended, and makes it where somebody wants it. */
+type Ended = (about: TracedRun & { start: number }, run: () => RunTrace) => void
 const nameOf = ({ sessionKey, runId }: TracedRun): string => `${sessionKey}\n${runId}`
 
 export class RunTraces implements Tracing {
   readonly now: () => number
   readonly #runs = new Map<string, Kept>()
-  readonly #ended: (trace: () => RunTrace) => void
+  readonly #ended: Ended
 
   /** @param ended called with each run that ends */
-  constructor(clock: Clock, ended: (trace: () => RunTrace) => void = () => undefined) {
+  constructor(clock: Clock, ended: Ended = () => undefined) {
     this.now = steadyTime(clock)
     this.#ended = ended
   }
@@ -46,7 +48,7 @@ export class RunTraces implements Tracing {
     if (!kept || kept.spans.some(({ name }) => name === 'end')) return
     const at = this.now()
     this.span(run, { name: 'end', start: at, end: at, outcome: status === 'failed' ? 'error' : 'ok' })
-    this.#ended(() => runTrace(run, kept.spans))
+    this.#ended({ ...run, start: kept.spans[0]?.start ?? at }, () => runTrace(run, kept.spans))
   }
 
   /** @throws RuntimeError not_found */

@@ -11,7 +11,7 @@ import type { Origin } from '../contracts/reply.ts'
 import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { timed } from '../contracts/tracing.ts'
+import { stopwatch } from '../contracts/tracing.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { contextOf } from './context.ts'
@@ -19,7 +19,7 @@ import { type DecisionOptions, decisionCommand, type Question } from './decision
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
 import { eventOfCommand } from './receive.ts'
-import { receiverOf, tellReading } from './receiver.ts'
+import { receiverOf } from './receiver.ts'
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
@@ -141,11 +141,15 @@ export class Session {
     const by = receiverOf(this.#parts, this.#agent, this)
     const { tracing } = this.#parts.environment
     const run = { sessionKey: this.key, runId: (command.type === 'message' && command.id) || '' }
-    const event = tellReading(run.runId === '' ? undefined : tracing, run, () => eventOfCommand(command, by, this.#parts))
+    const lap = stopwatch(run.runId === '' ? undefined : tracing, run)
+    const event = eventOfCommand(command, by, this.#parts)
+    if (event instanceof Promise) event.then(() => lap('directives')).catch(() => undefined)
+    else lap('directives')
     // Only a message begins a conversation.
     if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
-      const receipt = await timed(tracing, run, 'session', () => this.#send(event, names))
+      const receipt = await this.#send(event, names)
+      lap('session')
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: a sender that repeats it means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }

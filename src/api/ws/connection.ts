@@ -24,7 +24,7 @@ import {
 } from '../../contracts/gateway.ts'
 import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
-import { type Span, steadyTime, timed } from '../../contracts/tracing.ts'
+import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { version } from '../../runtime/index.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
@@ -254,7 +254,9 @@ export class Connection implements Watcher {
     const run = { sessionKey, runId: String(idempotencyKey) }
     // A key may be longer than the name of a place.
     const origin = { channel: 'web', to: sessionKey.slice(0, 200) }
-    const answer = await timed(tracing, run, 'acknowledgement', () => this.#parts.runtime().command(name, { origin, ...params, idempotencyKey }))
+    const lap = stopwatch(tracing, run)
+    const answer = await this.#parts.runtime().command(name, { origin, ...params, idempotencyKey })
+    lap('acknowledgement')
     for (const span of this.#connecting.splice(0)) tracing.span(run, span)
     return answer
   }

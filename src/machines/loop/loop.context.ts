@@ -44,6 +44,10 @@ export type LoopContext = {
   step: Step
   /** What stood before the conversation at the newest call. */
   prefix?: PromptHashes
+  /** The same with all sizes, where it was not as before. */
+  prompt?: PromptReport
+  /** The model has answered nothing, and was asked again. */
+  empty?: true
   /** Whether the provider had the beginning of the first request in its cache, as far as time goes. */
   cache?: CacheState
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
@@ -157,7 +161,7 @@ export const summaryInput = ({ context }: { context: LoopContext }): SummaryInpu
 }
 
 /** One more call has used so much. */
-const spent = ({ totals }: LoopContext, model: string, more: Usage, costUsd: number | undefined): LoopContext['totals'] => ({
+export const spent = ({ totals }: LoopContext, model: string, more: Usage, costUsd: number | undefined): LoopContext['totals'] => ({
   ...totals,
   usage: addUsage(totals.usage, more),
   shares: { ...totals.shares, [model]: addUsage(totals.shares[model] ?? noUsage, more) },
@@ -185,7 +189,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     asked: { ...asked, round: 1, credential: credential ?? asked.credential },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: { calls, launched: 0, results: calls.map(() => null), waiting: [] },
-    ...definedOf({ prefix: answer.prompt?.hashes }),
+    ...(answer.prompt && { prefix: answer.prompt.hashes, prompt: answer.prompt }),
     ...definedOf({ cache: context.cache ?? (at === undefined ? undefined : cacheState(context.input, at)) }),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
@@ -239,7 +243,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
     durationMs: startedAt === null || endedAt === null ? null : endedAt - startedAt,
     endedAt,
     credential: asked.credential,
-    ...definedOf({ cache: context.cache }),
+    ...definedOf({ cache: context.cache, prompt: context.prompt }),
     attempts,
     tokens: room.tokens,
     window: room.window,

@@ -61,6 +61,13 @@ export const loopMachine = loopSetup.createMachine({
           },
           { guard: { type: 'hasCalls', params: answer }, target: 'invoking', actions: takeAnswer },
           { guard: 'steered', target: 'steering', actions: takeAnswer },
+          {
+            guard: { type: 'saysNothing', params: answer },
+            target: 'calling',
+            reenter: true,
+            actions: { type: 'askAgain', params: answer },
+          },
+          { guard: { type: 'saysNothingAgain', params: answer }, target: 'failed', actions: { type: 'rememberNothing', params: answer } },
           { target: 'completed', actions: takeAnswer },
         ],
         onError: [

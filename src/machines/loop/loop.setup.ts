@@ -4,7 +4,6 @@ import { assign, emit, enqueueActions, fromPromise, sendParent, sendTo, setup } 
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
-import type { PromptReport } from '../../contracts/prompt.ts'
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
@@ -12,6 +11,7 @@ import type { LoopInput, LoopOutput, ModelCallInput, ModelCallOutput, SummaryInp
 import { type ToolEvent, type ToolReport, toolMachine } from '../tool-call/tool.machine.ts'
 import { budgetHint, limitOf } from './budget.rules.ts'
 import { endedReport, finished, isStepOver, launchable, live, resultsOf, toolName, unfinished } from './calls.rules.ts'
+import { isNothing, saidNothing, withoutThinking } from './empty-answer.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
 import { answered, candidate, isFull, type LoopContext, noCalls, prefixEvents, steered, summarised, withoutSteers } from './loop.context.ts'
 
@@ -33,8 +33,6 @@ type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended
 export type LoopReport =
   | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>
   | EdgeReport
-  /** The model was asked with another prompt than before. */
-  | { type: 'prompt.changed'; report: PromptReport }
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
 
@@ -72,6 +70,8 @@ export const loopSetup = setup({
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
     hasCalls: (_, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0,
+    saysNothing: ({ context }, { answer }: { answer: ModelCallOutput }) => !context.empty && isNothing(context, answer),
+    saysNothingAgain: ({ context }, { answer }: { answer: ModelCallOutput }) => isNothing(context, answer),
     steered: ({ context }) => context.steers.length > 0,
     overtaken: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 && context.steers.length > 0,
     stepOver: ({ context }) => isStepOver(context),
@@ -105,6 +105,8 @@ export const loopSetup = setup({
       })
     }),
     rememberAttempt: assign(({ context }, { error }: { error: unknown }) => attempted(context, errorBody(error))),
+    askAgain: assign(({ context }, { answer }: { answer: ModelCallOutput }) => withoutThinking(context, answer)),
+    rememberNothing: assign(({ context }, { answer }: { answer: ModelCallOutput }) => saidNothing(context, answer)),
     /** Without a summary the conversation stays too long. */
     rememberNoSummary: assign(({ context }, { error }: { error: unknown }) => {
       const body = errorBody(error)
@@ -114,10 +116,7 @@ export const loopSetup = setup({
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
-      if (answer.prompt) {
-        for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
-        enqueue.sendParent({ type: 'prompt.changed', report: answer.prompt } satisfies LoopReport)
-      }
+      if (answer.prompt) for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
       if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),

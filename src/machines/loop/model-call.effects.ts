@@ -1,13 +1,15 @@
 /** The effect that asks a model, and what is sent to it. What it answers stands in the journal, and is the transcript's text. */
 
 import type { PlaceableEffect } from '../../actors/index.ts'
+import type { Agent } from '../../contracts/agent.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Model, ModelDelta, ModelResponse, ModelSettings } from '../../contracts/model.ts'
+import type { PromptFile, PromptSection } from '../../contracts/prompt.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
-import { type SpanOutcome, timed } from '../../contracts/tracing.ts'
+import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
 import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
@@ -15,7 +17,6 @@ import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { cacheState } from './cache.rules.ts'
-import { tellCall } from './call-trace.ts'
 import { costOf } from './cost.rules.ts'
 import { changedParts, composePrompt, prefixHashes, promptReport } from './prompt.rules.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
@@ -63,25 +64,29 @@ const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined,
   return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
 }
 
-type Step = <Result>(name: string, work: () => Result) => Promise<Awaited<Result>>
+type Lap = ReturnType<typeof stopwatch>
 
 /** What stands before the conversation. What it says is read anew with each call, so that it is as things are now. */
-const promptOf = async ({ promptFile, promptSections, agent: named }: TurnServices, { profile, intro, minimal }: ModelCallInput, step: Step) => {
-  const { agent, tools } = named(profile.agent)
-  const { files: paths = [] } = agent.prompt ?? {}
-  const files = await step('prompt', () => promptFile && Promise.all(paths.map((path) => promptFile(path))))
-  const more = promptSections && (await step('skills', () => promptSections(agent)))
-  const described = await step('tools', () => tools.describe())
-  const parts = definedOf({ more, files, options: agent.prompt, intro, minimal })
-  return { composed: composePrompt({ instructions: agent.instructions, hasTools: described.length > 0, ...parts }), described }
+const promptOf = ({ agent, tools }: ReturnType<TurnServices['agent']>, { intro, minimal }: ModelCallInput, parts: Brought, lap: Lap) => {
+  const described = tools.describe()
+  const given = { ...parts, ...definedOf({ options: agent.prompt, intro, minimal }) }
+  const composed = composePrompt({ instructions: agent.instructions, hasTools: described.length > 0, ...given })
+  lap('tools')
+  return { composed, described }
+}
+
+type Brought = { files?: readonly PromptFile[]; more?: readonly PromptSection[] }
+/** What has to be read; in most prompts there is nothing of it. */
+const partsOf = async ({ promptFile, promptSections }: TurnServices, agent: Agent, lap: Lap): Promise<Brought> => {
+  const files = promptFile && (await Promise.all((agent.prompt?.files ?? []).map((path) => promptFile(path))))
+  lap('prompt')
+  const more = await promptSections?.(agent)
+  if (more) lap('skills')
+  return definedOf({ files, more })
 }
 
 /** Journalled where it is not as it was: nothing of it changes in most calls. */
-const reported = (
-  { composed, described }: Awaited<ReturnType<typeof promptOf>>,
-  { model, minimal, prefix, compactions }: ModelCallInput,
-  at: number,
-) => {
+const reported = ({ composed, described }: ReturnType<typeof promptOf>, { model, minimal, prefix, compactions }: ModelCallInput, at: number) => {
   if (minimal) return {}
   const hashes = prefixHashes({ model, ...definedOf({ compactions }) }, composed, described)
   const isKnown = prefix !== undefined && changedParts(prefix, hashes).length === 0
@@ -95,13 +100,10 @@ export const callModel =
     const { environment } = services
     const { tracing } = environment
     const run = { sessionKey: session, runId }
-    const step: Step = (name, work) => timed(tracing, run, name, work)
-    const firsts = new Set<string>()
+    const lap = stopwatch(tracing, run)
     const mark = (name: string): void => {
-      if (!tracing || firsts.has(name)) return
-      firsts.add(name)
-      const now = tracing.now()
-      tracing.span(run, { name, start: now, end: now, outcome: 'ok' })
+      const now = tracing?.now() ?? 0
+      tracing?.span(run, { name, start: now, end: now, outcome: 'ok' })
     }
     const at = environment.clock.now()
     const stop = new AbortController()
@@ -125,8 +127,13 @@ export const callModel =
     const answerId = `${runId}:${call}`
     let index = 0
     let over = false
+    let calling = false
+    const called = (outcome: SpanOutcome): void => {
+      if (calling) lap('call', outcome, { model: input.model, cache: cacheState(input, at) })
+      calling = false
+    }
     let model: Model | undefined
-    let prompt: Awaited<ReturnType<typeof promptOf>> | undefined
+    let prompt: ReturnType<typeof promptOf> | undefined
     const { agent, tools } = services.agent(profile.agent)
     const take = ({ kind, text: piece }: ModelDelta): void => {
       if (over) return
@@ -139,25 +146,27 @@ export const callModel =
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
-      const open = async () => {
-        credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
-          tried: input.tried ?? [],
-          pinned: input.pinned,
-          locked: profile.credential,
-          alternatives: (profile.fallbacks ?? []).length > 0,
-        })
-        return services.models.get(input.model, credential?.id)
-      }
+      lap()
+      credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
+        tried: input.tried ?? [],
+        pinned: input.pinned,
+        locked: profile.credential,
+        alternatives: (profile.fallbacks ?? []).length > 0,
+      })
       const [messages, opened] = await Promise.all([
-        step('history', () => conversation(services, session, upTo, stop.signal)),
-        step('model', open),
+        conversation(services, session, upTo, stop.signal),
+        services.models.get(input.model, credential?.id),
         tools.discover?.(),
       ])
+      lap('model')
       model = opened
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      prompt = await promptOf(services, input, step)
+      const reads = agent.prompt?.files !== undefined || services.promptSections !== undefined
+      const parts = reads ? await partsOf(services, agent, lap) : {}
+      if (!reads) lap('prompt')
+      prompt = promptOf({ agent, tools }, input, parts, lap)
       const request = {
         instructions: prompt.composed.text,
         messages: shownMessages(messages, input, windowOf(model), at),
@@ -165,18 +174,13 @@ export const callModel =
         settings: settingsFor(agent.settings, thinking, model),
         limits: agent.limits,
       }
-      const begun = tracing?.now() ?? 0
-      let outcome: SpanOutcome = 'error'
-      try {
-        const answered = await opened.call(request, { signal: stop.signal, onDelta: take })
-        outcome = 'ok'
-        return answered
-      } finally {
-        if (tracing) tellCall(tracing, run, { start: begun, outcome, model: input.model, cache: cacheState(input, at) })
-      }
+      lap()
+      calling = true
+      return opened.call(request, { signal: stop.signal, onDelta: take })
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])
+      called('ok')
       if (partial && !stop.signal.aborted)
         throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', {
           retryable: true,
@@ -206,6 +210,7 @@ export const callModel =
         ...(prompt && reported(prompt, input, at)),
       }
     } catch (error) {
+      called('error')
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)
     } finally {
       over = true

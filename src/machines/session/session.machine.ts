@@ -141,7 +141,6 @@ export const sessionMachine = sessionSetup.createMachine({
         reset: { target: '.resetting', actions: ['leaveOrder', 'keepReason', 'dropQueue', 'stopTurn'] },
         'tool.waiting': { actions: 'keepApproval' },
         'tool.decided': { actions: 'endApproval' },
-        'prompt.changed': { actions: 'keepPrompt' },
       },
       initial: 'answering',
       states: {

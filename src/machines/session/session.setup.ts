@@ -214,7 +214,6 @@ export const sessionSetup = setup({
       for (const output of outputs) enqueue.emit({ type: 'aborted', ...output })
       enqueue.emit({ type: 'transcript', ended: outputs.map(outcomeOf) })
     }),
-    keepPrompt: assign(({ context: { record }, event }) => (event.type === 'prompt.changed' ? { record: { ...record, prompt: event.report } } : {})),
     keepApproval: enqueueActions(({ context, event, enqueue }) => {
       const { approval } = event as { approval: Approval }
       enqueue.assign({ approvals: [...context.approvals, approval] })

@@ -3,7 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { timed } from '../../contracts/tracing.ts'
+import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
@@ -28,7 +28,13 @@ export const executeTool =
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message }),
       log: environment.log,
     }
-    const work = () => agentOf(agent).tools.run(call, context, () => info.confirm())
-    const output = await timed(environment.tracing, { sessionKey: session, runId }, `tool ${name}`, work)
-    return { kind: 'tool', id, callId, name, output }
+    const lap = stopwatch(environment.tracing, { sessionKey: session, runId })
+    let outcome: SpanOutcome = 'error'
+    try {
+      const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
+      outcome = 'ok'
+      return { kind: 'tool', id, callId, name, output }
+    } finally {
+      lap(`tool ${name}`, outcome)
+    }
   }

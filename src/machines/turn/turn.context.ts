@@ -140,6 +140,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
       durationMs: answer.durationMs ?? undefined,
       endedAt: answer.endedAt ?? undefined,
       cache: answer.cache,
+      prompt: answer.prompt,
       credential: answer.credential ?? undefined,
     }),
     ...flushedBy(context.flush, answer.compactions),
@@ -165,4 +166,4 @@ const resultOf = ({ status, error, texts }: LoopOutput, { outcome }: PublisherOu
 }
 
 const endings: Record<TurnStatus, 'final' | 'error' | 'aborted'> = { completed: 'final', failed: 'error', cancelled: 'aborted' }
-export const ending = (result: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })
+export const ending = ({ prompt: _, ...result }: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })

@@ -96,7 +96,6 @@ export const turnMachine = turnSetup.createMachine({
         'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellSession'] },
         'tool.decided': { actions: ['endWaiting', 'tellSession'] },
         'compaction.started': { target: '.compacting', actions: 'tellSession' },
-        'prompt.changed': { actions: 'tellSession' },
       },
       after: { wallTime: { actions: { type: 'expire', params: { why: 'wallTime' } } } },
       initial: 'answering',

@@ -39,7 +39,7 @@ type TurnEvent =
 
 /** What a turn tells its session while it runs. */
 export type TurnReport =
-  | Extract<LoopReport, { type: 'tool.waiting' | 'tool.decided' | 'compaction.started' | 'compaction.ended' | 'prompt.changed' }>
+  | Extract<LoopReport, { type: 'tool.waiting' | 'tool.decided' | 'compaction.started' | 'compaction.ended' }>
   /** All is said: what comes now is for the next turn. */
   | { type: 'turn.delivering' }
 

@@ -79,6 +79,25 @@ test('[CH-91] a prompt that is not as it was is told, with what has changed; the
   expect(walk.heard()).toContainEqual({ type: 'prefix', runId: 'r', changed: ['tools'] })
 })
 
+test('[CH-94] nothing at all is asked for once more, without thinking; then it is an error', async () => {
+  const nothing = answer({ text: ' ' })
+  const walk = await start({ thinking: 'adaptive' }).resolve('callModel', nothing)
+  expect(walk.inputs('callModel').map(({ thinking, call }: any) => [thinking, call])).toEqual([
+    ['adaptive', 1],
+    ['off', 2],
+  ])
+  expect((await walk.resolve('callModel', nothing)).output).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_malformed' },
+    usage: { inputTokens: 20 },
+  })
+
+  const again = await start().resolve('callModel', nothing)
+  expect((await again.resolve('callModel', answer())).output).toMatchObject({ status: 'completed', text: 'hello' })
+  const heartbeat = await start({ heartbeat: true }).resolve('callModel', nothing)
+  expect(heartbeat.output).toMatchObject({ status: 'completed' })
+})
+
 test('tools side by side: results in the order of the calls, then the next step', async () => {
   const walk = await start().resolve('callModel', calls(2))
   expect(walk.state).toEqual({ invoking: 'working' })

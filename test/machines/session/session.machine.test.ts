@@ -259,9 +259,9 @@ test('cancel: all, this run, one that waits, or none of these', () => {
 })
 
 test('the prompt of the newest call is kept, until the conversation begins anew', () => {
-  const walk = running().tell('turn', { type: 'say', event: { type: 'prompt.changed', report: { hashes: { tools: 'a' } } } })
+  const walk = running().tell('turn', ended(['a'], { prompt: { hashes: { tools: 'a' } } } as never))
   expect(walk.context.record.prompt).toEqual({ hashes: { tools: 'a' } })
-  walk.tell('turn', ended(['a'])).send(message('b'))
+  walk.send(message('b'))
   expect(walk.context.run?.facts.prefix).toEqual({ tools: 'a' })
   walk.tell('turn', ended(['b'])).send({ type: 'reset', at: 1 })
 

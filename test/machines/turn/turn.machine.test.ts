@@ -135,10 +135,6 @@ test('all of it has an end, waiting included', () => {
   expect(walk.output).toMatchObject({ status: 'failed', error: { code: 'budget_time', message: expect.stringContaining('longer than it may') } })
 })
 
-test('its session learns with what prompt the model was asked', () => {
-  expect(say(start(), { type: 'prompt.changed', report: {} }).heard()).toContainEqual({ type: 'prompt.changed', report: {} })
-})
-
 test('its session learns when the history is shortened, since nothing joins meanwhile', () => {
   const walk = say(start(), { type: 'compaction.started' })
   expect(walk.state).toEqual({ running: 'compacting' })
