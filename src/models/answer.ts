@@ -40,33 +40,37 @@ export class Answer {
   add(kind: ModelDelta['kind'], text: string): void {
     this.heard = true
     if (this.closed || text === '') return
-    const before = this.held
-    this.held = undefined
-    if (before !== undefined) this.take('text', before)
-    if (kind === 'text' && this.mayRepeat(text)) this.held = text
-    else this.take(kind, text)
+    if (this.held !== undefined) this.release(0)
+    if (kind === 'text' && this.pieces++ > 0 && text.length >= this.text.length && this.mayRepeat(text)) {
+      this.held = text
+      return
+    }
+    this.count(text.length)
+    if (kind === 'text') this.text += text
+    else this.reasoning += text
+    this.onDelta({ kind, text })
   }
 
   /** Some servers send the whole text once more at its end: what is shown already is not shown again. */
   end(): void {
-    const { held } = this
+    if (this.held !== undefined && !this.closed) this.release(this.text.length)
+  }
+
+  /** Shows what was held. @param from so many characters of it are shown already */
+  private release(from: number): void {
+    const text = (this.held ?? '').slice(from)
     this.held = undefined
-    if (held !== undefined && !this.closed) this.take('text', held.slice(this.text.length))
+    if (text === '') return
+    this.count(text.length)
+    this.text += text
+    this.onDelta({ kind: 'text', text })
   }
 
   /** It begins with all that was said so far: what comes next says whether the model repeats itself, or the server. */
   private mayRepeat(text: string): boolean {
     const { length } = this.text
-    return length >= repeatMin && (this.pieces > 1 || length >= repeatAloneMin) && text.length >= length && text.startsWith(this.text)
-  }
-
-  private take(kind: ModelDelta['kind'], text: string): void {
-    if (text === '') return
-    if (kind === 'text') this.pieces++
-    this.count(text.length)
-    if (kind === 'text') this.text += text
-    else this.reasoning += text
-    this.onDelta({ kind, text })
+    // The piece itself is counted already.
+    return length >= repeatMin && (this.pieces > 2 || length >= repeatAloneMin) && text.startsWith(this.text)
   }
 
   /** Characters that count without being shown, such as the input of a tool call in flight. @throws RuntimeError provider_malformed */

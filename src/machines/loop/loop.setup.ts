@@ -70,8 +70,8 @@ export const loopSetup = setup({
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
     hasCalls: (_, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0,
-    saysNothing: ({ context }, { answer }: { answer: ModelCallOutput }) => !context.empty && isNothing(context, answer),
-    saysNothingAgain: ({ context }, { answer }: { answer: ModelCallOutput }) => isNothing(context, answer),
+    saysSomething: ({ context }, { answer }: { answer: ModelCallOutput }) => !isNothing(context, answer),
+    wasEmpty: ({ context }) => context.empty === true,
     steered: ({ context }) => context.steers.length > 0,
     overtaken: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 && context.steers.length > 0,
     stepOver: ({ context }) => isStepOver(context),
