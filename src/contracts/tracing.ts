@@ -1,5 +1,4 @@
 /** What a run did when: observed while it happens, kept for a while by the node, and in no journal. */
-import type { Clock } from './environment.ts'
 
 export type SpanOutcome = 'ok' | 'error' | 'skipped'
 
@@ -23,11 +22,10 @@ export interface Tracing {
 }
 
 /** ms since the epoch with fractions, which never go back. */
-export const steadyTime = (clock: Clock): (() => number) => {
-  const { elapsed } = clock
-  if (!elapsed) return () => clock.now()
-  const origin = clock.now() - elapsed()
-  return () => origin + elapsed()
+export const steadyTime = (clock: { now(): number; elapsed?(): number }): (() => number) => {
+  if (!clock.elapsed) return () => clock.now()
+  const origin = clock.now() - clock.elapsed()
+  return () => origin + (clock.elapsed?.() ?? 0)
 }
 
 /** Begins a span; what is returned ends it, and begins the next one where that gets a name. */

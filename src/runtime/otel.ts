@@ -17,11 +17,10 @@ type Otel = {
 const failed = 2
 const packageName = '@opentelemetry/api'
 let loaded: Otel | undefined
-let loading: Promise<void> | undefined
 
-/** Hands on each run that has ended. The package is looked for once. @returns what takes a run, and makes it where somebody wants it */
+/** Hands on each run that has ended. @returns what takes a run, and makes it where somebody wants it */
 export const exportRuns = (log: Logger) => {
-  loading ??= import(packageName).then(
+  import(packageName).then(
     (found) => {
       loaded = (found.default ?? found) as Otel
     },

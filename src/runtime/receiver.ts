@@ -1,7 +1,7 @@
-/** Who receives a message of a session. */
+/** Who receives a message of a session, and when it has been read. */
 import type { Agent } from '../contracts/agent.ts'
 import type { ContextReport } from '../contracts/prompt.ts'
-import type { SessionRecord } from '../contracts/session.ts'
+import type { SessionEvent, SessionRecord } from '../contracts/session.ts'
 import type { Address } from '../contracts/subjects.ts'
 import type { Tools } from '../contracts/tool.ts'
 import type { SharedParts } from './parts.ts'
@@ -19,3 +19,13 @@ export const receiverOf = ({ environment, transcripts, agents, models }: SharedP
   context: () => session.promptContext(),
   wantedModel: async () => (await session.record())?.toggles.model,
 })
+
+/** Some of what a message asks for has to be looked up. */
+export const whenRead = (event: SessionEvent | Promise<SessionEvent>, lap: (name: string) => void): void => {
+  if (event instanceof Promise)
+    event.then(
+      () => lap('directives'),
+      () => undefined,
+    )
+  else lap('directives')
+}

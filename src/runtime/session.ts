@@ -19,7 +19,7 @@ import { type DecisionOptions, decisionCommand, type Question } from './decision
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
 import { eventOfCommand } from './receive.ts'
-import { receiverOf } from './receiver.ts'
+import { receiverOf, whenRead } from './receiver.ts'
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
@@ -139,12 +139,10 @@ export class Session {
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
     const by = receiverOf(this.#parts, this.#agent, this)
-    const { tracing } = this.#parts.environment
-    const run = { sessionKey: this.key, runId: (command.type === 'message' && command.id) || '' }
-    const lap = stopwatch(run.runId === '' ? undefined : tracing, run)
+    const runId = (command.type === 'message' && command.id) || ''
+    const lap = stopwatch(runId === '' ? undefined : this.#parts.environment.tracing, { sessionKey: this.key, runId })
     const event = eventOfCommand(command, by, this.#parts)
-    if (event instanceof Promise) event.then(() => lap('directives')).catch(() => undefined)
-    else lap('directives')
+    whenRead(event, lap)
     // Only a message begins a conversation.
     if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {

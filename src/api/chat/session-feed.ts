@@ -16,8 +16,7 @@ import type { RunSoFar, Watcher } from './watcher.ts'
 
 /** Messages looked through for what belongs to a run: more than a turn has. */
 const messagesMax = 500
-
-/** A run has a deadline; this is beyond all of them. */
+// Beyond all deadlines of runs.
 const runMsMax = 86_400_000
 
 type Following = { view: RunView; pace: ActorRefFrom<typeof paceMachine> }

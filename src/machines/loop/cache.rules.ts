@@ -5,7 +5,7 @@ import type { Profile } from '../../contracts/profile.ts'
 export type CacheState = 'new' | 'warm' | 'expired'
 
 /** ms; providers keep what they were sent for five to ten minutes. */
-export const cacheMs = 300_000
+const cacheMs = 300_000
 
 /** @param at when the model is asked, like `lastCallAt` in ms since the epoch */
 export const cacheState = ({ profile, lastCallAt }: { profile: Pick<Profile, 'cacheMs'>; lastCallAt?: number }, at: number): CacheState =>

@@ -5,7 +5,7 @@ import type { ToolDescription } from '../../contracts/model.ts'
 import type { PromptFile, PromptHashes, PromptOptions, PromptReport, PromptSection } from '../../contracts/prompt.ts'
 
 /** Characters of one file that stand in the prompt, with the remark that it was cut. */
-export const fileCharsMax = 20_000
+const fileCharsMax = 20_000
 
 type Parts = {
   /** As the author wrote them. */
@@ -22,7 +22,7 @@ type Parts = {
 }
 
 type FileReport = PromptReport['files'][number]
-export type ComposedPrompt = { text: string; sections: PromptSection[]; files: FileReport[] }
+type ComposedPrompt = { text: string; sections: PromptSection[]; files: FileReport[] }
 
 /** Where nothing but instructions is there, they are the prompt as they stand. */
 export const composePrompt = ({ instructions, options = {}, hasTools = false, more = [], files = [], intro, minimal }: Parts): ComposedPrompt => {
