@@ -128,6 +128,29 @@ export const examples: Record<CommandName, Example> = {
     about:
       '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back.',
   },
+  'sessions.context': {
+    input: { sessionKey: 'main' },
+    answer: {
+      sessionKey: 'main',
+      prompt: {
+        at: 1795240140000,
+        model: 'scripted/offline',
+        chars: 412,
+        tokens: 103,
+        sections: [{ name: 'instructions', chars: 40, tokens: 10 }],
+        files: [{ path: 'AGENTS.md', raw: 25000, injected: 20000, truncated: true }],
+        skills: [],
+        tools: [{ name: 'refund', schema: 190, properties: 1, chars: 290, tokens: 73 }],
+        hashes: { model: 'scripted/offline', tools: '7-1k2x9', instructions: '14-9zk1' },
+      },
+      history: [{ role: 'user', count: 3, chars: 120, tokens: 30 }],
+      chars: 532,
+      tokens: 133,
+    },
+    about:
+      '`prompt` is what stood before the conversation when the model was asked last, in characters and in tokens of about four: its `sections` in their order, `files` of the workspace (`injected` characters of `raw`; `missing` or `repeated` ones have none), `skills`, and `tools` with what their parameters take of it. `hashes` stand for what each part says. `history` is what was said since.',
+    errors: ['not_found', 'corrupt_at'],
+  },
   'sessions.get': {
     input: { sessionKey: 'main' },
     answer: {
@@ -209,6 +232,30 @@ export const examples: Record<CommandName, Example> = {
     input: { id: 'main', from: 1, limit: 1 },
     answer: { frames: [{ seq: 1, bytes: '3gANoXYBp2FkZHJlc3Osc2Vzc2lvbi9tYWlu…' }], next: 2, head: { seq: 5, at: 1795240144115, wakeAt: null } },
     errors: ['not_found', 'corrupt_at'],
+  },
+  'trace.spans': {
+    input: { sessionKey: 'main', runId: 'k1' },
+    answer: {
+      runs: [
+        {
+          sessionKey: 'main',
+          runId: 'k1',
+          ended: true,
+          stages: [{ name: 'validate', start: 1795240140000.1, end: 1795240140000.2, outcome: 'ok' }],
+          steps: [{ name: 'prompt', start: 1795240140001.6, end: 1795240140001.7, outcome: 'ok' }],
+          latency: {
+            parts: [{ name: 'firstToken', ms: 410.2, share: 80.1 }],
+            totalMs: 512.1,
+            firstTextMs: 412.4,
+          },
+          overhead: { connect: 0, auth: 0, acknowledgement: 1.1, session: 0.8, model: 0.2, prompt: 0.1, skills: 0, total: 3.2 },
+          spans: [],
+        },
+      ],
+    },
+    about:
+      'Lists are shortened here. Times are ms since the epoch, durations ms. The `stages` of a run are validate, dispatch, directives, session, media, links, model and run, its `steps` prompt, skills, tools, call, stream and loop; what was not done is `skipped`. `latency.parts` follow each other and add up: connect (of the first message of a connection), acknowledgement, startup, firstToken, streaming. Observed by the node that is asked, and not kept when it ends.',
+    errors: ['not_found'],
   },
   'trace.replay': {
     input: { id: 'main' },

@@ -29,6 +29,7 @@ import {
   determinismCheck,
   EventHub,
   emptyHash,
+  exportRuns,
   failPointsFrom,
   hitAll,
   hooksOf,
@@ -40,14 +41,15 @@ import {
   openSkills,
   othersOn,
   publishOutputs,
+  RunTraces,
   readCommits,
   receiveMessage,
   registerBrought,
   runExtensions,
   Session,
-  sharedCooldowns,
   socketsOf,
   systemEnvironment,
+  turnServices,
   userMachines,
   variables,
   version,
@@ -71,7 +73,12 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const system = systemEnvironment()
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
-  const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
+  const traces = new RunTraces(given.clock, exportRuns(given.log))
+  const environment: Environment = {
+    ...given,
+    tracing: given.tracing ?? traces,
+    log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })),
+  }
   const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)], ownKinds)
   const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
   const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
@@ -89,6 +96,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     environment,
     directory: serviceTools,
     fallbacks: options.fallbacks,
+    prompt: options.prompt,
     beforeTool: hooksOf(extensions),
     skills,
   })
@@ -133,6 +141,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       tokens,
       overrides,
       environment,
+      traces,
       transport,
       subjects: names,
       directory,
@@ -147,7 +156,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, skills, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects(turnServices(shared, workspace))
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -158,7 +167,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -253,6 +262,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
       replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
       registration: (kind) => host.registration(kind),
+      tracing: environment.tracing ?? traces,
       async health() {
         const health = await transport.health()
         return {

@@ -9,6 +9,7 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { stopwatch } from '../contracts/tracing.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
@@ -55,16 +56,20 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 const handlers: Handlers = {
   'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, deliver, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
+    const id = idempotencyKey ?? `m-${randomUUID()}`
+    const lap = stopwatch(parts.environment.tracing, { sessionKey, runId: id })
     const text = cleanMessage(message)
+    // How hard to think is said for words; a command may be about just that.
+    const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
     const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
     const warnings = named?.warning === undefined ? {} : { warnings: [named.warning] }
-    const id = idempotencyKey ?? `m-${randomUUID()}`
+    lap('validate')
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
       text,
       id,
-      ...definedOf({ model: named?.ref, ...more }),
+      ...definedOf({ model: named?.ref, ...how }),
       ...(deliver && definedOf({ origin: await lastRoute(session) })),
     })
     if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
@@ -88,6 +93,7 @@ const handlers: Handlers = {
     sessions: details ? await describeSessions(parts, limit, access) : await listSessions(parts, limit, access),
   }),
   'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
+  'sessions.context': async (parts, { sessionKey }) => ({ sessionKey, ...(await (await existing(parts, sessionKey)).promptContext()) }),
   'sessions.reset': async (parts, { sessionKey, reason }) => {
     const { seq } = await (await existing(parts, sessionKey)).reset(reason)
     return { seq }
@@ -142,6 +148,9 @@ const handlers: Handlers = {
     return readEvents(parts, { kind, id }, { after: after === undefined ? undefined : parsePlace(after, 'after'), limit })
   },
   'trace.read': (parts, { kind = 'session', id, from, limit }) => readTrace(parts, { kind, id }, from, limit),
+  'trace.spans': ({ traces }, { sessionKey, runId }) => ({
+    runs: runId === undefined ? traces.list(sessionKey) : [traces.trace({ sessionKey, runId })],
+  }),
   'trace.frames': (parts, { kind = 'session', id, from, limit }) => readFrames(parts, { kind, id }, from, limit),
   'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
     registered(parts, kind)

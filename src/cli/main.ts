@@ -116,7 +116,13 @@ export const commandLine = (action: Action): Command => {
     .argument('<key>', 'a conversation, or kind/id of an actor')
     .option('--follow', 'keep printing what happens')
     .option('--from <seq>', 'start at this commit', wholeNumber(1))
-    .action(action(async (options, key) => (await import('./trace.ts')).trace(options, key)))
+    .option('--timing', 'show instead when its newest run did what, as its node observed it')
+    .option('--run <id>', 'with --timing: another run')
+    .action(
+      action(async (options, key) =>
+        options.timing ? (await import('./timing.ts')).timing(options, key) : (await import('./trace.ts')).trace(options, key),
+      ),
+    )
   add('revive', 'resume a conversation or actor that was quarantined after repeated failures')
     .argument('<key>', 'a conversation, or kind/id of an actor')
     .action(action(async (options, key) => (await import('./revive.ts')).revive(options, key)))

@@ -60,6 +60,8 @@ export const up = async (options: UpOptions): Promise<number> => {
   const early = folder === undefined ? await serve() : undefined
   // `starting` tells other commands that it is worth waiting for the address.
   const runtime = await createRuntime({
+    // What a project says to agents is for those that work in its folder.
+    prompt: { files: ['AGENTS.md'] },
     ...app,
     environment: { ...app.environment, log },
     transport,

@@ -2,6 +2,7 @@
 import type { HeartbeatVisibility } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
+import type { PromptOptions } from './prompt.ts'
 import type { Route } from './reply.ts'
 import type { Tool, Tools } from './tool.ts'
 import type { BeforeTool } from './tool-gate.ts'
@@ -36,6 +37,8 @@ export type Agent = {
   /** `provider/model-id`; without one, the default model of the runtime. */
   readonly model?: string
   readonly instructions: string
+  /** What its prompt has beside them; default: what the runtime says, else nothing. */
+  readonly prompt?: PromptOptions
   readonly tools: readonly Tool[]
   /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
   readonly services: boolean | readonly string[]

@@ -77,6 +77,9 @@ export const commands = {
     })
     .describe('all sessions with their state, and how many tool calls wait for a person'),
   'sessions.get': z.strictObject({ sessionKey: SessionKey }).describe('one session: state, run, what waits'),
+  'sessions.context': z
+    .strictObject({ sessionKey: SessionKey })
+    .describe('what the model of a session is sent: sections of its prompt, files, skills, tools and history, each with its size'),
   'sessions.reset': z
     .strictObject({ sessionKey: SessionKey, reason: z.string().max(500).optional() })
     .describe('forgets the conversation, also of a session that was quarantined'),
@@ -140,6 +143,12 @@ export const commands = {
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),
+  'trace.spans': z
+    .strictObject({
+      sessionKey: SessionKey,
+      runId: z.string().min(1).max(200).optional().describe('default: all of the session that this node knows'),
+    })
+    .describe('when a run did what: its stages, its steps, and how long it took to the first token; this node observes it, and keeps its newest 500'),
   'trace.frames': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
     .describe('the journal as it is stored, commits in base64: for replaying it with other machines'),

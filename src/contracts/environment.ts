@@ -1,4 +1,5 @@
 /** Time, identity and chance as values that are passed in, so that a test or the simulator owns them. */
+import type { Tracing } from './tracing.ts'
 
 export interface Clock {
   /** ms since the epoch; may jump with the machine's clock. */
@@ -86,4 +87,12 @@ export type Logger = {
 }
 
 /** Everything the core takes from the outside world. */
-export type Environment = { clock: Clock; ids: Ids; random: Random; failPoints: FailPoints; log: Logger }
+export type Environment = {
+  clock: Clock
+  ids: Ids
+  random: Random
+  failPoints: FailPoints
+  log: Logger
+  /** Where it is told what runs do when; a runtime keeps the newest by itself. */
+  tracing?: Tracing
+}

@@ -102,6 +102,8 @@ export type ChatEvent = {
   usage?: Usage
   costUsd?: number
   durationMs?: number
+  /** Whether the provider could have the conversation so far in its cache: `expired` is a cold one. */
+  cache?: 'new' | 'warm' | 'expired'
   steps?: number
   /** `tool_calls` where the client has to run `pendingCalls`, and give their results with `tools.result`. */
   stopReason?: string
@@ -149,6 +151,8 @@ export type GatewayEvents = {
   'session.tool': ToolEvent
   'session.message': MessageEvent
   'session.state': StateEvent
+  /** Parts of the prompt that are not as they were: what the provider has in its cache is of no use behind them. */
+  'session.prefix': { sessionKey: string; runId: string; changed: string[]; timestamp: number }
   'session.notice': { sessionKey: string; id?: string; text: string; timestamp: number }
   /** What was known of the session is of another life: read its history anew. */
   'session.restart': { sessionKey: string; timestamp: number }

@@ -105,6 +105,7 @@ export const Profile = z
     lane: z.string().min(1).max(40).optional().describe('the turn waits until there is room in this lane of its node; see `lanes` of the runtime'),
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),
     pruning: Pruning.optional().describe('old results of tools are left out of requests when the cache of the provider is cold; default: they stay'),
+    cacheMs: z.number().int().min(0).optional().describe('ms for which its provider keeps in its cache what it was sent; default 300,000'),
     contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
     skillFilter: z.array(z.string().max(200)).max(200).optional().describe('names of the skills that the model may be shown; default: all'),
     skillsVersion: z.string().max(40).optional().describe('which state of the skills it begins with'),

@@ -5,6 +5,7 @@ import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts
 import type { ErrorBody } from './errors.ts'
 import type { Usage } from './message.ts'
 import { type ModelSource, Profile } from './profile.ts'
+import type { PromptReport } from './prompt.ts'
 import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
 import { SkillFilter } from './skill.ts'
@@ -197,6 +198,8 @@ export type SessionRecord = {
   flushed?: { at: number; compactions: number }
   /** Of the newest turn: what stands in the context of the model, and how much there may be. */
   tokens?: { input: number; output: number; total: number; window?: number; model: string; provider: string; at?: number }
+  /** What stood before the conversation when the model was asked last. */
+  prompt?: PromptReport
   /** The credential of that provider that answered, since its cache may still be warm. */
   credential?: string
   /** All turns since it began; `costUsd` without those of which nobody knows the price. By day (UTC) for a month, resets or not. */
@@ -277,6 +280,8 @@ export type SessionOutput =
   | { type: 'retry'; runId: string; attempt: number; delayMs: number; error: ErrorBody }
   | { type: 'fallback'; runId: string; attempts: Attempt[]; model: string }
   | { type: 'compacting'; runId: string }
+  /** What stands before the newest messages has changed in these parts, so the cache of the provider holds it no more: `tools`, `workspace`, `compaction` … */
+  | { type: 'prefix'; runId: string; changed: string[] }
   /** `willRetry`: the model call that had to wait for it is made now. */
   | { type: 'compacted'; runId?: string; keep: number; willRetry?: true }
   /** Durable notes were taken, or could not be. */

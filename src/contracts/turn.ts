@@ -5,6 +5,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Message, Usage } from './message.ts'
 import type { CredentialSource, ModelResponse } from './model.ts'
 import type { ModelSource, Profile } from './profile.ts'
+import type { PromptHashes, PromptReport } from './prompt.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { ThinkingLevel } from './settings.ts'
 import type { SkillCommand, SkillsUsed } from './skill.ts'
@@ -43,6 +44,8 @@ type ConversationFacts = {
   pinned?: string
   /** What tools are told of the conversation. */
   thread?: Record<string, unknown>
+  /** What stood before the conversation when the model was asked last. */
+  prefix?: PromptHashes
 }
 
 /** What a session tells its turn of itself. */
@@ -122,10 +125,14 @@ export type TurnOutput = {
   /** USD, where the price is known. */
   costUsd?: number
   durationMs?: number
+  /** Whether its provider could have what stands before the newest messages in its cache: it was asked before, and not too long ago. */
+  cache?: 'new' | 'warm' | 'expired'
   /** When the model answered last, in ms since the epoch, and with which credential. */
   endedAt?: number
   credential?: string
   compactions?: number
+  /** What stood before the conversation, where that was not as before: for the record of the session. */
+  prompt?: PromptReport
   /** Durable notes were taken before it. */
   flushed?: { usage: Usage; costUsd?: number }
   error?: ErrorBody
@@ -133,7 +140,7 @@ export type TurnOutput = {
 }
 
 /** What a session remembers of a turn that ended. */
-export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength'>
+export type TurnOutcome = Omit<TurnOutput, 'text' | 'transcriptLength' | 'prompt'>
 
 /** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
 export type ModelCallInput = {
@@ -144,6 +151,12 @@ export type ModelCallInput = {
   thinking?: ThinkingLevel
   /** Added to the instructions of the agent. */
   intro?: string
+  /** Nobody reads the answer: the prompt has its least form. */
+  minimal?: true
+  /** How often the conversation has been shortened. */
+  compactions?: number
+  /** What stood before the conversation at the call before. */
+  prefix?: PromptHashes
   /** Credentials of its provider that have failed in this turn, and the one that the session has used before. */
   tried?: string[]
   pinned?: string
@@ -184,6 +197,8 @@ export type ModelCallOutput = {
   chosen?: { model: string; source?: ModelSource; credential?: CredentialSource }
   /** The skills that it was told of; names with the first call of a run. */
   skills?: SkillsUsed
+  /** What stood before the conversation, where that is not as it was. */
+  prompt?: PromptReport
 }
 
 /** A call of a model that failed, and what it was tried with. */
@@ -200,6 +215,9 @@ export type LoopInput = ConversationFacts & {
   intro?: string
   /** As in {@link TurnFacts}. */
   command?: SkillCommand
+  /** As in {@link ModelCallInput}; compactions are those before it. */
+  minimal?: true
+  compactions?: number
   /** Somebody wants to know when calls begin and end. */
   reports?: true
   /** Tools for which a person of this session has agreed once and for all. */
@@ -237,6 +255,8 @@ export type LoopOutput = {
   durationMs: number | null
   /** ms since the epoch of its last answer, and the credential that was used for it. */
   endedAt: number | null
+  cache?: TurnOutput['cache']
+  prompt?: PromptReport
   credential: string | null
   steps: number
   toolCalls: number

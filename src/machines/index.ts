@@ -4,6 +4,9 @@
  */
 export type { ConfigContext } from './config/config.context.ts'
 export { configKind, registerConfig } from './config/config.effects.ts'
+export { contextReport } from './loop/context-report.rules.ts'
+export { kindsOf } from './loop/cost.rules.ts'
+export { composePrompt, prefixHashes, promptReport } from './loop/prompt.rules.ts'
 export type { Cooldowns } from './provider/choose-credential.ts'
 export type { ProviderContext } from './provider/provider.context.ts'
 export { providerKind, registerProvider } from './provider/provider.effects.ts'

@@ -8,6 +8,7 @@ import type { ModelLimits, ModelSettings } from '../contracts/model.ts'
 import { ModelReference } from '../contracts/model-ref.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
+import type { PromptOptions } from '../contracts/prompt.ts'
 import type { DropPolicy, QueueMode } from '../contracts/settings.ts'
 import { SkillFilter } from '../contracts/skill.ts'
 import { hintForOption } from '../tools/index.ts'
@@ -36,6 +37,8 @@ type ContextOptions = {
   turns?: number | undefined
   /** Leaves out old results of tools when the cache of the provider is cold. Default: they stay. */
   pruning?: Profile['pruning']
+  /** ms for which its provider keeps what it was sent, so that it need not be read again; default 300,000. */
+  cacheMs?: number | undefined
   /** Before its context is shortened, the agent takes durable notes with its tools. Default: it does not. */
   memoryFlush?: Profile['memoryFlush']
 }
@@ -68,6 +71,8 @@ export type TurnOptions = {
   queue?: QueueOptions | undefined
   /** Names of the skills that it may use; none where it is empty. Default: all. */
   skills?: readonly string[] | undefined
+  /** What its system prompt has beside the instructions. Default: what the runtime says, else nothing. */
+  prompt?: PromptOptions | undefined
   /** Whether the tool calls of one answer run at the same time; default `parallel`. */
   toolExecution?: Profile['toolExecution'] | undefined
   /** How long a tool call waits for a person (default 120,000 ms), and whether it is then denied (default) or runs. */
@@ -80,6 +85,16 @@ export type TurnOptions = {
 
 const turn = Profile.shape
 const modelCall = z.strictObject({ idleTimeoutMs: z.number().min(1), totalTimeoutMs: z.number().min(1), outputCharsMax: z.number().min(1) }).partial()
+const promptText = z.string().max(100_000)
+const PromptGroup = z
+  .strictObject({
+    identity: promptText,
+    tools: promptText,
+    files: z.array(z.string().min(1).max(500)).max(20),
+    conversation: promptText,
+    mode: z.enum(['full', 'minimal']),
+  })
+  .partial()
 const groups = {
   limits: z
     .strictObject({
@@ -91,7 +106,15 @@ const groups = {
       modelCall,
     })
     .partial(),
-  context: z.strictObject({ tokens: turn.contextTokens, turns: turn.historyTurns, pruning: turn.pruning, memoryFlush: turn.memoryFlush }).partial(),
+  context: z
+    .strictObject({
+      tokens: turn.contextTokens,
+      turns: turn.historyTurns,
+      pruning: turn.pruning,
+      memoryFlush: turn.memoryFlush,
+      cacheMs: turn.cacheMs,
+    })
+    .partial(),
   settings: z
     .strictObject({
       temperature: z.number().min(0),
@@ -100,6 +123,7 @@ const groups = {
     })
     .partial(),
   choice: z.strictObject({ allowed: z.array(ModelReference), aliases: z.record(z.string(), ModelReference) }).partial(),
+  prompt: PromptGroup,
   queue: z.strictObject({ mode: turn.queueMode, debounceMs: turn.debounceMs, cap: turn.queueCap, drop: turn.queueDrop, lane: turn.lane }).partial(),
 }
 const { choice, ...others } = groups
@@ -122,6 +146,12 @@ const Options = z
     skills: SkillFilter,
   })
   .partial()
+
+/** @throws RuntimeError bad_request, naming the field */
+export const promptOptions = (given: unknown): PromptOptions => {
+  refuseUnknown('prompt', given, PromptGroup)
+  return parseInput(z.strictObject({ prompt: PromptGroup }), { prompt: given }, 'see docs/guides/prompt.md').prompt
+}
 
 /** All that `agent()` can be told. */
 export const agentOptions = ['name', 'tools', 'services', 'beforeTool', 'environment', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
@@ -189,6 +219,7 @@ const refuseUnknown = (group: string, given: unknown, schema: z.ZodObject): void
 
 type AgentSettings = {
   instructions: string
+  prompt?: PromptOptions
   model?: string
   choice?: ModelChoices
   settings: ModelSettings
@@ -214,6 +245,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     limits = {},
     context = {},
     queue = {},
+    prompt,
     maxRetries,
     loopDetection,
     skills,
@@ -234,6 +266,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
     historyTurns: context.turns,
     pruning: context.pruning,
     memoryFlush: context.memoryFlush,
+    cacheMs: context.cacheMs,
     queueMode: queue.mode,
     debounceMs: queue.debounceMs,
     queueCap: queue.cap,
@@ -244,6 +277,7 @@ export const agentSettings = (given: Record<string, unknown>): AgentSettings => 
   return frozen({
     ...definedOf({ model: models.model, choice: models.choice as ModelChoices | undefined }),
     instructions,
+    ...definedOf({ prompt }),
     settings: definedOf(settings),
     limits: limitsOfCall,
     profile,

@@ -2,12 +2,14 @@
 import type { Agent, AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { PromptOptions } from '../contracts/prompt.ts'
 import type { Skills } from '../contracts/skill.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { fallbacksFor } from '../models/index.ts'
 import type { ServiceDirectory } from '../tools/index.ts'
 import { builtInTools, checkedTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
+import { promptOptions } from './agent-options.ts'
 
 type AgentParts = {
   workspace: string
@@ -16,18 +18,23 @@ type AgentParts = {
   fallbacks: readonly string[] | undefined
   beforeTool: readonly BeforeTool[]
   skills?: Skills | undefined
+  prompt?: PromptOptions | undefined
 }
 
 /**
  * @param given the first one is the default; without any, an agent `main` with the built-in tools
+ * @param parts.prompt of those that say nothing of theirs
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks, beforeTool, skills }: AgentParts): AgentTable => {
+export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTable => {
+  const { workspace, environment, directory, fallbacks, prompt: usual, beforeTool, skills } = parts
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
+  const prompt = usual && promptOptions(usual)
   const table: AgentTable = new Map()
   for (const one of list) {
-    const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one
+    const prompted = prompt && one.prompt === undefined ? { ...one, prompt } : one
+    const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(prompted, fallbacks) : prompted
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const services = agent.services ? directory.toolsFor(agent.services) : undefined

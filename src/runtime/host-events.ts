@@ -12,11 +12,12 @@ import type { Transcripts } from '../machines/index.ts'
 import { Diagnostics } from './diagnostics.ts'
 import type { EventHub } from './event-hub.ts'
 import type { publishOutputs } from './publish.ts'
+import type { RunTraces } from './run-traces.ts'
 import { logTurn, type Told } from './turn-log.ts'
 
-type Parts = { environment: Environment; transcripts: Transcripts; outputs: EventHub; publish: ReturnType<typeof publishOutputs> }
+type Parts = { environment: Environment; transcripts: Transcripts; outputs: EventHub; publish: ReturnType<typeof publishOutputs>; traces: RunTraces }
 
-export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts) => {
+export const hostEvents = ({ environment, transcripts, outputs, publish, traces }: Parts) => {
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
     outputs.say(formatAddress(address), output)
@@ -43,7 +44,9 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
         outputs.say(root.name, output)
         if (publish.wanted()) publish.say(root.address, output)
         diagnostics.hear(root.address, root.name, event, commit.at)
-        if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
+        if (root.address.kind !== 'session') continue
+        traces.hear(root.address.id, event)
+        logTurn(environment.log, told, event as unknown as SessionOutput)
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return

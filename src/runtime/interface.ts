@@ -7,6 +7,7 @@ import type { ConfigurationView } from '../contracts/configuration.ts'
 import type { Logger } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
+import type { Tracing } from '../contracts/tracing.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
 import type { Actor } from './actor.ts'
 import type { Metrics } from './metrics.rules.ts'
@@ -60,6 +61,8 @@ export interface Runtime<Registered extends Machines = Machines> {
   /** The models that there are. */
   readonly models: Pick<Models, 'defaultRef' | 'list' | 'get'>
   readonly log: Logger
+  /** Where doors tell what they do for a run. */
+  readonly tracing: Tracing
   health(): Promise<Health>
   /** What the sessions of this node have done since it started, counted from their events. */
   metrics(): Metrics

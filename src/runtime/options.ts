@@ -7,6 +7,7 @@ import type { Configuration } from '../contracts/configuration.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { CredentialSource } from '../contracts/model.ts'
 import type { Role } from '../contracts/placement.ts'
+import type { PromptOptions } from '../contracts/prompt.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
 import type { SkillOptions } from '../tools/index.ts'
@@ -55,6 +56,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
    * refuses such an input with `not_deterministic`. Default: `sample`, and `off` where `NODE_ENV` is `production`. Costs: docs/guides/app.md.
    */
   checkDeterminism?: CheckDeterminism
+  /** What the system prompts of agents have that say nothing of it themselves: `{ files: ['AGENTS.md'] }`. Default: nothing but their instructions. */
+  prompt?: PromptOptions
   /** Folder that the built-in file tools may read. Default: the working directory. */
   workspace?: string
   /** Skills beside those in `<workspace>/skills` and in `skills` of the data folder, and settings of skills; false for none. See docs/guides/skills.md. */

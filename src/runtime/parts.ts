@@ -13,11 +13,14 @@ import type { ConfigurationStore } from './configuration.ts'
 import type { TokenDocument } from './documents.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Reception } from './receive.ts'
+import type { RunTraces } from './run-traces.ts'
 import type { StaleOverrides } from './stale-overrides.ts'
 
 /** What is there before any actor is. */
 export type SharedParts = {
   environment: Environment
+  /** What runs of this node did when. */
+  traces: RunTraces
   transport: Transport
   subjects: Subjects
   /** All actors, wherever they are. */

@@ -10,6 +10,7 @@ import type { Models } from '../contracts/model.ts'
 import { modelBelow, turnDefaults } from '../contracts/model-choice.rules.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
+import type { ContextReport } from '../contracts/prompt.ts'
 import type { Origin } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Skills } from '../contracts/skill.ts'
@@ -29,6 +30,8 @@ export type Receiver = {
   key: string
   now: number
   history(): Promise<TranscriptMessage[]>
+  /** What the model is sent, with the size of each part. */
+  context(): Promise<ContextReport>
   /** The model that the session wants, where it wants another one. */
   wantedModel(): Promise<string | undefined>
   /** As it holds when the message is received: a turn that is running keeps what it began with. */

@@ -6,7 +6,7 @@ import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { ModelSource } from '../contracts/profile.ts'
 import type { DeskRecord, SessionRecord } from '../contracts/session.ts'
 import type { Approval } from '../contracts/turn.ts'
-import { type SessionContext, shownRecord } from '../machines/index.ts'
+import { kindsOf, type SessionContext, shownRecord } from '../machines/index.ts'
 
 /** What a session knows of itself, as `sessions.get` shows it. */
 export type SessionView = {
@@ -17,6 +17,8 @@ export type SessionView = {
   approvals: Approval[]
   messages: number
   record: SessionRecord & DeskRecord
+  /** Tokens since it began, each of one kind; `hitRatio` is the share of what was read that came from the provider's cache. */
+  cache: { read: number; write: number; input: number; output: number; hitRatio: number }
   seq: number
   epoch: number
   quarantine?: ReturnType<typeof errorBody>
@@ -34,9 +36,18 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
     queued: queue.map(({ id }) => id),
     approvals,
     messages: transcriptLength,
-    record: shownRecord(record, snapshot.children),
+    record: withoutPrompt(shownRecord(record, snapshot.children)),
+    cache: cacheOf(record),
     seq,
     epoch,
     ...definedOf({ quarantine }),
   }
+}
+
+/** `sessions.context` shows it. */
+const withoutPrompt = ({ prompt: _, ...record }: SessionRecord & DeskRecord): SessionRecord & DeskRecord => record
+
+const cacheOf = ({ spent: { usage } }: SessionRecord): SessionView['cache'] => {
+  const { cacheRead: read, cacheWrite: write, input, output } = kindsOf(usage)
+  return { read, write, input, output, hitRatio: usage.inputTokens === 0 ? 0 : Math.round((read / usage.inputTokens) * 1000) / 1000 }
 }

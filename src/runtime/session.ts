@@ -11,14 +11,15 @@ import type { Origin } from '../contracts/reply.ts'
 import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
 import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Tools } from '../contracts/tool.ts'
+import { stopwatch } from '../contracts/tracing.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
+import { contextOf } from './context.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
 import { eventFor } from './looked-up.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
-
+import { receiverOf, whenRead } from './receiver.ts'
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
 import { type SessionView, viewOf } from './session-view.ts'
@@ -140,25 +141,16 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    const { environment, transcripts, agents, models, config, skills } = this.#parts
-    const agent = this.#agentOf()
-    const by = {
-      agent,
-      models,
-      skills,
-      tools: (agents.get(agent.name) as { tools: Tools }).tools,
-      key: this.key,
-      now: environment.clock.now(),
-      history: () => transcripts.read(this.address),
-      wantedModel: async () => (await this.#context())?.record.toggles.model,
-      config: config.view,
-    }
+    const by = receiverOf(this.#parts, this.#agentOf(), this)
+    const runId = (command.type === 'message' && command.id) || ''
+    const lap = stopwatch(runId === '' ? undefined : this.#parts.environment.tracing, { sessionKey: this.key, runId })
     const event = eventFor(command, by, this.#parts, () => this.#context())
+    whenRead(event, lap)
     // Only a message begins a conversation.
-    if (command.type !== 'message') return this.#send(event, { mustExist: true })
-    if (command.id === undefined) return this.#send(event, {})
+    if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
       const receipt = await this.#send(event, names)
+      lap('session')
       if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
       // It was refused the first time: a sender that repeats it means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
@@ -217,6 +209,11 @@ export class Session {
       environment.clock.clearTimeout(timer)
       run.fail(new RuntimeError('cancelled', 'no longer waited for'))
     }
+  }
+
+  /** What its model is sent, with the size of each part: as it was with the newest call. */
+  async promptContext() {
+    return contextOf(this.#parts, this.address, { agent: this.#agentOf(), record: await this.record() })
   }
 
   /** Stops the running turn; what it said so far is kept. @throws RuntimeError not_found when nothing runs */
@@ -284,6 +281,10 @@ export class Session {
     )
   }
 
+  async record(): Promise<SessionContext['record'] | undefined> {
+    return (await this.#context())?.record
+  }
+
   async #context(): Promise<SessionContext | undefined> {
     return (await this.#parts.directory.read(this.address)).snapshot?.context as SessionContext | undefined
   }
@@ -294,7 +295,7 @@ export class Session {
   }
 }
 
-/** `seq` of the commit that holds it, where that is known. */
+/** With the commit that holds it. */
 export type Outcome = TurnOutput & { seq?: number }
 
 /** It is being answered, or waits. */

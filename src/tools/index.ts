@@ -1,5 +1,6 @@
 /** The tool port, and tools in other processes. */
 export { builtInTools } from './built-in/built-in.ts'
+export { promptFile } from './built-in/prompt-file.ts'
 export { hashOf } from './canonical-json.ts'
 export { checkedHooks } from './gate.ts'
 export { inputSchemaOf } from './json-schema.ts'

@@ -568,7 +568,8 @@ test.each(lives)('[OC-22] what waited is answered where it was asked, though som
 
 test.each([
   ['completed', [{ text: 'Hello.\n\nAnd more.', deltaDelayMs: 100 }], 'final'],
-  ['empty', [{ text: '' }], 'final'],
+  ['silent', [{ text: 'NO_REPLY' }], 'final'],
+  ['empty', [{ text: '' }], 'error'],
   ['failed', [{ error: { code: 'provider_auth' } }], 'error'],
   ['stopped', [{ text: 'Hello.\n\nAnd more.', deltaDelayMs: 5000 }], 'aborted'],
 ] as const)('[OC-04] a turn that is %s leaves no timer, no typing and no child', async (how, script, type) => {

@@ -25,7 +25,11 @@ const payloadsOf = async (answer: ScriptedResponse, streaming: boolean, options:
 const textsOf = async (...args: Parameters<typeof payloadsOf>) => (await payloadsOf(...args)).payloads.map(({ text }) => text)
 
 describe.each(ways)('%s', (_, streaming) => {
-  test.each(['', '   ', '  \n\n ', '[[reply_to_current]]', '<think>only thoughts</think>'])('[OC-74] of %j nothing is sent', async (text) => {
+  test.each(['', '   ', '  \n\n '])('[OC-74] of %j nothing is sent, but that there was nothing', async (text) => {
+    expect(await payloadsOf({ text }, streaming)).toMatchObject({ outcome: 'failed', payloads: [{ error: true }] })
+  })
+
+  test.each(['[[reply_to_current]]', '<think>only thoughts</think>', 'NO_REPLY'])('[OC-74] of %j nothing is sent', async (text) => {
     expect(await payloadsOf({ text }, streaming)).toMatchObject({ outcome: 'silent', payloads: [] })
   })
 

@@ -174,7 +174,6 @@ test('[OC-69] a tool that says how far it is keeps it alive', async () => {
 })
 
 test.each([
-  ['nothing at all', { text: '' }],
   ['the silent word', { text: 'NO_REPLY' }],
   ['the word of a heartbeat', { text: 'HEARTBEAT_OK' }],
 ] as const)('[OC-71] an answer that is %s: nobody is seen to type', async (_, answer) => {

@@ -7,6 +7,7 @@ type Names =
   | 'subjects'
   | 'models'
   | 'log'
+  | 'tracing'
   | 'session'
   | 'actor'
   | 'publish'
@@ -33,6 +34,7 @@ const names: Record<Names, true> = {
   shared: true,
   models: true,
   log: true,
+  tracing: true,
   session: true,
   actor: true,
   publish: true,

@@ -164,7 +164,7 @@ export class RunView {
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
-    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, steps, error, answerId, reply, pendingCalls } = output
+    const { status, outcome, ids, finish, model, usage, costUsd, durationMs, cache, steps, error, answerId, reply, pendingCalls } = output
     // No model has said it.
     if (answerId === null && reply !== undefined) this.complete(`${this.runId}:reply`, { text: textOfReply(reply) })
     return {
@@ -178,7 +178,7 @@ export class RunView {
       usage,
       steps,
       stopReason: status === 'cancelled' ? 'rpc' : pendingCalls ? 'tool_calls' : (finish ?? 'stop'),
-      ...definedOf({ pendingCalls, costUsd, durationMs, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
+      ...definedOf({ pendingCalls, costUsd, durationMs, cache, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
     }
   }
 

@@ -16,8 +16,7 @@ import type { RunSoFar, Watcher } from './watcher.ts'
 
 /** Messages looked through for what belongs to a run: more than a turn has. */
 const messagesMax = 500
-
-/** A run has a deadline; this is beyond all of them. */
+// Beyond all deadlines of runs.
 const runMsMax = 86_400_000
 
 type Following = { view: RunView; pace: ActorRefFrom<typeof paceMachine> }
@@ -167,11 +166,12 @@ export class SessionFeed {
         this.#state('tools', event.runId, at)
         return
       }
-      case 'compacting':
-        this.#state('compacting', event.runId, at)
+      case 'prefix':
+        this.#tell('session.prefix', { sessionKey, runId: event.runId, changed: event.changed, timestamp: at })
         return
+      case 'compacting':
       case 'waiting':
-        this.#state('waiting', event.runId, at)
+        this.#state(event.type, event.runId, at)
         return
       case 'notice':
         this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })

@@ -1,6 +1,6 @@
 /** One client on a WebSocket: its frames, what it watches, and what it is sent. Whether it is heard at all the chart decides. */
 
-import { randomBytes } from 'node:crypto'
+import { randomBytes, randomUUID } from 'node:crypto'
 import type { RawData, WebSocket } from 'ws'
 import { createActor } from 'xstate'
 import { type Access, reaches } from '../../contracts/access.ts'
@@ -26,6 +26,7 @@ import {
 import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import { webChannelId } from '../../contracts/reply.ts'
+import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { version } from '../../runtime/index.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
@@ -60,6 +61,10 @@ export class Connection implements Watcher {
   #room: PromiseWithResolvers<void> | undefined
   /** What its token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
   #allowed: (() => Access) | undefined
+  readonly #time: () => number
+  readonly #openedAt: number
+  /** How long it took to connect, until the first message has told it. */
+  #connecting: Span[] = []
   #requests = 0
   #badFrames = 0
 
@@ -83,6 +88,8 @@ export class Connection implements Watcher {
       },
     })
     this.#actor.start()
+    this.#time = steadyTime(parts.clock)
+    this.#openedAt = this.#time()
     socket.on('message', (data, isBinary) => void this.#hear(data, isBinary))
     // What `ws` refuses (too large, no UTF-8, a frame that is none) it closes by itself, with the code for it.
     socket.on('error', (error) => parts.log.debug({ connection: this.id, error: errorBody(error) }, 'a socket broke'))
@@ -266,13 +273,22 @@ export class Connection implements Watcher {
     // Who says something wants to hear what comes of it, as far as there is room for that.
     if (reaches(access, sessionKey) && !this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax)
       await this.#watch(sessionKey)
+    const { idempotencyKey = `m-${randomUUID()}` } = params
+    const run = { sessionKey, runId: String(idempotencyKey) }
     // A key may be longer than the name of a place.
-    return runtime.command(name, { origin: { channel: webChannelId, to: sessionKey.slice(0, 200) }, ...params }, access)
+    const origin = { channel: webChannelId, to: sessionKey.slice(0, 200) }
+    const lap = stopwatch(runtime.tracing, run)
+    const answer = await runtime.command(name, { origin, ...params, idempotencyKey }, access)
+    lap('acknowledgement')
+    for (const span of this.#connecting.splice(0)) runtime.tracing.span(run, span)
+    return answer
   }
 
   async #connect(params: unknown): Promise<Welcome> {
     const { minProtocol, maxProtocol, scopes, caps, auth } = parseInput(socketMethods.connect, params)
+    const start = this.#time()
     this.#allowed = this.#parts.authorise(auth.token)
+    const authorised = this.#time()
     const allowed = this.#allowed?.()
     if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol)
       throw new RuntimeError('unsupported', `this node speaks protocol ${gatewayProtocol}`, {
@@ -285,6 +301,10 @@ export class Connection implements Watcher {
     const { limits, runtime } = this.#parts
     this.#actor.send({ type: 'accepted', scopes: granted, caps: known })
     const { node } = await runtime().health()
+    this.#connecting = [
+      { name: 'connect', start: this.#openedAt, end: this.#time(), outcome: 'ok' },
+      { name: 'auth', start, end: authorised, outcome: 'ok' },
+    ]
     return {
       protocol: gatewayProtocol,
       server: { name: 'statecast', version, connection: this.id, ...(node === undefined ? {} : { node }) },

@@ -3,9 +3,9 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { Origin } from '../../contracts/reply.ts'
 import type { RunSkills, SkillCommand } from '../../contracts/skill.ts'
 import type { Receiver } from '../../runtime/index.ts'
+import { contextText } from '../directives/context-text.rules.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
 import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
-import { tokensText } from '../directives/numbers.rules.ts'
 
 type OrderIntake = Omit<Receiver, 'key' | 'now'> & { profile: RunSkills }
 
@@ -58,7 +58,7 @@ const resolved = (directive: Directive, intake: OrderIntake): Directive | Promis
         : directive
     case 'context':
       return 'value' in directive || directive.invalid === undefined
-        ? contextReport(directive.value ?? 'list', intake).then((report): Directive => ({ ...directive, report }))
+        ? intake.context().then((report): Directive => ({ ...directive, report: contextText(directive.value ?? 'list', report) }))
         : directive
     case 'help':
     case 'commands':
@@ -97,23 +97,4 @@ const withCredential = ({ ref, profile }: { ref: string; profile?: string }, { m
 const hasXhigh = async ({ agent, models, wantedModel }: OrderIntake): Promise<boolean> => {
   const model = await models.get((await wantedModel()) ?? agent.model ?? models.defaultRef).catch(() => undefined)
   return model?.info?.xhigh === true
-}
-
-/** What a prompt is made of, each part with its size; a token is about four characters. */
-const contextReport = async (form: 'list' | 'detail' | 'json', { agent, tools, history }: OrderIntake): Promise<string> => {
-  const messages = await history()
-  const chars = (value: unknown): number => (typeof value === 'string' ? value.length : JSON.stringify(value).length)
-  const described = tools.describe()
-  const parts = [
-    { part: 'instructions', count: 1, chars: agent.instructions.length },
-    { part: 'tools', count: described.length, chars: chars(described) },
-    ...(['summary', 'user', 'assistant', 'tool'] as const).map((role) => {
-      const some = messages.filter((message) => message.role === role)
-      return { part: `${role} messages`, count: some.length, chars: some.reduce((sum, message) => sum + chars(message), 0) }
-    }),
-  ].map((part) => ({ ...part, tokens: Math.ceil(part.chars / 4) }))
-  if (form === 'json') return JSON.stringify({ parts, tools: described.map((one) => ({ name: one.name, chars: chars(one) })) })
-  const lines = parts.map(({ part, count, chars: size, tokens }) => `${part}: ${count}, ${size} characters, about ${tokensText(tokens)} tokens`)
-  const detail = form === 'detail' ? described.map((one) => `  tool ${one.name}: ${chars(one)} characters`) : []
-  return [...lines, ...detail].join('\n')
 }

@@ -1,5 +1,6 @@
 /** Who wants to hear what a gateway says. */
 import type { EventFrame, GatewayEventName, Subscribed, Welcome } from '../../contracts/gateway.ts'
+import type { EventGap } from './run-sequence.ts'
 
 /** What is heard about a session; the actions of its view are the same. */
 export type Heard =
@@ -13,7 +14,7 @@ export class Listeners {
   readonly #bySession = new Map<string, Set<Listener>>()
   readonly #ofStatus = new Set<Listener>()
 
-  on(event: GatewayEventName | 'reconnected', listener: Listener): () => void {
+  on(event: GatewayEventName | 'reconnected' | 'gap', listener: Listener): () => void {
     const off = join(this.#byName, event, listener)
     return () => void off()
   }
@@ -46,6 +47,10 @@ export class Listeners {
 
   tellReconnected(welcome: Welcome): void {
     call(this.#byName.get('reconnected'), welcome)
+  }
+
+  tellGap(gap: EventGap): void {
+    call(this.#byName.get('gap'), gap)
   }
 
   tellStatus(status: string): void {

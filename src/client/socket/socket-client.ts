@@ -18,6 +18,7 @@ import {
 import { type Link, lostLink, openLink, type SocketConstructor } from './link.ts'
 import { type Heard, Listeners } from './listeners.ts'
 import { type Outcome, PendingCalls, type Timers } from './pending-calls.ts'
+import { type EventGap, RunSequence } from './run-sequence.ts'
 import { pageSignals, type Signals } from './signals.ts'
 import { type SocketEvent, socketMachine } from './socket.machine.ts'
 
@@ -59,6 +60,8 @@ export type SocketClient = {
   on<Name extends GatewayEventName>(event: Name, listener: (payload: GatewayEvents[Name]) => void): Off
   /** There is a connection again: what happened meanwhile was not heard, so histories are to be read anew. */
   on(event: 'reconnected', listener: (welcome: Welcome) => void): Off
+  /** Events of a run were missed; what comes after them makes them good, so this is for whoever looks after the connection. */
+  on(event: 'gap', listener: (gap: EventGap) => void): Off
   /** Hears all about one session, in the order in which the gateway says it, on every link anew. */
   subscribe(sessionKey: string, hear: (heard: Heard) => void): SessionSubscription
   close(): void
@@ -73,6 +76,7 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
   const url = addressOf(options.url)
   const calls = new PendingCalls(clock)
   const listeners = new Listeners()
+  const sequence = new RunSequence()
   let link: Link | undefined
   let nonce: string | undefined
 
@@ -91,7 +95,10 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
         'chat.subscribe',
         { sessionKey },
         {
-          resolve: (answer) => listeners.tellSession(sessionKey, { type: 'subscribed', answer: answer as Subscribed }),
+          resolve: (answer) => {
+            sequence.begin((answer as Subscribed).run)
+            listeners.tellSession(sessionKey, { type: 'subscribed', answer: answer as Subscribed })
+          },
           // Without a link it is subscribed to again with the next one.
           reject: (error) => statusNow() === 'ready' && fail(error),
         },
@@ -110,6 +117,10 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
       // A greeting without it is for the gateway to judge.
       nonce = (frame.payload as { nonce?: string } | undefined)?.nonce
       actor.send({ type: 'challenged' })
+    }
+    if (frame.event === 'chat') {
+      const gap = sequence.take(frame.payload)
+      if (gap) listeners.tellGap(gap)
     }
     listeners.tell(frame)
   }
@@ -203,7 +214,7 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
       if (statusNow() !== 'ready') throw unready()
       return promised<Result>(method, params, timeoutMs)
     },
-    on: (event: GatewayEventName | 'reconnected', listener: (payload: never) => void) => listeners.on(event, listener),
+    on: (event: GatewayEventName | 'reconnected' | 'gap', listener: (payload: never) => void) => listeners.on(event, listener),
     subscribe(sessionKey, listener) {
       const off = listeners.onSession(sessionKey, listener)
       const refresh = (): void => {

@@ -3,6 +3,8 @@ import type { PendingCall } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
+import type { PromptHashes, PromptReport } from '../../contracts/prompt.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type {
@@ -17,6 +19,8 @@ import type {
   TurnStatus,
 } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
+import { type CacheState, cacheState } from './cache.rules.ts'
+import { changedParts } from './prompt.rules.ts'
 import { nothingSeen, shortenedSince, unknownSince, type Watch } from './repetition.rules.ts'
 
 /** In groups: V8 is slow with an object of twenty fields, and XState copies this one at each change. */
@@ -44,6 +48,14 @@ export type LoopContext = {
   allowed?: string[]
   /** Calls that may lead nowhere. */
   watch?: Watch
+  /** What stood before the conversation at the newest call. */
+  prefix?: PromptHashes
+  /** The same with all sizes, where it was not as before. */
+  prompt?: PromptReport
+  /** The model has answered nothing, and was asked again. */
+  empty?: true
+  /** Whether the provider had the beginning of the first request in its cache, as far as time goes. */
+  cache?: CacheState
   /** ms since the epoch of the first call that was answered, and of the newest answer. */
   startedAt: number | null
   endedAt: number | null
@@ -115,6 +127,7 @@ export const begin = ({ input }: { input: LoopInput }): LoopContext => ({
   totals: { steps: 0, toolCalls: 0, usage: noUsage, shares: {}, costUsd: null, compactions: 0 },
   room: { tokens: input.tokens ?? 0, window: input.window ?? 0, compacted: false, shortened: false },
   step: noCalls,
+  ...definedOf({ prefix: input.prefix }),
   startedAt: null,
   endedAt: null,
   cancelled: false,
@@ -126,8 +139,8 @@ export const begin = ({ input }: { input: LoopInput }): LoopContext => ({
 export const candidate = ({ asked: { candidates, place }, input }: LoopContext): string => candidates[place] ?? input.profile.model
 
 export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput => {
-  const { input, asked, room, transcriptLength, call, endedAt } = context
-  const { session, runId, profile, intro, command } = input
+  const { input, asked, room, transcriptLength, call, endedAt, totals } = context
+  const { session, runId, profile, intro, minimal, command } = input
   const { thinking, tried, credential } = asked
   const lastCallAt = endedAt ?? input.lastCallAt
   return {
@@ -139,6 +152,9 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
       thinking: thinking ?? undefined,
       intro,
       command,
+      minimal,
+      compactions: (input.compactions ?? 0) + totals.compactions || undefined,
+      prefix: context.prefix,
       tried: tried.length === 0 ? undefined : tried,
       pinned: credential ?? undefined,
       tokens: room.tokens || undefined,
@@ -156,7 +172,7 @@ export const summaryInput = ({ context }: { context: LoopContext }): SummaryInpu
 }
 
 /** One more call has used so much. */
-const spent = ({ totals }: LoopContext, model: string, more: Usage, costUsd: number | undefined): LoopContext['totals'] => ({
+export const spent = ({ totals }: LoopContext, model: string, more: Usage, costUsd: number | undefined): LoopContext['totals'] => ({
   ...totals,
   usage: addUsage(totals.usage, more),
   shares: { ...totals.shares, [model]: addUsage(totals.shares[model] ?? noUsage, more) },
@@ -185,6 +201,8 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: stepOf(calls),
     watch: unknownSince(context.watch ?? nothingSeen, calls),
+    ...(answer.prompt && { prefix: answer.prompt.hashes, prompt: answer.prompt }),
+    ...definedOf({ cache: context.cache ?? (at === undefined ? undefined : cacheState(context.input, at)) }),
     startedAt: startedAt ?? at ?? null,
     endedAt: at === undefined ? endedAt : at + (answer.durationMs ?? 0),
     transcriptLength: context.transcriptLength + 1,
@@ -198,6 +216,9 @@ const stepOf = (all: ToolCall[]): Step => {
   const calls = client.length === 0 ? all : all.filter((call) => !call.client)
   return { calls, launched: 0, results: calls.map(() => null), waiting: [], ...(client.length > 0 && { client }) }
 }
+/** The cache of the provider is of no use for what has changed. Of the first prompt there is nothing to say. */
+export const prefixEvents = ({ input, prefix }: LoopContext, { hashes }: PromptReport): SessionOutput[] =>
+  prefix === undefined ? [] : [{ type: 'prefix', runId: input.runId, changed: changedParts(prefix, hashes) }]
 
 /** Old history is a summary now. */
 export const summarised = (context: LoopContext, { keep, model, usage, costUsd }: SummaryOutput): Partial<LoopContext> => {
@@ -241,6 +262,7 @@ export const loopOutput = (context: LoopContext, status: TurnStatus): LoopOutput
     durationMs: startedAt === null || endedAt === null ? null : endedAt - startedAt,
     endedAt,
     credential: asked.credential,
+    ...definedOf({ cache: context.cache, prompt: context.prompt }),
     attempts,
     tokens: room.tokens,
     window: room.window,

@@ -62,7 +62,9 @@ export const loopMachine = loopSetup.createMachine({
           },
           { guard: { type: 'hasCalls', params: answer }, target: 'invoking', actions: takeAnswer },
           { guard: 'steered', target: 'steering', actions: takeAnswer },
-          { target: 'completed', actions: takeAnswer },
+          { guard: { type: 'saysSomething', params: answer }, target: 'completed', actions: takeAnswer },
+          { guard: 'wasEmpty', target: 'failed', actions: { type: 'rememberNothing', params: answer } },
+          { target: 'calling', reenter: true, actions: { type: 'askAgain', params: answer } },
         ],
         onError: [
           { guard: 'wasStopped', target: 'cancelled' },

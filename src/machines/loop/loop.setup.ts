@@ -25,8 +25,9 @@ import {
   toolName,
   unfinished,
 } from './calls.rules.ts'
+import { isNothing, saidNothing, withoutThinking } from './empty-answer.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
-import { answered, candidate, isFull, type LoopContext, noCalls, steered, summarised, withoutSteers } from './loop.context.ts'
+import { answered, candidate, isFull, type LoopContext, noCalls, prefixEvents, steered, summarised, withoutSteers } from './loop.context.ts'
 import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
@@ -85,6 +86,8 @@ export const loopSetup = setup({
     /** The history was to be shortened before it had to be. */
     wasInTime: ({ context }) => context.error === null,
     hasCalls: (_, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0,
+    saysSomething: ({ context }, { answer }: { answer: ModelCallOutput }) => !isNothing(context, answer),
+    wasEmpty: ({ context }) => context.empty === true,
     steered: ({ context }) => context.steers.length > 0,
     overtaken: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 && context.steers.length > 0,
     stepOver: ({ context }) => isStepOver(context),
@@ -119,6 +122,8 @@ export const loopSetup = setup({
       })
     }),
     rememberAttempt: assign(({ context }, { error }: { error: unknown }) => attempted(context, errorBody(error))),
+    askAgain: assign(({ context }, { answer }: { answer: ModelCallOutput }) => withoutThinking(context, answer)),
+    rememberNothing: assign(({ context }, { answer }: { answer: ModelCallOutput }) => saidNothing(context, answer)),
     /** Without a summary the conversation stays too long. */
     rememberNoSummary: assign(({ context }, { error }: { error: unknown }) => {
       const body = errorBody(error)
@@ -128,6 +133,7 @@ export const loopSetup = setup({
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
       enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
+      if (answer.prompt) for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
       if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
     }),

@@ -1,92 +1,38 @@
-/** The effect that asks a model, and what is sent to it. What it answers stands in the journal, and is the transcript's text. */
+/** The effect that asks a model. What it answers stands in the journal, and is the transcript's text. */
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { type Message, noUsage } from '../../contracts/message.ts'
-import type { Model, ModelResponse, ModelSettings, ToolDescription } from '../../contracts/model.ts'
-import type { ThinkingLevel } from '../../contracts/settings.ts'
-import { readSkillName, type SkillsPrompt } from '../../contracts/skill.ts'
+import { noUsage } from '../../contracts/message.ts'
+import type { Model, ModelDelta, ModelResponse } from '../../contracts/model.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
-import { readOutputName } from '../../contracts/tool.ts'
+import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
 import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
 import { conversation } from '../transcript/conversation.ts'
-import { repaired } from '../transcript/repair.rules.ts'
-import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
+import { cacheState } from './cache.rules.ts'
 import { commandAnswer } from './command.rules.ts'
-import { splitForSummary } from './compaction.rules.ts'
 import { costOf } from './cost.rules.ts'
-import { type Pruning, pruned } from './pruning.rules.ts'
-import { boundedResults, isTooFull } from './tool-results.rules.ts'
+import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
 
-/** Where everything together is too long, results of tools lose their middle: they are the longest, and can be asked for again. */
-const shownMax = 3000
-const shortened = (messages: Message[]): Message[] =>
-  messages.map((message) => {
-    if (message.role !== 'tool') return message
-    const text = typeof message.output === 'string' ? message.output : (JSON.stringify(message.output) ?? '')
-    if (text.length <= shownMax) return message
-    const half = shownMax / 2
-    return { ...message, output: `${text.slice(0, half)}\n… (${text.length - shownMax} characters left out)\n${text.slice(-half)}`.toWellFormed() }
-  })
-
-const windowOf = (model: Model): number | undefined => model.info?.contextTokens ?? model.contextTokens
-
-/** What of the conversation is sent; what stands in the transcript is not touched. */
-const request = (
-  messages: Message[],
-  { profile, shorten, tokens, lastCallAt }: ModelCallInput,
-  window: number | undefined,
-  now: number,
-): Message[] => {
-  // What comes last is what is to be answered, however many messages that are.
-  const firstOpen = messages.findLastIndex(({ role }) => role !== 'user') + 1
-  const prompt = messages.slice(firstOpen).flatMap((message) => (message.role === 'user' ? [message.id] : []))
-  const capped = profile.historyTurns === undefined ? messages : prepared(messages, { historyTurns: profile.historyTurns, prompt })
-  const { pruning } = profile
-  const trimmed =
-    pruning === undefined || window === undefined
-      ? capped
-      : pruned(capped, { now, lastCallAt, contextTokens: tokens ?? 0, contextWindow: window, ...(pruning as Partial<Pruning>) })
-  return shorten ? shortened(trimmed) : trimmed
-}
-
-/** Where nobody says how hard to think, a model that can does a little. What it does not have is lowered; `adaptive` leaves it to the model. */
-const settingsFor = (settings: ModelSettings, wanted: ThinkingLevel | undefined, { info }: Model): ModelSettings => {
-  const usual = info?.reasoning && settings.reasoning === undefined ? 'low' : undefined
-  const level = wanted === 'xhigh' && info !== undefined && info.xhigh !== true ? 'high' : (wanted ?? usual)
-  return level === undefined || level === 'adaptive' ? settings : { ...settings, reasoning: level === 'off' ? 'none' : level }
-}
-
-/** What seldom changes comes first: a provider keeps the beginning in its cache. */
-const withSections = (instructions: string, skills: SkillsPrompt | undefined, intro: string | undefined): string => {
-  const parts = [instructions, ...(skills?.sections ?? []).map(({ text }) => text), ...(intro === undefined ? [] : [intro])]
-  return parts.length === 1 ? instructions : parts.join('\n\n').trim()
-}
-
-const withClientTools = (described: ToolDescription[], clientTools: readonly ToolDescription[] = []): ToolDescription[] => [
-  ...described,
-  ...clientTools.filter((theirs) => !described.some(({ name }) => name === theirs.name)),
-]
-
-const tooFull = (model: string): RuntimeError =>
-  new RuntimeError('provider_overflow', `the conversation takes more than nine tenths of what ${model} can read`, {
-    hint: 'its history is compacted; with less in one message or result it would not have to be',
-    data: { estimated: true },
-  })
-
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info: { epoch }, signal, emit, receive }) => {
-    const { session, runId, profile, upTo, call, thinking, intro } = input
+    const { session, runId, profile, upTo, call } = input
     const { environment } = services
+    const { tracing } = environment
+    const run = { sessionKey: session, runId }
+    const lap = stopwatch(tracing, run)
+    const mark = (name: string): void => {
+      const now = tracing?.now() ?? 0
+      tracing?.span(run, { name, start: now, end: now, outcome: 'ok' })
+    }
     const at = environment.clock.now()
     const stop = new AbortController()
     const seen = { text: '', reasoning: '' }
@@ -109,22 +55,28 @@ export const callModel =
     const answerId = `${runId}:${call}`
     let index = 0
     let over = false
+    let calling = false
+    const called = (outcome: SpanOutcome): void => {
+      if (calling) lap('call', outcome, { model: input.model, cache: cacheState(input, at) })
+      calling = false
+    }
     let model: Model | undefined
-    let mended = false
-    let cut = false
-    const { agent, tools } = services.agent(profile.agent)
-    let skills: SkillsPrompt | undefined
-    let permitted: string[] | undefined
-    /** Where a result was cut, the rest of it can be read. */
-    const bench = () => (cut ? [...new Set([...(permitted ?? tools.names), readOutputName])] : permitted)
+    let prepared: PreparedCall | undefined
+    const { tools } = services.agent(profile.agent)
+    const take = ({ kind, text: piece }: ModelDelta): void => {
+      if (over) return
+      const text = whole[kind](piece)
+      if (text === '') return
+      if (seen[kind] === '') mark(kind === 'text' ? 'first-text' : 'first-thinking')
+      seen[kind] += text
+      emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+    }
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
       const known = input.command && commandAnswer(input.command, runId, input.model, await conversation(services, session, upTo, stop.signal))
       if (known) return known
-      skills = await services.skills?.promptFor(profile)
-      if (skills?.hasSkills === false && tools.get(readSkillName)?.source === 'skills')
-        permitted = tools.names.filter((name) => name !== readSkillName)
+      lap()
       credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
         tried: input.tried ?? [],
         pinned: input.pinned,
@@ -136,37 +88,19 @@ export const callModel =
         services.models.get(input.model, credential?.id),
         tools.discover?.(),
       ])
+      lap('model')
       model = opened
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      const history = repaired(messages, tools.nameFor)
-      mended = history !== messages
-      const window = windowOf(model) ?? profile.contextTokens
-      const shown = boundedResults(request([...history], input, windowOf(model), at), window)
-      cut = shown.cut
-      const asked = {
-        instructions: withSections(agent.instructions, skills, intro),
-        messages: shown.messages,
-        tools: withClientTools(tools.describe(bench()), profile.clientTools),
-        settings: settingsFor(agent.settings, thinking, model),
-        limits: agent.limits,
-      }
-      // A count of characters is rough: where nothing can be put away any more, the provider says whether it is too long.
-      if (!input.shorten && isTooFull(asked, window) && splitForSummary(messages).old.length > 0) throw tooFull(input.model)
-      return model.call(asked, {
-        signal: stop.signal,
-        onDelta: ({ kind, text: piece }) => {
-          if (over) return
-          const text = whole[kind](piece)
-          if (text === '') return
-          seen[kind] += text
-          emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
-        },
-      })
+      prepared = await prepareCall(services, input, { model, messages, at, lap })
+      lap()
+      calling = true
+      return opened.call(prepared.request, { signal: stop.signal, onDelta: take })
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])
+      called('ok')
       if (partial && !stop.signal.aborted)
         throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', {
           retryable: true,
@@ -175,7 +109,9 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial ? [] : tools.plan(calls, bench(), profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const planned = partial
+        ? []
+        : tools.plan(calls, prepared?.bench, profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)
@@ -191,19 +127,17 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd, repaired: mended || undefined }),
-        ...definedOf({
-          credential: credential?.id,
-          flat: credential?.flat || undefined,
-          skills: skills?.used && (call === 1 ? skills.used : { version: skills.used.version }),
-        }),
+        ...definedOf({ contextTokens, costUsd, repaired: prepared?.mended || undefined }),
+        ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
         // A fallback was chosen by nobody but its list.
         chosen: {
           model: input.model,
           ...definedOf({ source: input.model === profile.model ? profile.modelSource : undefined, credential: credential?.source }),
         },
+        ...prepared?.noted,
       }
     } catch (error) {
+      called('error')
       throw credential === undefined || stop.signal.aborted ? error : credential.failed(error)
     } finally {
       over = true

@@ -137,4 +137,4 @@ export const answeredBy = ({ id, profile, text }: Pick<DeskReply, 'id' | 'profil
 export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id, status: 'answered', runId: id })
 
 /** What is noted of a turn that ended. */
-export const outcomeOf = ({ text: _, transcriptLength: __, ...outcome }: TurnOutput): TurnOutcome => outcome
+export const outcomeOf = ({ text: _, transcriptLength: __, prompt: ___, ...outcome }: TurnOutput): TurnOutcome => outcome

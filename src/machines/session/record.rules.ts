@@ -35,7 +35,7 @@ export const touched = (record: SessionRecord, key: string, { at, profile }: { a
 
 /** The conversation begins anew: who its users are and what they want stays, what was said and counted does not. */
 export const startedOver = (record: SessionRecord, key: string, at: number): SessionRecord => {
-  const { flushed: _, tokens: __, credential: ___, allowedTools: ____, ...kept } = record
+  const { flushed: _, tokens: __, credential: ___, allowedTools: ____, prompt: _____, ...kept } = record
   const now = Math.max(at, record.updatedAt)
   const resets = record.resets + 1
   return {
@@ -84,13 +84,14 @@ const spentMore = (spent: Spent, { usage, costUsd, at }: { usage: Usage; costUsd
 /** A turn has ended: what it used is written down here and nowhere else. */
 export const accounted = (
   record: SessionRecord,
-  { status, usage, model, provider, window, tokens, costUsd, flushed, credential, endedAt, compactions = 0 }: TurnOutput,
+  { status, usage, model, provider, window, tokens, costUsd, flushed, credential, endedAt, prompt, compactions = 0 }: TurnOutput,
 ): SessionRecord => {
   const { spent, credential: pinned, ...rest } = record
   const used = usage.inputTokens + usage.outputTokens > 0
   const at = endedAt ?? record.updatedAt
   return {
     ...rest,
+    ...(prompt && { prompt }),
     // After a compaction nothing is warm any more.
     ...definedOf({ credential: compactions > 0 ? undefined : (credential ?? pinned) }),
     // Also where all was said, and the rest of it was on its way when somebody stopped it.

@@ -135,6 +135,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
           lastCallAt: record.tokens?.at,
           pinned: record.credential,
           window: record.tokens?.window || undefined,
+          prefix: record.prompt?.hashes,
         }),
       },
       ...definedOf({ introduces: intro?.due ? intro.as : undefined }),

@@ -4,6 +4,7 @@ import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import { logWithout, withoutSecrets } from '../../contracts/redact.ts'
+import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
@@ -32,10 +33,15 @@ export const executeTool =
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message: withoutSecrets(message, secrets) }),
       log: logWithout(environment.log, secrets),
     }
+    const lap = stopwatch(environment.tracing, { sessionKey: session, runId })
+    let outcome: SpanOutcome = 'error'
     try {
       const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
+      outcome = 'ok'
       return { kind: 'tool', id, callId, name, output: withoutSecrets(output, secrets) }
     } catch (error) {
       throw secrets.length === 0 ? error : RuntimeError.from(withoutSecrets(errorBody(error, 'tool_failed'), secrets))
+    } finally {
+      lap(`tool ${name}`, outcome)
     }
   }

@@ -56,6 +56,8 @@ export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
       lastCallAt: facts.lastCallAt,
       pinned: facts.pinned,
       thread: facts.thread,
+      prefix: facts.prefix,
+      compactions: facts.compactions + (context.flush?.compactions ?? 0) || undefined,
     }),
   }
 }
@@ -82,6 +84,7 @@ export const flushInput = ({ context }: { context: TurnContext }): LoopInput => 
     ids: [],
     unattended: true,
     transcriptLength: context.transcriptLength + 1,
+    minimal: true,
     profile: { ...profile, stepMax: Math.min(flushStepMax, profile.stepMax), reasoning: 'off' },
   }
 }
@@ -141,6 +144,8 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
       costUsd: answer.costUsd ?? undefined,
       durationMs: answer.durationMs ?? undefined,
       endedAt: answer.endedAt ?? undefined,
+      cache: answer.cache,
+      prompt: answer.prompt,
       credential: answer.credential ?? undefined,
     }),
     ...flushedBy(context.flush, answer.compactions),
@@ -166,4 +171,4 @@ const resultOf = ({ status, error, texts }: LoopOutput, { outcome }: PublisherOu
 }
 
 const endings: Record<TurnStatus, 'final' | 'error' | 'aborted'> = { completed: 'final', failed: 'error', cancelled: 'aborted' }
-export const ending = (result: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })
+export const ending = ({ prompt: _, ...result }: TurnOutput): SessionOutput => ({ type: endings[result.status], ...result })

@@ -5,6 +5,7 @@ import type { Agent } from '../../contracts/agent.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
+import type { PromptFile } from '../../contracts/prompt.ts'
 import type { Skills } from '../../contracts/skill.ts'
 import type { Tools } from '../../contracts/tool.ts'
 import type {
@@ -39,6 +40,8 @@ export type TurnServices = {
   cooldowns: Cooldowns
   /** Left out where there are none, and nothing that tools run in. */
   skills?: Pick<Skills, 'promptFor' | 'environmentFor'>
+  /** A file for the prompt. @param path relative to the workspace */
+  promptFile?(path: string): Promise<PromptFile>
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */

@@ -68,6 +68,36 @@ test('plain: what was answered stands in the transcript', async () => {
   expect(walk.heard()).toMatchObject([{ type: 'transcript', add: [{ content: 'r:1' }] }])
 })
 
+const report = { at: 1, model: 'test/model', chars: 1, tokens: 1, sections: [], files: [], skills: [], tools: [], hashes: { instructions: 'a' } }
+test('[CH-91] a prompt that is not as it was is told, with what has changed; the first one is not', async () => {
+  const walk = await start().resolve('callModel', { ...calls(1), prompt: report })
+  expect(walk.heard().map(({ type }) => type)).not.toContain('prefix')
+  await walk.resolve('execute', result(1), 0)
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ prefix: { instructions: 'a' } })
+  await walk.resolve('callModel', answer({ id: 'r:2', prompt: { ...report, hashes: { instructions: 'a', tools: 'b' } } }))
+
+  expect(walk.heard()).toContainEqual({ type: 'prefix', runId: 'r', changed: ['tools'] })
+})
+
+test('[CH-94] nothing at all is asked for once more, without thinking; then it is an error', async () => {
+  const nothing = answer({ text: ' ' })
+  const walk = await start({ thinking: 'adaptive' }).resolve('callModel', nothing)
+  expect(walk.inputs('callModel').map(({ thinking, call }: any) => [thinking, call])).toEqual([
+    ['adaptive', 1],
+    ['off', 2],
+  ])
+  expect((await walk.resolve('callModel', nothing)).output).toMatchObject({
+    status: 'failed',
+    error: { code: 'provider_malformed' },
+    usage: { inputTokens: 20 },
+  })
+
+  const again = await start().resolve('callModel', nothing)
+  expect((await again.resolve('callModel', answer())).output).toMatchObject({ status: 'completed', text: 'hello' })
+  const heartbeat = await start({ heartbeat: true }).resolve('callModel', nothing)
+  expect(heartbeat.output).toMatchObject({ status: 'completed' })
+})
+
 test('tools side by side: results in the order of the calls, then the next step', async () => {
   const walk = await start().resolve('callModel', calls(2))
   expect(walk.state).toEqual({ invoking: 'working' })

@@ -304,6 +304,16 @@ test('cancel: all, this run, one that waits, or none of these', () => {
   expect(refused(start().send({ type: 'cancel' }))).toEqual(['not_found'])
 })
 
+test('the prompt of the newest call is kept, until the conversation begins anew', () => {
+  const walk = running().tell('turn', ended(['a'], { prompt: { hashes: { tools: 'a' } } } as never))
+  expect(walk.context.record.prompt).toEqual({ hashes: { tools: 'a' } })
+  walk.send(message('b'))
+  expect(walk.context.run?.facts.prefix).toEqual({ tools: 'a' })
+  walk.tell('turn', ended(['b'])).send({ type: 'reset', at: 1 })
+
+  expect(walk.context.record).not.toHaveProperty('prompt')
+})
+
 test('approvals: kept while they wait, decided once, about these arguments', () => {
   const walk = running()
   for (const callId of ['c1', 'c2', 'c3']) walk.tell('turn', { type: 'say', event: { type: 'tool.waiting', approval: approval(callId) } })
