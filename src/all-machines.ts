@@ -20,6 +20,7 @@ import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
 import { toolMachine } from './machines/tool-call/tool.machine.ts'
 import { turnMachine } from './machines/turn/turn.machine.ts'
+import { mcpServerMachine } from './tools/mcp/mcp-server.machine.ts'
 
 export const machines: Record<string, AnyStateMachine> = {
   session: sessionMachine,
@@ -42,4 +43,5 @@ export const machines: Record<string, AnyStateMachine> = {
   answer: answerMachine,
   provider: providerMachine,
   socket: socketMachine,
+  'mcp-server': mcpServerMachine,
 }

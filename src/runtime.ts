@@ -45,7 +45,7 @@ import {
   version,
   withParts,
 } from './runtime/index.ts'
-import { serviceDirectory } from './tools/index.ts'
+import { mcpServers, serviceDirectory } from './tools/index.ts'
 import { openTransport } from './transport/index.ts'
 
 export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
@@ -74,8 +74,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
-  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
   const env = variables()
+  const mcp = mcpServers(options.mcp, { environment, env, version })
+  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, mcp, fallbacks: options.fallbacks })
   const models = createModels({
     environment,
     env,
@@ -115,6 +116,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       transcripts,
       models,
       agents,
+      mcp,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
@@ -171,6 +173,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         await Promise.all([stopInbox(), cluster?.stop()])
         await host.close()
         serviceTools.stop()
+        await mcp.close()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted continues at the next start' }))
         // The caller is told so.
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
@@ -221,7 +224,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
           ready: health.writable && closed === undefined && draining === undefined,
           liveActors: host.liveCount,
           transport: transport.name,
-          ...definedOf({ node: cluster?.me }),
+          ...definedOf({ node: cluster?.me, mcp: options.mcp && mcp.report() }),
         }
       },
       metrics: () => diagnostics.metrics,
@@ -257,6 +260,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       await begun.close().catch((failure: unknown) => log.error({ error: errorBody(failure) }, 'what had started did not end in good order'))
     else {
       serviceTools.stop()
+      await mcp.close()
       await begun.cluster?.stop()
       begun.host?.abandon()
       await begun.cluster?.close()

@@ -38,6 +38,8 @@ export type Agent = {
   readonly tools: readonly Tool[]
   /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
   readonly services: boolean | readonly string[]
+  /** Which tools of MCP servers it may use besides: all, none, or `github` and `github/search_*`. */
+  readonly mcp?: boolean | readonly string[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

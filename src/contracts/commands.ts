@@ -133,7 +133,9 @@ export const commands = {
   'models.list': z.strictObject({}).describe('models that can be named here'),
   'tools.list': z
     .strictObject({})
-    .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),
+    .describe(
+      'tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node; `mcp` says how each MCP server is',
+    ),
   'agents.list': z.strictObject({}).describe('agents of the app'),
   'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z

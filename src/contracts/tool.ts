@@ -51,6 +51,8 @@ export type Tool<Input = any, Output = unknown> = {
   readonly approval: boolean | ((input: Input) => boolean)
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   readonly sends?: (input: Input) => SentByTool | undefined
+  /** Where it comes from, if not from the app: `service:weather`, `mcp:github`. */
+  readonly source?: string
 }
 
 /** @property route where it goes, if that is known */
@@ -87,7 +89,7 @@ export type ToolOutcome = {
   status: 'completed' | 'failed' | 'cancelled' | 'denied' | 'skipped' | 'in_doubt'
 }
 
-/** The tools of one agent, by name. With services among them they come and go: each method answers for the moment in which it is asked. */
+/** The tools of one agent, by name. With sources of others among them they come and go: each method answers for the moment in which it is asked. */
 export interface Tools {
   readonly names: readonly string[]
   /**

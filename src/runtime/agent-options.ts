@@ -114,12 +114,13 @@ const Options = z
   .partial()
 
 /** All that `agent()` can be told. */
-export const agentOptions = ['name', 'tools', 'services', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
+export const agentOptions = ['name', 'tools', 'services', 'mcp', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
 
 /** Options of other libraries, and of ours where they are not, with what to write instead. */
 const elsewhere: Record<string, string> = {
   stepMax: 'limits: { steps }',
   maxSteps: 'limits: { steps }',
+  mcpServers: 'mcp: [ … ], with the servers under mcp: { servers: { … } } of the app',
   stopWhen: 'limits: { steps }',
   tokenMax: 'limits: { tokens }',
   toolCallMax: 'limits: { toolCalls }',

@@ -3,17 +3,23 @@ import type { Agent, AgentTable } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { fallbacksFor } from '../models/index.ts'
-import type { ServiceDirectory } from '../tools/index.ts'
+import type { McpServers, ServiceDirectory } from '../tools/index.ts'
 import { builtInTools, checkedTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
 
-type AgentParts = { workspace: string; environment: Environment; directory: ServiceDirectory; fallbacks: readonly string[] | undefined }
+type AgentParts = {
+  workspace: string
+  environment: Environment
+  directory: ServiceDirectory
+  mcp: McpServers
+  fallbacks: readonly string[] | undefined
+}
 
 /**
  * @param given the first one is the default; without any, an agent `main` with the built-in tools
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): AgentTable => {
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, mcp, fallbacks }: AgentParts): AgentTable => {
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const table: AgentTable = new Map()
@@ -21,8 +27,8 @@ export const agentTable = (given: readonly Agent[], { workspace, environment, di
     const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
-    const services = agent.services ? directory.toolsFor(agent.services) : undefined
-    table.set(agent.name, { agent, tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, log }) })
+    const sources = [agent.services && directory.toolsFor(agent.services), agent.mcp && mcp.toolsFor(agent.name, agent.mcp)].filter((one) => !!one)
+    table.set(agent.name, { agent, tools: createTools(checkedTools(agent.tools), { clock, failPoints, sources, log }) })
   }
   return table
 }
@@ -48,4 +54,5 @@ const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
     instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
     tools: builtInTools({ workspace, clock }),
     services: true,
+    mcp: true,
   })

@@ -15,18 +15,21 @@ export type AgentDefinition = {
   tools?: readonly Tool[]
   /** Tools of micro services on the bus: `true` for all that there are, or their names, in which `*` stands for anything. Default: none. */
   services?: boolean | readonly string[]
+  /** Tools of the MCP servers of the app: `true` for all, or servers and tools as `['github', 'files/read_*']`. Default: none. */
+  mcp?: boolean | readonly string[]
   settings?: ModelSettings
   /** Which models may answer instead of its own: what users choose with `/model`, and which of the fallbacks of the runtime. Default: any. */
   choice?: ModelChoices
 } & TurnOptions
 
+const isMcpPattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}(?:\/.{1,200})?$/s.test(value)
 const isNamePattern = (value: unknown): boolean => typeof value === 'string' && /^[A-Za-z0-9_*-]{1,64}$/.test(value)
 
 /** @throws RuntimeError bad_request, naming the field */
 export const agent = (definition: AgentDefinition): Agent =>
   checkingOptions('agent()', () => {
     const given = readOptions('agent()', definition, agentOptions, (option) => hintForAgentOption(definition.name, option))
-    const { name, tools = [], services = false, ...options } = given
+    const { name, tools = [], services = false, mcp = false, ...options } = given
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
         field: 'name',
@@ -37,5 +40,16 @@ export const agent = (definition: AgentDefinition): Agent =>
         field: 'services',
         hint: "write true, or names of tools such as ['weather', 'crm_*']",
       })
-    return Object.freeze({ name, services: services as Agent['services'], tools: checkedTools(tools), ...agentSettings(options) })
+    if (typeof mcp !== 'boolean' && !(Array.isArray(mcp) && mcp.every(isMcpPattern)))
+      throw new RuntimeError('bad_request', `'${String(mcp).slice(0, 80)}' does not say which MCP servers`, {
+        field: 'mcp',
+        hint: "write true, or servers and tools such as ['github', 'files/read_*']",
+      })
+    return Object.freeze({
+      name,
+      services: services as Agent['services'],
+      mcp: mcp as NonNullable<Agent['mcp']>,
+      tools: checkedTools(tools),
+      ...agentSettings(options),
+    })
   })

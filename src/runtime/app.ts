@@ -54,6 +54,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   prefix: [isText, 'the first token of all subjects'],
   owner: [(value) => isRecord(value) && Object.values(value).every((text) => typeof text === 'string'), 'texts by name'],
   resume: [(value) => typeof value === 'boolean', 'true or false'],
+  mcp: [isRecord, '{ servers: { github: { command, args, env } or { url, headers } } }'],
   placement: [(value) => value === 'beside' || value === 'distributed', "'beside' or 'distributed'"],
   agentProtocol: [(value) => isRecord(value) && typeof value.owner === 'string', "{ owner: 'alice' }, with names: ['main'] if only these"],
   roles: [

@@ -7,6 +7,7 @@ import type { Environment } from '../contracts/environment.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
+import type { McpOptions } from '../tools/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
 import type { Extension } from './extension.ts'
 import type { Machines } from './interface.ts'
@@ -56,6 +57,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   owner?: Record<string, string>
   /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
   resume?: boolean
+  /** Servers of the Model Context Protocol, whose tools agents may use with `mcp`; see docs/guides/mcp.md. */
+  mcp?: McpOptions
   /** What this node does among those that share a NATS; default: everything. */
   roles?: readonly Role[]
   /** Offers every agent to clients of the Synadia Agent Protocol, see docs/reference/agent-protocol.md. Default: none. */

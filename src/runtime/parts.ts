@@ -8,6 +8,7 @@ import type { Models } from '../contracts/model.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
+import type { McpServers } from '../tools/index.ts'
 import type { EventHub } from './event-hub.ts'
 import type { Reception } from './receive.ts'
 
@@ -22,6 +23,7 @@ export type SharedParts = {
   transcripts: Transcripts
   models: Models
   agents: AgentTable
+  mcp: McpServers
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

@@ -1,6 +1,9 @@
 /** The tool port, and tools in other processes. */
 export { builtInTools } from './built-in/built-in.ts'
 export { inputSchemaOf } from './json-schema.ts'
+export type { McpOptions } from './mcp/options.ts'
+export type { McpReport } from './mcp/server.ts'
+export { type McpServers, mcpServers } from './mcp/servers.ts'
 export { nearest } from './nearest.ts'
 export { checkingOptions, hintForOption, readOptions } from './options.ts'
 export { describeIssues } from './plan.ts'
