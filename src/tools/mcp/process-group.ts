@@ -67,5 +67,6 @@ const watch = (pid: number) => {
   watchdog.on('error', () => undefined)
   watchdog.stdin.on('error', () => undefined)
   watchdog.unref()
+  ;(watchdog.stdin as unknown as { unref(): void }).unref()
   return watchdog
 }

@@ -23,14 +23,18 @@ export type McpReport = {
 export type McpServer = {
   /** By what models call them, in that order; `original` is what the server calls it. */
   offered(): readonly { name: string; original: string; tool: Tool }[]
-  /** Begins, if it has not; resolves when it is known what it has, or that it does not answer now. */
+  /** Begins, if it has not; resolves when it is known what it has. Of one that has failed nobody waits to see whether it does again. */
   ready(): Promise<void>
+  /** The same, and waits also for one that has failed and is tried again right now. */
+  look(): Promise<void>
   report(): McpReport
   close(): Promise<void>
 }
 
 /** Tools of one server that are shown to models: more fit into no context. */
 const toolsMax = 500
+/** Attempts in a row that have failed, from which on nobody waits for the next one. */
+const impatientAt = 2
 
 export type McpServerParts = { environment: Pick<Environment, 'clock' | 'log'>; env: Readonly<Record<string, string | undefined>>; version: string }
 
@@ -39,7 +43,7 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
   let offered: readonly { name: string; original: string; tool: Tool }[] = []
   let connection: McpConnection | undefined
   let protocol: string | undefined
-  /** Some servers of 2025 end at a question that they do not know: the next attempt begins as they want it. */
+  /** It has answered to the handshake of 2025, after it had ended without. */
   let old = false
   const closing = new Set<Promise<void>>()
 
@@ -64,17 +68,25 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
         link: fromCallback<McpServerEvent>(({ sendBack }) => {
           const gone = new AbortController()
           let mine: McpConnection | undefined
-          const open = async (): Promise<void> => {
-            mine = await openConnection({
+          const connect = (asOld: boolean): Promise<McpConnection> =>
+            openConnection({
               server,
               settings,
               env,
               version,
               log,
-              old,
+              old: asOld,
               signal: gone.signal,
               onChanged: () => sendBack({ type: 'changed' }),
               onLost: (error) => sendBack({ type: 'lost', error }),
+            })
+          const open = async (): Promise<void> => {
+            mine = await connect(old).catch(async (error: unknown) => {
+              // Some programs of 2025 end at a question that they do not know.
+              if ('url' in settings || old || gone.signal.aborted || !errorBody(error).retryable) throw error
+              const second = await connect(true)
+              old = true
+              return second
             })
             if (gone.signal.aborted) return mine.close()
             protocol = mine.protocol
@@ -86,7 +98,6 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
           }
           const opening = open().catch((error: unknown) => {
             if (gone.signal.aborted) return
-            if (!('url' in settings) && mine === undefined) old = true
             log.warn({ server, error: errorBody(error) }, 'an MCP server is not there')
             sendBack({ type: 'lost', error })
           })
@@ -121,32 +132,35 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
   })
   actor.start()
 
-  /** Resolves when it has come to something, from the moment of the call on. */
-  const settled = (signal?: AbortSignal): Promise<void> => {
-    if (stateNow() !== 'connecting') return Promise.resolve()
+  /** Resolves when it is in another state, which may be now. */
+  const left = (state: McpState, signal?: AbortSignal): Promise<void> => {
+    if (stateNow() !== state) return Promise.resolve()
     const { promise, resolve } = Promise.withResolvers<void>()
     const done = (): void => {
       subscription.unsubscribe()
       signal?.removeEventListener('abort', done)
       resolve()
     }
-    const subscription = actor.subscribe({ next: () => stateNow() !== 'connecting' && done(), complete: done })
+    const subscription = actor.subscribe({ next: () => stateNow() !== state && done(), complete: done })
     signal?.addEventListener('abort', done, { once: true })
     return promise
   }
 
-  const ready = async (signal?: AbortSignal): Promise<void> => {
+  const begun = async (signal?: AbortSignal): Promise<void> => {
     actor.send({ type: 'use' })
-    await settled(signal)
+    await left('connecting', signal)
+  }
+
+  /** Who wants a tool of it waits for the next attempt, unless several have failed: it may only have to be started anew. */
+  const again = async (signal?: AbortSignal): Promise<void> => {
+    await begun(signal)
+    if (stateNow() !== 'backing-off' || actor.getSnapshot().context.attempt >= impatientAt) return
+    await left('backing-off', signal)
+    await left('connecting', signal)
   }
 
   async function connected(signal: AbortSignal): Promise<McpConnection> {
-    await ready(signal)
-    if (connection === undefined && stateNow() === 'backing-off') {
-      // A call waits for one more attempt: the server may only have been started anew.
-      await left('backing-off', signal)
-      await settled(signal)
-    }
+    await again(signal)
     signal.throwIfAborted()
     if (connection !== undefined) return connection
     const { error } = actor.getSnapshot().context
@@ -158,21 +172,10 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
     })
   }
 
-  const left = (state: McpState, signal: AbortSignal): Promise<void> => {
-    const { promise, resolve } = Promise.withResolvers<void>()
-    const done = (): void => {
-      subscription.unsubscribe()
-      signal.removeEventListener('abort', done)
-      resolve()
-    }
-    const subscription = actor.subscribe({ next: () => stateNow() !== state && done(), complete: done })
-    signal.addEventListener('abort', done, { once: true })
-    return promise
-  }
-
   return {
     offered: () => offered,
-    ready: () => ready(),
+    ready: () => (actor.getSnapshot().context.error === undefined ? begun() : Promise.resolve(actor.send({ type: 'use' }))),
+    look: () => again(),
     report() {
       const state = stateNow()
       const { error } = actor.getSnapshot().context

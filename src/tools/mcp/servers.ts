@@ -33,7 +33,6 @@ export const mcpServers = (options: McpOptions | undefined, parts: McpServerPart
       const mine = [...servers].filter(([name]) => patterns.some(({ isServer }) => isServer(name)))
       if (mine.length === 0) return undefined
       const mayUse = (server: string, tool: string): boolean => patterns.some(({ isServer, isTool }) => isServer(server) && isTool(tool))
-      const look = async (): Promise<void> => void (await Promise.all(mine.map(([, server]) => server.ready())))
       return {
         offered: () =>
           new Map(
@@ -43,12 +42,12 @@ export const mcpServers = (options: McpOptions | undefined, parts: McpServerPart
               .map(({ name, tool }) => [name, tool]),
           ),
         allows: (name) => mine.some(([server]) => name.startsWith(`${server}__`)),
-        ready: look,
-        look,
+        ready: async () => void (await Promise.all(mine.map(([, server]) => server.ready()))),
+        look: async () => void (await Promise.all(mine.map(([, server]) => server.look()))),
         remedy: 'see whether its MCP server answers: statecast doctor',
       }
     },
-    connectAll: async () => void (await Promise.all([...servers.values()].map((server) => server.ready()))),
+    connectAll: async () => void (await Promise.all([...servers.values()].map((server) => server.look()))),
     report: () => [...servers.values()].map((server) => server.report()),
     close: async () => void (await Promise.all([...servers.values()].map((server) => server.close()))),
   }
