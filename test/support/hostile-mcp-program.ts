@@ -14,7 +14,13 @@ const doubling = Object.fromEntries(
 )
 const polluting = JSON.parse('{"type":"object","properties":{"__proto__":{"type":"string"}}}') as object
 
+const echo = { ...object, properties: { text: { type: 'string' } } }
+
 const toolsOf: Record<string, () => object[]> = {
+  echoes: () => [
+    { name: 'b', inputSchema: echo },
+    { name: 'a', inputSchema: echo },
+  ],
   names: () => [
     { name: 'a\u001b[31mb\u0000', description: 'tells \u001b[2Ja terminal\u202e', inputSchema: object },
     { name: 'a b', inputSchema: object },
@@ -44,13 +50,15 @@ if (deed === 'dies') {
 for await (const line of createInterface({ input: process.stdin })) {
   const { id, method, params } = JSON.parse(line)
   if (deed === 'silent' || id === undefined) continue
-  if (method === 'initialize') say({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } } })
+  if (method === 'initialize')
+    say({ id, result: { protocolVersion: '2025-06-18', capabilities: { tools: {} }, serverInfo: { name: 'h', version: '1' } } })
   // As servers of 2025 do that end at the first question that they do not know.
   else if (method === 'server/discover' && deed.startsWith('strict')) process.exit(1)
   else if (method === 'server/discover') say({ id, error: { code: -32_601, message: 'Method not found' } })
   else if (method === 'tools/list') {
     // Pages without an end.
-    if (deed === 'pages') say({ id, result: { tools: [{ name: `p${params?.cursor ?? 0}`, inputSchema: object }], nextCursor: String(Number(params?.cursor ?? 0) + 1) } })
+    if (deed === 'pages')
+      say({ id, result: { tools: [{ name: `p${params?.cursor ?? 0}`, inputSchema: object }], nextCursor: String(Number(params?.cursor ?? 0) + 1) } })
     else if (deed === 'shapeless') say({ id, result: { tools: 'none' } })
     else say({ id, result: { tools: toolsOf[deed]?.() ?? [{ name: 'do', inputSchema: object, annotations: { readOnlyHint: true } }] } })
   } else if (deed === 'endless') {
@@ -60,5 +68,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   } else if (deed === 'asks') say({ id: 'q1', method: 'sampling/createMessage', params: { messages: [], maxTokens: 1 } })
   else if (deed === 'answers-shapeless') say({ id, result: { content: 7 } })
   else if (deed === 'refuses') say({ id, error: { code: -32_602, message: 'no city of that name' } })
-  else if (deed !== 'hangs') say({ id, result: { content: [{ type: 'text', text: `done ${method}` }] } })
+  else if (deed !== 'hangs')
+    say({ id, result: { content: [{ type: 'text', text: deed === 'echoes' ? JSON.stringify(params.arguments) : `done ${method}` }] } })
 }

@@ -17,8 +17,10 @@ export const mcpTools = (): McpServer => {
     },
     ({ a, b }) => ({ ...text(JSON.stringify({ sum: a + b })), structuredContent: { sum: a + b } }),
   )
-  server.registerTool('note', { description: 'writes a note', inputSchema: z.object({ text: z.string() }), annotations: { idempotentHint: true } }, () =>
-    text('written'),
+  server.registerTool(
+    'note',
+    { description: 'writes a note', inputSchema: z.object({ text: z.string() }), annotations: { idempotentHint: true } },
+    () => text('written'),
   )
   server.registerTool('env', { description: 'its environment', annotations: { readOnlyHint: true } }, () => text(JSON.stringify(process.env)))
   server.registerTool('picture', { description: 'a picture', annotations: { readOnlyHint: true } }, () => ({
@@ -29,8 +31,10 @@ export const mcpTools = (): McpServer => {
     ],
   }))
   server.registerTool('refuse', { description: 'fails', annotations: { readOnlyHint: true } }, () => ({ ...text('no such row'), isError: true }))
-  server.registerTool('long', { description: 'answers at length', inputSchema: z.object({ bytes: z.number() }), annotations: { readOnlyHint: true } }, ({ bytes }) =>
-    text('x'.repeat(bytes)),
+  server.registerTool(
+    'long',
+    { description: 'answers at length', inputSchema: z.object({ bytes: z.number() }), annotations: { readOnlyHint: true } },
+    ({ bytes }) => text('x'.repeat(bytes)),
   )
   server.registerTool('die', { description: 'ends the server', annotations: { idempotentHint: true } }, () => process.exit(3))
   server.registerTool('grow', { description: 'adds a tool', annotations: { readOnlyHint: true } }, () => {

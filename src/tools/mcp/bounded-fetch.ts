@@ -16,7 +16,8 @@ export const boundedFetch = async (url: string | URL, init?: RequestInit): Promi
   const made = (content: ConstructorParameters<typeof Response>[0]): Response => new Response(content, { status, statusText, headers })
   if (!response.ok) return made((await readUpTo(body, refusalBytesMax)).bytes)
   const id = idIn(init?.body)
-  if (headers.get('content-type')?.includes('text/event-stream')) return made(body.pipeThrough(guardedEvents(id)))
+  if (headers.get('content-type')?.includes('text/event-stream'))
+    return made(ReadableStream.from(guardedEvents(body, id)) as ReadableStream<Uint8Array>)
   const { bytes, whole } = await readUpTo(body, messageBytesMax)
   return made(whole || id === undefined ? bytes : JSON.stringify(tooLong(id)))
 }
@@ -45,51 +46,51 @@ const carriageReturn = 13
  * Lets events pass one by one, each when it is whole. One that is too long ends the stream with an error in the place of the answer, and so does an end
  * without an answer, unless the server has numbered its events: then the SDK asks it for the rest.
  */
-const guardedEvents = (id: Id): TransformStream<Uint8Array, Uint8Array> => {
+async function* guardedEvents(body: ReadableStream<Uint8Array>, id: Id): AsyncGenerator<Uint8Array> {
+  let answered = id === undefined
+  let numbered = false
+  try {
+    for await (const whole of wholeEvents(body)) {
+      if (whole === 'too long') {
+        if (id !== undefined && !answered) yield event(tooLong(id))
+        return
+      }
+      if (!answered) {
+        const text = whole.toString()
+        numbered ||= /^id:/m.test(text)
+        answered = /"(?:result|error)"\s*:/.test(text) && text.includes(`"id":${JSON.stringify(id)}`)
+      }
+      yield new Uint8Array(whole)
+    }
+  } catch {
+    // It has broken off, which is an end as well.
+  }
+  if (!answered && !numbered && id !== undefined)
+    yield event({ jsonrpc: '2.0', id, error: { code: lostCode, message: 'the connection ended before the answer' } })
+}
+
+const event = (message: RpcMessage): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`)
+
+/** An event ends with an empty line. */
+async function* wholeEvents(body: ReadableStream<Uint8Array>): AsyncGenerator<Buffer | 'too long'> {
   let parts: Uint8Array[] = []
   let bytes = 0
   let emptyLine = true
-  let answered = id === undefined
-  let numbered = false
-  let over = false
-  const event = (message: RpcMessage): Uint8Array => new TextEncoder().encode(`data: ${JSON.stringify(message)}\n\n`)
-  const look = (whole: Buffer): void => {
-    if (answered) return
-    const text = whole.toString()
-    numbered ||= /^id:/m.test(text)
-    answered = /"(?:result|error)"\s*:/.test(text) && text.includes(`"id":${JSON.stringify(id)}`)
-  }
-  return new TransformStream({
-    transform(chunk, controller) {
-      let from = 0
-      for (const [index, byte] of chunk.entries()) {
-        if (byte === carriageReturn) continue
-        if (byte !== newline) {
-          emptyLine = false
-          continue
-        }
-        if (emptyLine) {
-          parts.push(chunk.subarray(from, index + 1))
-          const whole = Buffer.concat(parts)
-          look(whole)
-          controller.enqueue(new Uint8Array(whole))
-          parts = []
-          bytes = 0
-          from = index + 1
-        }
-        emptyLine = true
+  for await (const chunk of body) {
+    let from = 0
+    for (const [index, byte] of chunk.entries()) {
+      if (byte === carriageReturn) continue
+      if (byte === newline && emptyLine) {
+        yield Buffer.concat([...parts, chunk.subarray(from, index + 1)])
+        parts = []
+        bytes = 0
+        from = index + 1
       }
-      const rest = chunk.subarray(from)
-      bytes += rest.length
-      if (bytes > messageBytesMax) {
-        over = true
-        if (id !== undefined && !answered) controller.enqueue(event(tooLong(id)))
-        controller.terminate()
-      } else if (rest.length > 0) parts.push(rest)
-    },
-    flush(controller) {
-      if (over || answered || numbered || id === undefined) return
-      controller.enqueue(event({ jsonrpc: '2.0', id, error: { code: lostCode, message: 'the connection ended before the answer' } }))
-    },
-  })
+      emptyLine = byte === newline
+    }
+    const rest = chunk.subarray(from)
+    bytes += rest.length
+    if (bytes > messageBytesMax) return void (yield 'too long')
+    if (rest.length > 0) parts.push(rest)
+  }
 }

@@ -181,7 +181,7 @@ const connectFailure = (server: string, error: unknown, wire: StdioWire | undefi
   if (status === 401 || status === 403)
     return new RuntimeError('unauthorised', `the MCP server '${server}' does not let us in: ${status}`, {
       field: `mcp.servers.${server}.headers`,
-      hint: "give it a credential: headers: { Authorization: 'Bearer ${NAME}' }",
+      hint: `give it a credential: headers: { Authorization: 'Bearer \${NAME}' }`,
       data,
     })
   const text = error === undefined ? 'its connection has ended' : shown(error)

@@ -94,7 +94,7 @@ export const checkMcp = (given: McpOptions): Map<string, McpSettings> => {
     if ('url' in settings && (new URL(settings.url).username !== '' || new URL(settings.url).password !== ''))
       throw new RuntimeError('bad_request', `the address of the MCP server '${name}' holds a user or password, which ends up in logs`, {
         field: `mcp.servers.${name}.url`,
-        hint: "write headers: { Authorization: 'Bearer ${NAME}' }, and leave them out of the address",
+        hint: `write headers: { Authorization: 'Bearer \${NAME}' }, and leave them out of the address`,
       })
     if (enabled && settings.enabled) checked.set(name, settings)
   }

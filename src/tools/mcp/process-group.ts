@@ -61,7 +61,7 @@ const signal = ({ pid }: ChildProcessWithoutNullStreams, name: NodeJS.Signals): 
 
 /** A shell that waits for the end of its input, which is the end of this process however it comes, and ends the group then. */
 const watch = (pid: number) => {
-  const script = 'read -r _; kill -TERM -- "-$1" && sleep 2; kill -KILL -- "-$1"'
+  const script = 'read -r _; kill -s TERM -- "-$1" && sleep 1; kill -s KILL -- "-$1"'
   const watchdog = spawn('/bin/sh', ['-c', script, 'sh', String(pid)], { env: {}, stdio: ['pipe', 'ignore', 'ignore'], detached: true })
   // Without a shell there is none: a program that reads its input sees its end.
   watchdog.on('error', () => undefined)

@@ -78,7 +78,10 @@ test('a line of a gigabyte is thrown away while it comes, and costs the call and
   await expect(bench.call('bad__do')).rejects.toMatchObject({ code: 'tool_lost' })
 
   expect(process.memoryUsage().rss - rss).toBeLessThan(300 * 1024 * 1024)
-  expect(bench.servers.report()[0]).toMatchObject({ state: 'backing-off', error: { code: 'too_large', message: expect.stringContaining('without an end') } })
+  expect(bench.servers.report()[0]).toMatchObject({
+    state: 'backing-off',
+    error: { code: 'too_large', message: expect.stringContaining('without an end') },
+  })
   await works(bench)
 })
 
@@ -104,7 +107,10 @@ test('one that dies at its start is tried a few times; what it said is shown, wi
   const bench = beside('dies')
   await bench.tools.discover?.()
 
-  expect(bench.servers.report()[0]).toMatchObject({ state: 'backing-off', error: { message: expect.stringMatching(/code 7; it said: api_key=\[redacted\]/) } })
+  expect(bench.servers.report()[0]).toMatchObject({
+    state: 'backing-off',
+    error: { message: expect.stringMatching(/code 7; it said: api_key=\[redacted\]/) },
+  })
 })
 
 test('one that ends at a question of the new era is asked as the old one was', async () => {
@@ -114,9 +120,7 @@ test('one that ends at a question of the new era is asked as the old one was', a
   expect(bench.servers.report()[0]).toMatchObject({ state: 'ready', protocol: '2025-06-18' })
 })
 
-test.each([
-  ['shapeless', 'log_unavailable'],
-])('a list of tools that is %s is a typed error', async (deed, code) => {
+test.each([['shapeless', 'log_unavailable']])('a list of tools that is %s is a typed error', async (deed, code) => {
   const bench = beside(deed)
   await bench.tools.discover?.()
 

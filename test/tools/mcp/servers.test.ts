@@ -1,6 +1,8 @@
 /** Tools of MCP servers that are programs, made with the SDK, in both eras of the protocol. */
 import { execPath } from 'node:process'
+import { fileURLToPath } from 'node:url'
 import { describe, expect, test } from 'vitest'
+import { startProgram } from '../../support/processes.ts'
 import { aBench, alive, desk } from './fixtures.ts'
 
 describe.each([
@@ -79,7 +81,7 @@ describe.each([
 
 test('a server is told of PATH, HOME, LANG and what its env names, and of no key of ours', async () => {
   const env = { ...process.env, LANG: 'C', OPENAI_API_KEY: 'sk-ours', GITHUB_TOKEN: 'theirs' }
-  const { call } = aBench({ desk: { ...desk('new'), env: { TOKEN: 'Bearer ${GITHUB_TOKEN}' } } as never }, { env })
+  const { call } = aBench({ desk: { ...desk('new'), env: { TOKEN: `Bearer \${GITHUB_TOKEN}` } } as never }, { env })
 
   const told = JSON.parse((await call('desk__env')) as string)
 
@@ -96,6 +98,18 @@ test('with the bench ends the server, and all that it has started', async () => 
   expect(before).toEqual([own, child])
   await expect.poll(() => alive(own, child)).toEqual([])
   expect(servers.report()).toMatchObject([{ state: 'closed', tools: 0 }])
+})
+
+test('no server outlives a node that is killed, and nothing that it has started does', async () => {
+  await using node = startProgram(execPath, fileURLToPath(new URL('../../support/mcp-holder.ts', import.meta.url)))
+  await node.said('pids ')
+  const { own, child } = JSON.parse(/pids (\{.*\})/.exec(node.output())?.[1] ?? '{}')
+  const before = alive(own, child)
+
+  await node.kill('SIGKILL')
+
+  expect(before).toEqual([own, child])
+  await expect.poll(() => alive(own, child)).toEqual([])
 })
 
 test('an agent sees the servers and tools that it names, and the others are not even started', async () => {
@@ -121,7 +135,7 @@ test.each([
 
 test.each([
   ['a program that is not there', { command: 'no-such-program-here' }, 'not_found', 'no-such-program-here'],
-  ['a variable that is not set', { command: execPath, env: { KEY: '${NOT_SET_HERE}' } }, 'bad_request', 'NOT_SET_HERE'],
+  ['a variable that is not set', { command: execPath, env: { KEY: `\${NOT_SET_HERE}` } }, 'bad_request', 'NOT_SET_HERE'],
   ['a folder that is not there', { command: execPath, cwd: '/no/such/folder' }, 'not_found', 'folder'],
 ])('%s fails at once, with what to do, and the agent goes on without its tools', async (_, settings, code, word) => {
   const { servers, tools, call } = aBench({ x: settings as never, desk: desk('new') })
