@@ -28,6 +28,7 @@ import {
   hitAll,
   hostEvents,
   keepRetention,
+  loadPlugins,
   localServices,
   logWith,
   othersOn,
@@ -64,7 +65,11 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
   const environment: Environment = { ...given, log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })) }
-  const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)], ownKinds)
+  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], process.cwd())
+  const extensions = checkExtensions(
+    plugins.map(({ extension }) => extension),
+    ownKinds,
+  )
   const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
   const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
   /** What has to end again where this fails. */
@@ -158,7 +163,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 
     const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
-    const running = runExtensions(resumes ? extensions : [], environment)
+    const running = runExtensions(resumes ? plugins : [], environment)
     let door: ReturnType<typeof serveCommands> | undefined
     let agentHost: ReturnType<typeof openAgentProtocol> | undefined
     let closed: Promise<void> | undefined
@@ -242,7 +247,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       close,
       [Symbol.asyncDispose]: close,
     }
-    const whole: RuntimeParts = { ...parts, runtime }
+    const whole: RuntimeParts = { ...parts, runtime, extensions: running.control }
     await running.start(whole)
     ready.resolve()
     if (resumes && !cluster) stopInbox = consume()

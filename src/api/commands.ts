@@ -15,6 +15,7 @@ import { readFrames, readTrace, registered, whereToLook } from '../runtime/index
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readEvents } from './events-read.ts'
+import { listExtensions, reloadExtension } from './extensions.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
@@ -172,6 +173,8 @@ const handlers: Handlers = {
       default: index === 0,
     })),
   }),
+  'extensions.list': (parts) => listExtensions(parts),
+  'extensions.reload': (parts, input) => reloadExtension(parts, input),
   'nodes.list': (parts) => ({ nodes: parts.runtime.nodes() }),
   'nodes.drain': async (parts, { node }) => {
     await parts.runtime.drainNode(node)

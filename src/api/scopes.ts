@@ -29,6 +29,8 @@ const needed: Record<CommandName, GatewayScope> = {
   'models.list': 'read',
   'tools.list': 'read',
   'agents.list': 'read',
+  'extensions.list': 'read',
+  'extensions.reload': 'admin',
   'nodes.list': 'read',
   'nodes.drain': 'admin',
   health: 'read',

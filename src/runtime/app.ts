@@ -16,8 +16,8 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   models: [(value) => isRecord(value) && Object.values(value).every(isModel), 'models by reference'],
   credentials: [(value) => isRecord(value) && Object.values(value).every(Array.isArray), 'lists of { id, type, value } by provider'],
   extensions: [
-    (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isText(one.name)),
-    'a list of extensions, such as chat({ … }) of statecast/chat',
+    (value) => Array.isArray(value) && value.every((one) => isText(one) || (isRecord(one) && isText(one.name))),
+    "a list of extensions, such as chat({ … }) of statecast/chat, or of paths such as './plugin.mjs'",
   ],
   channels: [
     // What is wrong with which of them is said when they are taken in.

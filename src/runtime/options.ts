@@ -16,8 +16,8 @@ import type { Retention } from './retention.ts'
 export type RuntimeOptions<Registered extends Machines = Machines> = {
   /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
   agents?: readonly Agent[]
-  /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
-  extensions?: readonly Extension[]
+  /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. A text is the path of a module, whose default export is one. */
+  extensions?: readonly (Extension | string)[]
   /** Short for `extensions: [chat({ channels })]`: where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
   /** Models that answer where the one of an agent fails that lists no `fallbacks` of its own, in this order. */
