@@ -232,6 +232,7 @@ export const examples: Record<CommandName, Example> = {
               name: 'refund',
               description: 'pays money back',
               inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+              source: 'app',
               onCrash: 'once',
               approval: 'by input',
             },

@@ -26,6 +26,7 @@ import {
   EventHub,
   failPointsFrom,
   hitAll,
+  hooksOf,
   hostEvents,
   keepRetention,
   loadPlugins,
@@ -70,6 +71,8 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     plugins.map(({ extension }) => extension),
     ownKinds,
   )
+  const running = runExtensions(options.resume === false ? [] : plugins, environment)
+  const hooks = hooksOf(running.present, environment)
   const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
   const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
   /** What has to end again where this fails. */
@@ -128,7 +131,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared), hooks: hooks.turn })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -138,7 +141,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish })
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, observe: hooks.hear })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -163,7 +166,6 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 
     const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
-    const running = runExtensions(resumes ? plugins : [], environment)
     let door: ReturnType<typeof serveCommands> | undefined
     let agentHost: ReturnType<typeof openAgentProtocol> | undefined
     let closed: Promise<void> | undefined
@@ -171,6 +173,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const close = (): Promise<void> => {
       closed ??= (async () => {
         stopRetention()
+        hooks.tell('gatewayStop', {})
         await running.stop()
         diagnostics.stop()
         door?.stop()
@@ -249,6 +252,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     }
     const whole: RuntimeParts = { ...parts, runtime, extensions: running.control }
     await running.start(whole)
+    hooks.tell('gatewayStart', {})
     ready.resolve()
     if (resumes && !cluster) stopInbox = consume()
     // Programs that share the bus ask there; a store of one process has its own doors.

@@ -132,6 +132,8 @@ export type ModelCallInput = {
   thinking?: ThinkingLevel
   /** Added to the instructions of the agent. */
   intro?: string
+  /** What extensions have added at the first call of this turn. */
+  told?: string
   /** Credentials of its provider that have failed in this turn, and the one that the session has used before. */
   tried?: string[]
   pinned?: string
@@ -164,6 +166,8 @@ export type ModelCallOutput = {
   /** The credential that was used, where there are several; `flat` if it is not paid by the token. */
   credential?: string
   flat?: true
+  /** What extensions have added to its instructions. */
+  told?: string
 }
 
 /** A call of a model that failed, and what it was tried with. */

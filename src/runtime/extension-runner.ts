@@ -1,7 +1,7 @@
 /** What extensions do by themselves: one begins after another, and they end in the opposite order. */
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody, isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
-import { checkExtensions } from './extension.ts'
+import { checkExtensions, type Extension } from './extension.ts'
 import type { ExtensionControl, ExtensionReport } from './extension-report.ts'
 import { loadAnew, type Plugin } from './plugins.ts'
 import type { RuntimeParts } from './runtime-parts.ts'
@@ -111,6 +111,8 @@ export const runExtensions = (plugins: readonly Plugin[], { clock, log }: Pick<E
   }
   return {
     control,
+    /** Those that are there at the moment, in the order of the app. */
+    present: (): Extension[] => all.map(({ extension }) => extension),
     /** @throws RuntimeError of the extension's own, or bad_request, timeout */
     async start(given: RuntimeParts): Promise<void> {
       parts = given

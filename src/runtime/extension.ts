@@ -6,6 +6,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { registerSession } from '../machines/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
+import { type Hooks, observed } from './hooks.ts'
 import type { Machines } from './interface.ts'
 import type { SharedParts } from './parts.ts'
 import type { MessageCommand, Receive, Receiver } from './receive.ts'
@@ -38,6 +39,8 @@ export type Extension = {
   machines?: Readonly<Record<string, MachineEntry | ((parts: ExtensionParts) => MachineEntry | Registration)>>
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
+  /** What it observes, and what it changes. */
+  hooks?: Hooks
   /**
    * Begins its own work when actors run, on a node that takes up work, within 30 s. Messages that were published wait until all extensions have started.
    * @returns the stopper, called before the actors are closed and waited for 10 s @throws what keeps the runtime from starting
@@ -50,6 +53,12 @@ const Shape = knownOnly({
   machines: z.record(z.string(), z.unknown()).optional(),
   session: callable.optional(),
   start: callable.optional(),
+  hooks: knownOnly({
+    priority: z.number().optional(),
+    observe: knownOnly(Object.fromEntries(observed.map((name) => [name, callable.optional()]))).optional(),
+    beforeAgent: callable.optional(),
+    toolResult: callable.optional(),
+  }).optional(),
 })
 
 /** @param taken kinds of actors that are the runtime's own @throws RuntimeError bad_request, conflict */

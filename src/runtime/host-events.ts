@@ -14,9 +14,15 @@ import type { EventHub } from './event-hub.ts'
 import type { publishOutputs } from './publish.ts'
 import { logTurn, type Told } from './turn-log.ts'
 
-type Parts = { environment: Environment; transcripts: Transcripts; outputs: EventHub; publish: ReturnType<typeof publishOutputs> }
+type Parts = {
+  environment: Environment
+  transcripts: Transcripts
+  outputs: EventHub
+  publish: ReturnType<typeof publishOutputs>
+  observe(session: string, event: SessionOutput, first: boolean): void
+}
 
-export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts) => {
+export const hostEvents = ({ environment, transcripts, outputs, publish, observe }: Parts) => {
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
     outputs.say(formatAddress(address), output)
@@ -43,7 +49,10 @@ export const hostEvents = ({ environment, transcripts, outputs, publish }: Parts
         outputs.say(root.name, output)
         if (publish.wanted()) publish.say(root.address, output)
         diagnostics.hear(root.address, root.name, event, commit.at)
-        if (root.address.kind === 'session') logTurn(environment.log, told, event as unknown as SessionOutput)
+        if (root.address.kind === 'session') {
+          logTurn(environment.log, told, event as unknown as SessionOutput)
+          if (!redo) observe(root.address.id, event as unknown as SessionOutput, commit.seq === 1)
+        }
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return

@@ -87,6 +87,7 @@ export const callModel =
     let index = 0
     let over = false
     let model: Model | undefined
+    let told = input.told
     const { agent, tools } = services.agent(profile.agent)
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
@@ -103,12 +104,15 @@ export const callModel =
         tools.discover?.(),
       ])
       model = opened
+      // Once in a turn: what was answered to its first call has it with it.
+      if (!messages.some(({ role, ...message }) => role === 'assistant' && 'id' in message && message.id.startsWith(`${runId}:`)))
+        told ??= await services.hooks?.beforeAgent({ session, runId, agent: profile.agent })
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
       return model.call(
         {
-          instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+          instructions: [intro, told].reduce<string>((text, more) => (more === undefined ? text : `${text}\n\n${more}`.trim()), agent.instructions),
           messages: request(messages, input, windowOf(model), at),
           tools: tools.describe(),
           settings: settingsFor(agent.settings, thinking, model),
@@ -152,7 +156,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd }),
+        ...definedOf({ contextTokens, costUsd, told }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
       }
     } catch (error) {

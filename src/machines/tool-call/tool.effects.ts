@@ -8,7 +8,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf, hooks }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input: { session, runId, agent, call, thread, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
@@ -28,5 +28,6 @@ export const executeTool =
       log: environment.log,
     }
     const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
-    return { kind: 'tool', id, callId, name, output }
+    const kept = hooks === undefined ? output : hooks.toolResult({ session, runId, agent, callId: id, tool: name, input: call.input, output })
+    return { kind: 'tool', id, callId, name, output: kept }
   }

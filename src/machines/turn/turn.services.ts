@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
+import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
 import type { Tools } from '../../contracts/tool.ts'
@@ -26,6 +27,8 @@ export type TurnServices = {
   agent(name: string): { agent: Agent; tools: Tools }
   transcripts: Transcripts
   cooldowns: Cooldowns
+  /** What extensions change, where there are any that do. */
+  hooks?: TurnHooks
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */
