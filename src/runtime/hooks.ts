@@ -8,7 +8,7 @@ import { plainJson } from '../tools/index.ts'
 type Told<Type extends SessionOutput['type']> = { session: string } & Extract<SessionOutput, { type: Type }>
 
 /** What each observer is told. */
-export type Observed = {
+type Observed = {
   received: Told<'accepted'>
   sent: Told<'final'>
   runEnd: Told<'final' | 'error' | 'aborted'>

@@ -16,8 +16,7 @@ export const boundedFetch = async (url: string | URL, init?: RequestInit): Promi
   const made = (content: ConstructorParameters<typeof Response>[0]): Response => new Response(content, { status, statusText, headers })
   if (!response.ok) return made((await readUpTo(body, refusalBytesMax)).bytes)
   const id = idIn(init?.body)
-  if (headers.get('content-type')?.includes('text/event-stream'))
-    return made(ReadableStream.from(guardedEvents(body, id)) as ReadableStream<Uint8Array>)
+  if (headers.get('content-type')?.includes('text/event-stream')) return made(ReadableStream.from<Uint8Array>(guardedEvents(body, id)))
   const { bytes, whole } = await readUpTo(body, messageBytesMax)
   return made(whole || id === undefined ? bytes : JSON.stringify(tooLong(id)))
 }

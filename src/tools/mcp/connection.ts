@@ -17,7 +17,7 @@ export type ListedTool = {
   annotations?: { readOnlyHint?: boolean | undefined; idempotentHint?: boolean | undefined } | undefined
 }
 
-export type CallOptions = { signal: AbortSignal; timeoutMs: number; onProgress: (message: string) => void }
+type CallOptions = { signal: AbortSignal; timeoutMs: number; onProgress: (message: string) => void }
 
 export type McpConnection = {
   /** The revision of the protocol that both speak. */
@@ -29,7 +29,7 @@ export type McpConnection = {
   close(): Promise<void>
 }
 
-export type ConnectionParts = {
+type ConnectionParts = {
   server: string
   settings: McpSettings
   env: Readonly<Record<string, string | undefined>>
@@ -120,7 +120,7 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
     },
     call: async (tool, input, { signal: callSignal, timeoutMs, onProgress }) => {
       try {
-        return (await client.callTool(
+        return await client.callTool(
           { name: tool.name, arguments: (input ?? {}) as Record<string, unknown> },
           {
             signal: callSignal,
@@ -130,7 +130,7 @@ export const openConnection = async (parts: ConnectionParts): Promise<McpConnect
             // Without the schema of its output: what a server says of that is not compiled here.
             toolDefinition: { name: tool.name, inputSchema: tool.inputSchema as { type: 'object' } },
           },
-        )) as McpResult
+        )
       } catch (error) {
         if (callSignal.aborted) throw error
         const { error: thrown, lost } = callFailure(server, tool.name, error)

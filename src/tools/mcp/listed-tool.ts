@@ -12,7 +12,7 @@ const progressCharsMax = 2_000
 const errorCharsMax = 4_000
 
 /** @param connected the connection there is, or the next one; rejects where there is none */
-export type Connected = (signal: AbortSignal) => Promise<McpConnection>
+type Connected = (signal: AbortSignal) => Promise<McpConnection>
 
 /** @param name what models call it @returns why it cannot be one, otherwise */
 export const toolOf = (

@@ -5,8 +5,8 @@ export type McpResult = { content?: readonly Part[] | undefined; structuredConte
 
 const text = (value: unknown): string => (typeof value === 'string' ? value : '')
 
-/** Bytes of which base64 is the text. */
-const bytesIn = (base64: unknown): number => Math.floor((text(base64).replace(/=+$/, '').length * 3) / 4)
+/** Bytes of which base64 is the text: it ends with up to two `=`. */
+const bytesIn = (base64: unknown): number => Math.floor((text(base64).replace(/={1,2}$/, '').length * 3) / 4)
 
 /** What is no text is not kept: models are told that it was there. */
 const shown = (part: Part): string => {

@@ -9,7 +9,7 @@ import { type McpServerEvent, mcpServerMachine } from './mcp-server.machine.ts'
 import { nameTools } from './names.rules.ts'
 import type { McpSettings } from './options.ts'
 
-export type McpState = 'idle' | 'connecting' | 'ready' | 'backing-off' | 'failed' | 'closed'
+type McpState = 'idle' | 'connecting' | 'ready' | 'backing-off' | 'failed' | 'closed'
 
 /** How one server is. @property tools how many it has @property protocol what both speak, once it has answered @property error why it has none */
 export type McpReport = {
@@ -125,7 +125,7 @@ export const mcpServer = (server: string, settings: McpSettings, { environment: 
   const stateNow = (): McpState => {
     const { value } = actor.getSnapshot()
     const leaf = typeof value === 'string' ? value : Object.values(value)[0]
-    return (typeof leaf === 'string' ? leaf : 'ready') as McpState
+    return typeof leaf === 'string' ? leaf : 'ready'
   }
   actor.subscribe(() => {
     if (['failed', 'closed'].includes(stateNow())) offered = []

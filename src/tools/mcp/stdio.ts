@@ -17,7 +17,7 @@ const saidMax = 500
 /** Bytes that may wait to be read by a program that does not read. */
 const waitingMax = 16 * 1024 * 1024
 
-export type StdioListener = {
+type StdioListener = {
   server: string /** What it prints beside the protocol, redacted. */
   noise(where: 'stdout' | 'stderr', text: string): void
 }

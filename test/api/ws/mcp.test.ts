@@ -1,5 +1,5 @@
 /** A chat whose agent has tools of MCP servers, over the socket. */
-import { createServer } from 'node:http'
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { execPath } from 'node:process'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ const desk = { command: execPath, args: [program, 'old'] }
 
 const atAddress = async (): Promise<{ url: string }> => {
   const handler = createMcpHandler(mcpTools, { legacy: 'reject' })
-  const server = createServer(async (incoming, outgoing) => {
+  const answer = async (incoming: IncomingMessage, outgoing: ServerResponse): Promise<void> => {
     let body = ''
     for await (const chunk of incoming) body += chunk
     const request = new Request(`http://127.0.0.1${incoming.url}`, {
@@ -28,7 +28,8 @@ const atAddress = async (): Promise<{ url: string }> => {
     outgoing.writeHead(response.status, Object.fromEntries(response.headers)).flushHeaders()
     for await (const part of response.body ?? []) outgoing.write(part)
     outgoing.end()
-  })
+  }
+  const server = createServer((...given) => void answer(...given))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void (server.closeAllConnections(), server.close()))
   return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp` }

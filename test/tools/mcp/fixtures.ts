@@ -18,7 +18,10 @@ export const desk = (era: string): Server => ({ command: process.execPath, args:
 export const hostile = (deed: string): Server => ({ command: process.execPath, args: [pathOf('hostile-mcp-program.ts'), deed] })
 
 /** @param allowed what the agent may use */
-export const aBench = (given: Record<string, Server>, { allowed = true as true | string[], env = process.env } = {}) => {
+export const aBench = (
+  given: Record<string, Server>,
+  { allowed = true, env = process.env }: { allowed?: true | string[]; env?: NodeJS.ProcessEnv } = {},
+) => {
   const environment = anEnvironment()
   const servers = mcpServers({ servers: given }, { environment, env, version: '1.0.0' })
   const source = servers.toolsFor('main', allowed)

@@ -5,7 +5,7 @@ import { aBench, desk, hostile } from './fixtures.ts'
 const before = Object.keys(Object.prototype).length
 afterEach(() => expect(Object.keys(Object.prototype)).toHaveLength(before))
 
-const beside = (deed: string, settings: object = {}) => aBench({ bad: { ...hostile(deed), ...settings } as never, desk: desk('new') })
+const beside = (deed: string, settings: object = {}) => aBench({ bad: { ...hostile(deed), ...settings }, desk: desk('new') })
 const works = async ({ call }: ReturnType<typeof beside>) => expect(await call('desk__add', { a: 1, b: 2 })).toEqual({ sum: 3 })
 
 test('names are cleaned to what providers take, and each stays one tool of its own', async () => {

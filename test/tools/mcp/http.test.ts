@@ -6,8 +6,8 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { mcpTools } from '../../support/mcp-tools.ts'
 import { aBench } from './fixtures.ts'
 
-const listening = async (listener: RequestListener): Promise<string> => {
-  const server = createServer(listener)
+const listening = async (listener: (...given: Parameters<RequestListener>) => unknown): Promise<string> => {
+  const server = createServer((...given) => void listener(...given))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   onTestFinished(() => void (server.closeAllConnections(), server.close()))
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}/mcp`
@@ -83,7 +83,7 @@ describe.each([
     const stop = new AbortController()
     const progress: string[] = []
 
-    const waiting = call('desk__wait', {}, { signal: stop.signal, progress: (message) => void (progress.push(message), stop.abort()) })
+    const waiting = call('desk__wait', {}, { signal: stop.signal, progress: (message) => stop.abort(progress.push(message)) })
 
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
     expect(progress).toEqual(['waiting'])

@@ -53,7 +53,7 @@ describe.each([
     const stop = new AbortController()
     const progress: string[] = []
 
-    const waiting = call('desk__wait', {}, { signal: stop.signal, progress: (message) => void (progress.push(message), stop.abort()) })
+    const waiting = call('desk__wait', {}, { signal: stop.signal, progress: (message) => stop.abort(progress.push(message)) })
 
     await expect(waiting).rejects.toMatchObject({ code: 'cancelled' })
     expect(progress).toEqual(['waiting'])
@@ -81,7 +81,7 @@ describe.each([
 
 test('a server is told of PATH, HOME, LANG and what its env names, and of no key of ours', async () => {
   const env = { ...process.env, LANG: 'C', OPENAI_API_KEY: 'sk-ours', GITHUB_TOKEN: 'theirs' }
-  const { call } = aBench({ desk: { ...desk('new'), env: { TOKEN: `Bearer \${GITHUB_TOKEN}` } } as never }, { env })
+  const { call } = aBench({ desk: { ...desk('new'), env: { TOKEN: `Bearer \${GITHUB_TOKEN}` } } }, { env })
 
   const told = JSON.parse((await call('desk__env')) as string)
 
@@ -138,11 +138,11 @@ test.each([
   ['a variable that is not set', { command: execPath, env: { KEY: `\${NOT_SET_HERE}` } }, 'bad_request', 'NOT_SET_HERE'],
   ['a folder that is not there', { command: execPath, cwd: '/no/such/folder' }, 'not_found', 'folder'],
 ])('%s fails at once, with what to do, and the agent goes on without its tools', async (_, settings, code, word) => {
-  const { servers, tools, call } = aBench({ x: settings as never, desk: desk('new') })
+  const { servers, tools, call } = aBench({ x: settings, desk: desk('new') })
 
   expect(await call('desk__add', { a: 1, b: 1 })).toEqual({ sum: 2 })
   expect(tools.names.every((name) => name.startsWith('desk__'))).toBe(true)
   const [report] = servers.report()
   expect(report).toMatchObject({ server: 'x', state: 'failed', error: { code, hint: expect.any(String) } })
-  expect(JSON.stringify(report) + (await call('x__y').catch((error) => JSON.stringify(error)))).toContain(word)
+  expect(JSON.stringify([report, await call('x__y').catch((error: unknown) => error)])).toContain(word)
 })
