@@ -16,10 +16,20 @@ export const boundedFetch = async (url: string | URL, init?: RequestInit): Promi
   const made = (content: ConstructorParameters<typeof Response>[0]): Response => new Response(content, { status, statusText, headers })
   if (!response.ok) return made((await readUpTo(body, refusalBytesMax)).bytes)
   const id = idIn(init?.body)
-  if (headers.get('content-type')?.includes('text/event-stream')) return made(ReadableStream.from<Uint8Array>(guardedEvents(body, id)))
+  if (headers.get('content-type')?.includes('text/event-stream')) return made(streamOf(guardedEvents(body, id)))
   const { bytes, whole } = await readUpTo(body, messageBytesMax)
   return made(whole || id === undefined ? bytes : JSON.stringify(tooLong(id)))
 }
+
+const streamOf = (parts: AsyncGenerator<Uint8Array>): ReadableStream<Uint8Array> =>
+  new ReadableStream({
+    async pull(controller) {
+      const { value, done } = await parts.next()
+      if (done) controller.close()
+      else controller.enqueue(value)
+    },
+    cancel: async () => void (await parts.return(undefined)),
+  })
 
 const idIn = (body: unknown): Id => {
   if (typeof body !== 'string') return undefined
