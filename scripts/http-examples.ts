@@ -359,6 +359,7 @@ export const examples: Record<CommandName, Example> = {
               name: 'refund',
               description: 'pays money back',
               inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
+              source: 'app',
               onCrash: 'once',
               approval: 'by input',
             },
@@ -386,6 +387,26 @@ export const examples: Record<CommandName, Example> = {
     about:
       'What `trace.frames` gave elsewhere, in order and from the first; in several requests where it is long, `wakeAt` of its `head` with the last one, which makes it whole: until then nobody can use it. `known` counts those that were there already, as when it is sent again.',
     errors: ['conflict', 'log_full'],
+  },
+  'extensions.list': {
+    input: {},
+    answer: { extensions: [{ name: 'chat', state: 'running', starts: 1, startMs: 0 }] },
+    about: 'One that was named by a path has its `module`; `state` is `waiting`, `running`, `stopped` or `failed`, the last with an `error`.',
+  },
+  'extensions.reload': {
+    input: { name: 'chat' },
+    answer: {
+      error: {
+        code: 'unsupported',
+        message: "the extension 'chat' was not loaded from a module of its own",
+        field: 'name',
+        hint: "name it by its path, extensions: ['./it.mjs'], or restart the node",
+        retryable: false,
+      },
+    },
+    about:
+      'Answers `{ extension }` when the new one has started. Who asks meanwhile shares the load; a module that cannot be loaded leaves the old one running.',
+    errors: ['not_found', 'unsupported', 'conflict', 'timeout'],
   },
   'nodes.list': {
     input: {},

@@ -21,6 +21,7 @@ import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
 import { toolMachine } from './machines/tool-call/tool.machine.ts'
 import { turnMachine } from './machines/turn/turn.machine.ts'
+import { mcpServerMachine } from './tools/mcp/mcp-server.machine.ts'
 
 export const machines: Record<string, AnyStateMachine> = {
   session: sessionMachine,
@@ -44,4 +45,5 @@ export const machines: Record<string, AnyStateMachine> = {
   provider: providerMachine,
   config: configMachine,
   socket: socketMachine,
+  'mcp-server': mcpServerMachine,
 }

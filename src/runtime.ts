@@ -31,10 +31,12 @@ import {
   emptyHash,
   exportRuns,
   failPointsFrom,
+  gatesOf,
   hitAll,
   hooksOf,
   hostEvents,
   keepRetention,
+  loadPlugins,
   localServices,
   logWith,
   openDocuments,
@@ -55,7 +57,7 @@ import {
   version,
   withParts,
 } from './runtime/index.ts'
-import { serviceDirectory } from './tools/index.ts'
+import { mcpServers, serviceDirectory } from './tools/index.ts'
 import { openTransport } from './transport/index.ts'
 
 export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
@@ -79,7 +81,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     tracing: given.tracing ?? traces,
     log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })),
   }
-  const extensions = checkExtensions(options.extensions ?? [await defaultChat(options)], ownKinds)
+  const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], process.cwd())
+  const extensions = checkExtensions(
+    plugins.map(({ extension }) => extension),
+    ownKinds,
+  )
+  const running = runExtensions(options.resume === false ? [] : plugins, environment)
+  const hooks = hooksOf(running.present, environment)
   const brought = extensions.flatMap(({ machines: theirs = {} }) => Object.keys(theirs))
   const machines = userMachines(options, [...ownKinds, ...brought], () => determinismCheck(check, environment.log))
   /** What has to end again where this fails. */
@@ -91,13 +99,15 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const serviceTools = serviceDirectory(environment, names.prefix)
   const env = variables()
   const skills = await openSkills(options, { workspace, environment, extensions, env })
+  const mcp = mcpServers(options.mcp, { environment, env, version })
   const agents = agentTable(options.agents ?? [], {
     workspace,
     environment,
     directory: serviceTools,
+    mcp,
     fallbacks: options.fallbacks,
     prompt: options.prompt,
-    beforeTool: hooksOf(extensions),
+    beforeTool: gatesOf(extensions),
     skills,
   })
   const models = createModels({
@@ -150,13 +160,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       models,
       agents,
       skills,
+      mcp,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects(turnServices(shared, workspace))
+    const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [
@@ -167,7 +178,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces })
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces, observe: hooks.hear })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -197,7 +208,6 @@ export const createRuntime = async <Registered extends Machines = Machines>(
 
     const stopRetention = resumes && retention ? keepRetention(parts, retention) : () => undefined
 
-    const running = runExtensions(resumes ? extensions : [], environment)
     let door: ReturnType<typeof serveCommands> | undefined
     let agentHost: ReturnType<typeof openAgentProtocol> | undefined
     let closed: Promise<void> | undefined
@@ -207,6 +217,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         stopRetention()
         documents.stop()
         skills.stop()
+        hooks.tell('gatewayStop', {})
         await running.stop()
         diagnostics.stop()
         door?.stop()
@@ -214,6 +225,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         await Promise.all([stopInbox(), cluster?.stop()])
         await host.close()
         serviceTools.stop()
+        await mcp.close()
         outputs.end(new RuntimeError('closed', 'this runtime was closed', { retryable: true, hint: 'what was accepted continues at the next start' }))
         // The caller is told so.
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
@@ -270,7 +282,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
           ready: health.writable && closed === undefined && draining === undefined,
           liveActors: host.liveCount,
           transport: transport.name,
-          ...definedOf({ node: cluster?.me }),
+          ...definedOf({ node: cluster?.me, mcp: options.mcp && mcp.report() }),
         }
       },
       metrics: () => diagnostics.metrics,
@@ -288,8 +300,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       close,
       [Symbol.asyncDispose]: close,
     }
-    const whole: RuntimeParts = { ...parts, runtime }
+    const whole: RuntimeParts = { ...parts, runtime, extensions: running.control }
     await running.start(whole)
+    hooks.tell('gatewayStart', {})
     ready.resolve()
     if (resumes && !cluster) stopInbox = consume()
     // Programs that share the bus ask there; a store of one process has its own doors.
@@ -306,6 +319,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       await begun.close().catch((failure: unknown) => log.error({ error: errorBody(failure) }, 'what had started did not end in good order'))
     else {
       serviceTools.stop()
+      await mcp.close()
       await begun.cluster?.stop()
       begun.host?.abandon()
       await begun.cluster?.close()

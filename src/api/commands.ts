@@ -20,6 +20,7 @@ import { readOutput } from './chat-output.ts'
 import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
 import { lastRoute } from './deliver.ts'
 import { readEvents } from './events-read.ts'
+import { listExtensions, reloadExtension } from './extensions.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
@@ -201,6 +202,8 @@ const handlers: Handlers = {
       default: index === 0,
     })),
   }),
+  'extensions.list': (parts) => listExtensions(parts),
+  'extensions.reload': (parts, input) => reloadExtension(parts, input),
   'nodes.list': (parts) => ({ nodes: parts.runtime.nodes() }),
   'nodes.drain': async (parts, { node }) => {
     await parts.runtime.drainNode(node)
@@ -237,7 +240,8 @@ const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight
 }
 
 /** The tools of agents, and which of them other nodes lack. */
-export const listTools = async ({ agents, lacking }: Pick<Parts, 'agents' | 'lacking'>) => {
+export const listTools = async ({ agents, lacking, mcp }: Pick<Parts, 'agents' | 'lacking' | 'mcp'>) => {
+  const servers = mcp.report()
   const listed = [...agents.values()].map(({ agent, tools }) => ({ agent: agent.name, tools, described: tools.describe() }))
   const missing = await lacking?.(Object.fromEntries(listed.map(({ agent, described }) => [agent, described.map(({ name }) => name)])))
   const missingOn = (agent: string, name: string) => [...(missing ?? [])].flatMap(([node, of]) => (of[agent]?.includes(name) ? [node] : []))
@@ -245,16 +249,18 @@ export const listTools = async ({ agents, lacking }: Pick<Parts, 'agents' | 'lac
     agents: listed.map(({ agent, tools, described }) => ({
       agent,
       tools: described.map((one) => {
-        const { onCrash, approval } = tools.get(one.name) ?? {}
+        const { onCrash, approval, source = 'app' } = tools.get(one.name) ?? {}
         const without = missingOn(agent, one.name)
         return {
           ...one,
+          source,
           onCrash,
           approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
           ...definedOf({ missingOn: without.length === 0 ? undefined : without }),
         }
       }),
     })),
+    ...(servers.length > 0 && { mcp: servers }),
   }
 }
 

@@ -42,6 +42,8 @@ const needed: Record<CommandName, GatewayScope> = {
   'skills.list': 'read',
   'environments.list': 'read',
   'agents.list': 'read',
+  'extensions.list': 'read',
+  'extensions.reload': 'admin',
   'nodes.list': 'read',
   'nodes.drain': 'admin',
   health: 'read',

@@ -2,7 +2,7 @@
 
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
-import { resolve } from 'node:path'
+import { dirname, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { type ChatOptions, chat } from '../chat/index.ts'
 import { definedOf } from '../contracts/defined.ts'
@@ -47,11 +47,14 @@ const loadingHint = (cause: string): string => {
 
 type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }
 
-type JsonApp = Omit<RuntimeOptions, 'agents'> & { agents?: JsonAgent[]; chat?: ChatOptions }
+type JsonApp = Omit<RuntimeOptions, 'agents' | 'extensions'> & { agents?: JsonAgent[]; extensions?: string[]; chat?: ChatOptions | false }
 
-/** Agents in JSON have the built-in tools, or those of them that they name; `chat` holds what `chat()` takes, as far as it is JSON. */
+/**
+ * Agents in JSON have the built-in tools, or those of them that they name; `chat` holds what `chat()` takes, as far as it is JSON; `extensions` are paths
+ * from the folder of the file, beside chat, unless that is `false`.
+ */
 const fromJson = (path: string): RuntimeOptions => {
-  const { agents, chat: withPeople, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
+  const { agents, chat: withPeople, extensions: named, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
   const offered = builtInTools({ workspace: rest.workspace ?? process.cwd(), clock: systemClock })
   const toolNamed = (name: string): Tool => {
     const found = offered.find((tool) => tool.name === name)
@@ -64,11 +67,20 @@ const fromJson = (path: string): RuntimeOptions => {
   return {
     ...rest,
     ...definedOf({
-      extensions: withPeople && [chat(withPeople)],
+      extensions:
+        named === undefined && withPeople === undefined
+          ? undefined
+          : [...(withPeople === false ? [] : [chat(withPeople)]), ...modulesIn(path, named)],
       agents: Array.isArray(agents) ? agents.map(({ tools, ...one }) => agent({ ...one, tools: tools?.map(toolNamed) ?? offered })) : undefined,
     }),
   }
 }
+
+/** What is no list of texts is refused where all options are checked. */
+const modulesIn = (path: string, named: unknown = []): string[] =>
+  Array.isArray(named)
+    ? named.map((one) => (typeof one === 'string' && one.startsWith('.') ? resolve(dirname(path), one) : one))
+    : (named as string[])
 
 let hooked = false
 /** `statecast` in an app file is the copy that runs it, wherever the file lies: two copies would not know each other's classes. */

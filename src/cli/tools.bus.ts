@@ -2,9 +2,9 @@
 
 import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
-import { agentTable, stderrLogger, systemEnvironment } from '../runtime/index.ts'
+import { agentTable, stderrLogger, systemEnvironment, variables, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { readIntroduction, serviceDirectory } from '../tools/index.ts'
+import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
 
 export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string; missingOn?: string[] }[] }
@@ -46,16 +46,19 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 }
 
 /** What a node with this app would say, found out without becoming one. */
-const wouldBe = async ({ bus }: Connection, { agents = [], workspace = process.cwd(), prefix = 'statecast' }: RuntimeOptions) => {
+const wouldBe = async ({ bus }: Connection, app: RuntimeOptions) => {
+  const { agents = [], workspace = process.cwd(), prefix = 'statecast' } = app
   const environment = systemEnvironment()
   const directory = serviceDirectory(environment, prefix)
-  const table = agentTable(agents, { workspace, environment, directory, fallbacks: undefined, beforeTool: [] })
+  const mcp = mcpServers(app.mcp, { environment, env: variables(), version })
+  const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [] })
   try {
     directory.start(bus)
     for (const { tools } of table.values()) await tools.discover?.()
-    return (await listTools({ agents: table })) as { agents: AgentTools[] }
+    return (await listTools({ agents: table, mcp })) as { agents: AgentTools[] }
   } finally {
     directory.stop()
+    await mcp.close()
   }
 }
 

@@ -46,6 +46,8 @@ export type Agent = {
   readonly beforeTool?: readonly BeforeTool[]
   /** The environment of packages that its tools run in, as an extension brings it. */
   readonly environment?: string
+  /** Which tools of MCP servers it may use besides: all, none, or `github` and `github/search_*`. */
+  readonly mcp?: boolean | readonly string[]
   readonly settings: ModelSettings
   readonly limits: ModelLimits
   /** Which models may answer instead of its own; default: any that there is. */

@@ -225,12 +225,20 @@ export const commands = {
     .describe('a token opens nothing any more; its sockets are closed'),
   'tools.list': z
     .strictObject({})
-    .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),
+    .describe(
+      'tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node; `mcp` says how each MCP server is',
+    ),
   'skills.list': z
     .strictObject({ sessionKey: SessionKey.optional().describe('as for the run of this session that goes on, or its next one') })
     .describe('skills with their sources, and why one cannot be used; folders that are none, and what to mend'),
   'environments.list': z.strictObject({}).describe('named environments that extensions bring, for whom, and how they are'),
   'agents.list': z.strictObject({}).describe('agents of the app'),
+  'extensions.list': z
+    .strictObject({})
+    .describe('extensions of this node: where each was loaded from, how it is, how often and how fast it has started'),
+  'extensions.reload': z
+    .strictObject({ name: z.string().min(1).max(200) })
+    .describe('loads the module of an extension anew, and puts it in the place of the old one'),
   'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z
     .strictObject({ node: z.string().min(1).max(200).describe('its id, as nodes.list says') })

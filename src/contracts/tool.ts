@@ -110,7 +110,7 @@ export type ToolOutcome = {
 /** The tool that reads what was left out of a long result. */
 export const readOutputName = 'read_output'
 
-/** The tools of one agent, by name. With services among them they come and go: each method answers for the moment in which it is asked. */
+/** The tools of one agent, by name. With sources of others among them they come and go: each method answers for the moment in which it is asked. */
 export interface Tools {
   readonly names: readonly string[]
   /**

@@ -157,6 +157,8 @@ export type ModelCallInput = {
   compactions?: number
   /** What stood before the conversation at the call before. */
   prefix?: PromptHashes
+  /** What extensions have added at the first call of this turn. */
+  told?: string
   /** Credentials of its provider that have failed in this turn, and the one that the session has used before. */
   tried?: string[]
   pinned?: string
@@ -199,6 +201,8 @@ export type ModelCallOutput = {
   skills?: SkillsUsed
   /** What stood before the conversation, where that is not as it was. */
   prompt?: PromptReport
+  /** What extensions have added to its instructions. */
+  told?: string
 }
 
 /** A call of a model that failed, and what it was tried with. */

@@ -154,12 +154,22 @@ export const promptOptions = (given: unknown): PromptOptions => {
 }
 
 /** All that `agent()` can be told. */
-export const agentOptions = ['name', 'tools', 'services', 'beforeTool', 'environment', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
+export const agentOptions = [
+  'name',
+  'tools',
+  'services',
+  'mcp',
+  'beforeTool',
+  'environment',
+  ...Object.keys(Models.shape),
+  ...Object.keys(Options.shape),
+]
 
 /** Options of other libraries, and of ours where they are not, with what to write instead. */
 const elsewhere: Record<string, string> = {
   stepMax: 'limits: { steps }',
   maxSteps: 'limits: { steps }',
+  mcpServers: 'mcp: [ … ], with the servers under mcp: { servers: { … } } of the app',
   stopWhen: 'limits: { steps }',
   tokenMax: 'limits: { tokens }',
   toolCallMax: 'limits: { toolCalls }',

@@ -6,7 +6,7 @@ import type { PromptOptions } from '../contracts/prompt.ts'
 import type { Skills } from '../contracts/skill.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import { fallbacksFor } from '../models/index.ts'
-import type { ServiceDirectory } from '../tools/index.ts'
+import type { McpServers, ServiceDirectory } from '../tools/index.ts'
 import { builtInTools, checkedTools, createTools } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
 import { promptOptions } from './agent-options.ts'
@@ -15,6 +15,7 @@ type AgentParts = {
   workspace: string
   environment: Environment
   directory: ServiceDirectory
+  mcp: McpServers
   fallbacks: readonly string[] | undefined
   beforeTool: readonly BeforeTool[]
   skills?: Skills | undefined
@@ -27,7 +28,7 @@ type AgentParts = {
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
 export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTable => {
-  const { workspace, environment, directory, fallbacks, prompt: usual, beforeTool, skills } = parts
+  const { workspace, environment, directory, mcp, fallbacks, prompt: usual, skills } = parts
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
   const prompt = usual && promptOptions(usual)
@@ -37,12 +38,10 @@ export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTab
     const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(prompted, fallbacks) : prompted
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
-    const services = agent.services ? directory.toolsFor(agent.services) : undefined
-    const hooks = [...(agent.beforeTool ?? []), ...beforeTool]
-    table.set(agent.name, {
-      agent,
-      tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, skills: skills?.source, log, beforeTool: hooks }),
-    })
+    const sources = [agent.services && directory.toolsFor(agent.services), agent.mcp && mcp.toolsFor(agent.name, agent.mcp)].filter((one) => !!one)
+    const beforeTool = [...(agent.beforeTool ?? []), ...parts.beforeTool]
+    const tools = createTools(checkedTools(agent.tools), { clock, failPoints, sources, skills: skills?.source, log, beforeTool })
+    table.set(agent.name, { agent, tools })
   }
   return table
 }
@@ -68,4 +67,5 @@ const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
     instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
     tools: builtInTools({ workspace, clock }),
     services: true,
+    mcp: true,
   })

@@ -24,8 +24,8 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   ],
   credentialStore: [isText, 'the path of a file'],
   extensions: [
-    (value) => Array.isArray(value) && value.every((one) => isRecord(one) && isText(one.name)),
-    'a list of extensions, such as chat({ … }) of statecast/chat',
+    (value) => Array.isArray(value) && value.every((one) => isText(one) || (isRecord(one) && isText(one.name))),
+    "a list of extensions, such as chat({ … }) of statecast/chat, or of paths such as './plugin.mjs'",
   ],
   channels: [
     // What is wrong with which of them is said when they are taken in.
@@ -64,6 +64,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   prefix: [isText, 'the first token of all subjects'],
   owner: [(value) => isRecord(value) && Object.values(value).every((text) => typeof text === 'string'), 'texts by name'],
   resume: [(value) => typeof value === 'boolean', 'true or false'],
+  mcp: [isRecord, '{ servers: { github: { command, args, env } or { url, headers } } }'],
   placement: [(value) => value === 'beside' || value === 'distributed', "'beside' or 'distributed'"],
   agentProtocol: [(value) => isRecord(value) && typeof value.owner === 'string', "{ owner: 'alice' }, with names: ['main'] if only these"],
   roles: [

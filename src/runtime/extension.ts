@@ -2,13 +2,13 @@
 import { z } from 'zod'
 import type { Registration } from '../actors/index.ts'
 import type { IncomingMessage } from '../contracts/desk.ts'
-import type { Environment } from '../contracts/environment.ts'
-import { errorBody, isRuntimeError, messageOf, RuntimeError } from '../contracts/errors.ts'
+import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import type { registerSession } from '../machines/index.ts'
 import { checkedHooks, type EnvironmentManager } from '../tools/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
+import { type Hooks, observed } from './hooks.ts'
 import type { Machines } from './interface.ts'
 import type { SharedParts } from './parts.ts'
 import type { MessageCommand, Receive, Receiver } from './receive.ts'
@@ -45,6 +45,8 @@ export type Extension = {
   environments?: Readonly<Record<string, EnvironmentManager>>
   /** One extension at most has sockets of the session. */
   session?(parts: ExtensionParts): SessionSockets
+  /** What it observes, and what it changes. */
+  hooks?: Hooks
   /**
    * Begins its own work when actors run, on a node that takes up work, within 30 s. Messages that were published wait until all extensions have started.
    * @returns the stopper, called before the actors are closed and waited for 10 s @throws what keeps the runtime from starting
@@ -61,6 +63,12 @@ const Shape = knownOnly({
     .optional(),
   session: callable.optional(),
   start: callable.optional(),
+  hooks: knownOnly({
+    priority: z.number().optional(),
+    observe: knownOnly(Object.fromEntries(observed.map((name) => [name, callable.optional()]))).optional(),
+    beforeAgent: callable.optional(),
+    toolResult: callable.optional(),
+  }).optional(),
 })
 
 /** @param taken kinds of actors that are the runtime's own @throws RuntimeError bad_request, conflict */
@@ -93,74 +101,5 @@ const conflict = (message: string, hint = 'leave one of them out'): RuntimeError
   new RuntimeError('conflict', message, { field: 'extensions', hint })
 
 /** What extensions ask before tool calls. @throws RuntimeError bad_request */
-export const hooksOf = (extensions: readonly Extension[]): BeforeTool[] =>
+export const gatesOf = (extensions: readonly Extension[]): BeforeTool[] =>
   extensions.flatMap(({ name, beforeTool }) => checkedHooks(beforeTool, `extensions.${name}.beforeTool`))
-
-/** ms that one extension may take to begin, and to end: longer, and nobody could tell it from one that hangs. */
-const startMs = 30_000
-const stopMs = 10_000
-
-type Stopper = () => void | Promise<void>
-
-/** Runs what extensions do by themselves: one begins after another, and they end in the opposite order, also where one could not begin. */
-export const runExtensions = (extensions: readonly Extension[], { clock, log }: Pick<Environment, 'clock' | 'log'>) => {
-  const stops: { name: string; stop: Stopper }[] = []
-  const inTime = async <Result>(work: Promise<Result>, ms: number): Promise<Result | typeof late> => {
-    const { promise, resolve } = Promise.withResolvers<typeof late>()
-    const timer = clock.setTimeout(() => resolve(late), ms)
-    return Promise.race([work, promise]).finally(() => clock.clearTimeout(timer))
-  }
-  /** One that fails to end keeps nothing else from ending. */
-  const end = async (name: string, stop: Stopper): Promise<void> => {
-    try {
-      const ended = await inTime((async () => stop())(), stopMs)
-      if (ended === late) log.error({ extension: name, timeoutMs: stopMs }, 'an extension did not stop in time; the runtime goes on without it')
-    } catch (error) {
-      log.error({ extension: name, error: errorBody(error) }, 'an extension did not stop in good order')
-    }
-  }
-  return {
-    /** @throws RuntimeError of the extension's own, or bad_request, timeout */
-    async start(parts: RuntimeParts): Promise<void> {
-      for (const extension of extensions) {
-        const { name } = extension
-        try {
-          const starting = (async () => extension.start?.(parts))()
-          const stop = await inTime(starting, startMs)
-          if (stop === late) {
-            log.error({ extension: name, timeoutMs: startMs }, 'an extension did not start in time')
-            // What it begins after all has to end as well.
-            void starting.then(
-              (belated) => belated && end(name, belated),
-              () => undefined,
-            )
-            throw startedTooLate(name)
-          }
-          if (stop === undefined || stop === null) continue
-          if (typeof stop !== 'function') throw startFailed(name, 'start() has to answer with the function that ends what it began')
-          stops.push({ name, stop })
-        } catch (error) {
-          throw isRuntimeError(error) ? error : startFailed(name, error)
-        }
-      }
-    },
-    async stop(): Promise<void> {
-      for (const { name, stop } of stops.splice(0).reverse()) await end(name, stop)
-    },
-  }
-}
-
-const late = Symbol('late')
-
-const startedTooLate = (name: string): RuntimeError =>
-  new RuntimeError('timeout', `the extension '${name}' did not start within ${startMs} ms`, {
-    field: 'extensions',
-    hint: 'let start() begin its work without waiting for the end of it, or leave the extension out; what had started was stopped',
-  })
-
-const startFailed = (name: string, cause: unknown): RuntimeError =>
-  new RuntimeError('bad_request', `the extension '${name}' did not start: ${messageOf(cause)}`, {
-    field: 'extensions',
-    hint: 'mend what it says, or leave the extension out; what had started was stopped',
-    cause,
-  })

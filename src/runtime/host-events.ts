@@ -15,9 +15,16 @@ import type { publishOutputs } from './publish.ts'
 import type { RunTraces } from './run-traces.ts'
 import { logTurn, type Told } from './turn-log.ts'
 
-type Parts = { environment: Environment; transcripts: Transcripts; outputs: EventHub; publish: ReturnType<typeof publishOutputs>; traces: RunTraces }
+type Parts = {
+  environment: Environment
+  transcripts: Transcripts
+  outputs: EventHub
+  publish: ReturnType<typeof publishOutputs>
+  traces: RunTraces
+  observe(session: string, event: SessionOutput, first: boolean): void
+}
 
-export const hostEvents = ({ environment, transcripts, outputs, publish, traces }: Parts) => {
+export const hostEvents = ({ environment, transcripts, outputs, publish, traces, observe }: Parts) => {
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
     outputs.say(formatAddress(address), output)
@@ -47,6 +54,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces 
         if (root.address.kind !== 'session') continue
         traces.hear(root.address.id, event)
         logTurn(environment.log, told, event as unknown as SessionOutput)
+        if (!redo) observe(root.address.id, event as unknown as SessionOutput, commit.seq === 1)
       }
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return

@@ -9,6 +9,7 @@ import type { Models } from '../contracts/model.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { Tracing } from '../contracts/tracing.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
+import type { McpReport } from '../tools/index.ts'
 import type { Actor } from './actor.ts'
 import type { Metrics } from './metrics.rules.ts'
 import type { Feed } from './output-event.ts'
@@ -23,8 +24,8 @@ type MachineOf<Entry> = Entry extends { machine: infer Machine extends AnyStateM
     ? Entry
     : AnyStateMachine
 
-/** @property node the name of this node among those that share the transport */
-export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string; node?: string }
+/** @property node the name of this node among those that share the transport @property mcp its MCP servers, if it has any */
+export type Health = TransportHealth & { ready: boolean; liveActors: number; transport: string; node?: string; mcp?: McpReport[] }
 
 /** Alone it stands for a runtime of any machines; `Runtime<{ order: typeof order }>` knows what its actors take and give. */
 export interface Runtime<Registered extends Machines = Machines> {

@@ -10,7 +10,7 @@ import type { Role } from '../contracts/placement.ts'
 import type { PromptOptions } from '../contracts/prompt.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
-import type { SkillOptions } from '../tools/index.ts'
+import type { McpOptions, SkillOptions } from '../tools/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
 import type { Extension } from './extension.ts'
 import type { Machines } from './interface.ts'
@@ -25,8 +25,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   credentialOrder?: readonly CredentialSource[]
   /** A JSON file with credentials by provider that only its owner may read. Default: `STATECAST_CREDENTIALS`, else `credentials.json` in the data folder. */
   credentialStore?: string
-  /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
-  extensions?: readonly Extension[]
+  /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. A text is the path of a module, whose default export is one. */
+  extensions?: readonly (Extension | string)[]
   /** Short for `extensions: [chat({ channels })]`: where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
   /** Models that answer where the one of an agent fails that lists no `fallbacks` of its own, in this order. */
@@ -70,6 +70,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   owner?: Record<string, string>
   /** False takes up neither work that was cut off nor stored messages: to look at a folder without setting anything going. Default true. */
   resume?: boolean
+  /** Servers of the Model Context Protocol, whose tools agents may use with `mcp`; see docs/guides/mcp.md. */
+  mcp?: McpOptions
   /** What this node does among those that share a NATS; default: everything. */
   roles?: readonly Role[]
   /** Offers every agent to clients of the Synadia Agent Protocol, see docs/reference/agent-protocol.md. Default: none. */

@@ -9,6 +9,7 @@ import type { Skills } from '../contracts/skill.ts'
 import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
+import type { McpServers } from '../tools/index.ts'
 import type { ConfigurationStore } from './configuration.ts'
 import type { TokenDocument } from './documents.ts'
 import type { EventHub } from './event-hub.ts'
@@ -34,6 +35,7 @@ export type SharedParts = {
   tokens: TokenDocument
   overrides: StaleOverrides
   skills: Skills
+  mcp: McpServers
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

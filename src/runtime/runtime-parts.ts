@@ -1,10 +1,12 @@
 /** The parts of a runtime together with what its users hold. */
+import type { ExtensionControl } from './extension-report.ts'
 import type { Runtime } from './interface.ts'
 import type { Parts } from './parts.ts'
 
 export type RuntimeParts = Parts & {
   /** What users hold of it. */
   runtime: Runtime
+  extensions: ExtensionControl
 }
 
 const known = new WeakMap<Runtime, RuntimeParts>()

@@ -14,15 +14,15 @@ import { applies, askHooks, byPriority } from './gate.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { runTool } from './run.ts'
-import type { ServiceTools } from './services/directory.ts'
+import type { ToolSource } from './source.ts'
 import { toolDefaults } from './tool.ts'
 import { toolNameOf } from './tool-names.rules.ts'
 
 type RegistryEnvironment = {
   clock: Clock
   failPoints?: FailPoints
-  /** Tools that come and go; one of the agent's own wins over one of these. */
-  services?: ServiceTools | undefined
+  /** Where tools come from besides; one of the agent's own wins over theirs, and one of a source over those of the sources behind it. */
+  sources?: readonly ToolSource[]
   /** A tool of ours that comes and goes with what it is for. */
   skills?: Skills['source'] | undefined
   log?: Logger
@@ -32,7 +32,7 @@ type RegistryEnvironment = {
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
-  const { clock, failPoints = noFailPoints, services, skills, log } = environment
+  const { clock, failPoints = noFailPoints, sources = [], skills, log } = environment
   const hooks = byPriority(environment.beforeTool ?? [])
   const own = new Map<string, Tool>()
   for (const tool of tools) {
@@ -44,33 +44,38 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   const hidden = new Set<string>()
   const present = (): ReadonlyMap<string, Tool> => {
     const reader = skills?.offered()
-    if (services === undefined && !reader?.size) return own
+    if (sources.length === 0 && !reader?.size) return own
     const all = new Map([...(reader ?? []), ...own])
-    for (const [name, tool] of services?.offered() ?? []) {
-      if (!own.has(name)) all.set(name, tool)
-      else if (!hidden.has(name)) {
-        hidden.add(name)
-        log?.warn({ tool: name }, "a service offers a tool of a name that the agent's own tool has: its own is used")
+    for (const source of sources)
+      for (const [name, tool] of source.offered()) {
+        if (!all.has(name)) all.set(name, tool)
+        else if (!hidden.has(name)) {
+          hidden.add(name)
+          log?.warn(
+            { tool: name, source: tool.source, used: all.get(name)?.source ?? 'app' },
+            'two tools of an agent have one name: the first is used',
+          )
+        }
       }
-    }
     return all
   }
-  const unknown = (name: string, known: Iterable<string>): RuntimeError =>
-    services?.allows(name)
-      ? new RuntimeError('tool_unknown', unknownTool(name, [...known]), { retryable: true, hint: 'start the service that offers it, then ask again' })
-      : new RuntimeError('tool_unknown', unknownTool(name, [...known]), {
-          hint: 'register the tool with the runtime, on every node that shares it, or correct its name',
-        })
+  const allowing = (name: string): ToolSource[] => sources.filter((source) => source.allows(name))
+  const lookFor = async (name: string): Promise<void> => void (await Promise.all(allowing(name).map((source) => source.look())))
+  const unknown = (name: string, known: Iterable<string>): RuntimeError => {
+    const [source] = allowing(name)
+    const hint = source?.remedy ?? 'register the tool with the runtime, on every node that shares it, or correct its name'
+    return new RuntimeError('tool_unknown', unknownTool(name, [...known]), { hint, ...(source && { retryable: true }) })
+  }
 
   return {
     get names() {
       return [...present().keys()]
     },
-    ...(services && {
-      discover: async (names) => {
-        await services.ready()
+    ...(sources.length > 0 && {
+      discover: async (names = []) => {
+        await Promise.all(sources.map((source) => source.ready()))
         const there = present()
-        if (names?.some((name) => !there.has(name) && services.allows(name))) await services.look()
+        await Promise.all(names.filter((name) => !there.has(name)).map(lookFor))
       },
     }),
     get: (name) => present().get(name),
@@ -105,9 +110,9 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     run: async (planned, context, confirm) => {
       if (planned.problem !== undefined) throw new RuntimeError(planned.problem.code, planned.problem.message)
       let there = present()
-      // The process that planned it may have been another one, which knew the service.
-      if (!there.has(planned.name) && services?.allows(planned.name)) {
-        await services.look()
+      // The process that planned it may have been another one, which knew where it comes from.
+      if (!there.has(planned.name) && allowing(planned.name).length > 0) {
+        await lookFor(planned.name)
         there = present()
       }
       // Another node had skills: which of them is missing here, the tool says.

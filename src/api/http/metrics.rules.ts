@@ -19,6 +19,7 @@ type Health = {
   transport: string
   durability: string
   node?: string
+  mcp?: readonly { server: string; state: string; tools: number }[]
 }
 
 type NodeFigures = { version: string; health: Health; metrics: Metrics; traffic: Traffic }
@@ -28,7 +29,7 @@ const known = (value: number | undefined) => (value === undefined ? [] : [{ valu
 
 export const familiesOf = ({ version, health, metrics, traffic }: NodeFigures): Family[] => {
   const { agent_run_duration_ms: durations, runs, model_tokens_total: tokens, session_reset_count: resets } = metrics
-  const { node = '', transport, durability } = health
+  const { node = '', transport, durability, mcp = [] } = health
   return [
     {
       name: 'statecast_build_info',
@@ -82,6 +83,18 @@ export const familiesOf = ({ version, health, metrics, traffic }: NodeFigures): 
     },
     { name: 'statecast_http_streams', type: 'gauge', help: 'Open streams of events and answers.', samples: [{ value: traffic.streams }] },
     { name: 'statecast_http_connections', type: 'gauge', help: 'Open connections.', samples: known(traffic.connections) },
+    {
+      name: 'statecast_mcp_server',
+      type: 'gauge',
+      help: 'Always 1; its labels say how each MCP server is.',
+      samples: mcp.map(({ server, state }) => ({ labels: { server, state }, value: 1 })),
+    },
+    {
+      name: 'statecast_mcp_tools',
+      type: 'gauge',
+      help: 'Tools of each MCP server.',
+      samples: mcp.map(({ server, tools }) => ({ labels: { server }, value: tools })),
+    },
     { name: 'statecast_sockets', type: 'gauge', help: 'Clients on the WebSocket.', samples: known(traffic.sockets) },
   ]
 }

@@ -14,6 +14,7 @@ import type { Globals } from '../globals.ts'
 import { loadApp } from '../load-app.ts'
 import { actors } from './actors.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
+import { mcp } from './mcp.ts'
 import { models } from './models.ts'
 import { nats } from './nats.ts'
 
@@ -32,6 +33,7 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
   }
   yield* store(globals, app)
   yield* models(app, globals)
+  yield* mcp(app, globals)
   yield clock()
 }
 

@@ -77,6 +77,8 @@ type Asked = {
   /** The credential that was used last, and those of the present candidate that have failed. */
   credential: string | null
   tried: string[]
+  /** What extensions have added to the instructions of this turn. */
+  told?: string
   /** What the provider is told to think, and what it has refused of that. */
   thinking: ThinkingLevel | null
   refusedThinking: ThinkingLevel[]
@@ -155,6 +157,7 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
       minimal,
       compactions: (input.compactions ?? 0) + totals.compactions || undefined,
       prefix: context.prefix,
+      told: asked.told,
       tried: tried.length === 0 ? undefined : tried,
       pinned: credential ?? undefined,
       tokens: room.tokens || undefined,
@@ -197,7 +200,7 @@ export const answered = (context: LoopContext, answer: ModelCallOutput): Partial
     },
     said: { ...said, texts: text === '' ? said.texts : [...said.texts, text], reasoning: thoughts },
     totals: { ...totals, steps: totals.steps + 1 },
-    asked: { ...asked, round: 1, credential: credential ?? asked.credential },
+    asked: { ...asked, round: 1, credential: credential ?? asked.credential, ...definedOf({ told: answer.told }) },
     room: { tokens: usage.inputTokens + usage.outputTokens, window: answer.contextTokens ?? room.window, compacted: false, shortened: false },
     step: stepOf(calls),
     watch: unknownSince(context.watch ?? nothingSeen, calls),

@@ -62,6 +62,7 @@ export const callModel =
     }
     let model: Model | undefined
     let prepared: PreparedCall | undefined
+    let told = input.told
     const { tools } = services.agent(profile.agent)
     const take = ({ kind, text: piece }: ModelDelta): void => {
       if (over) return
@@ -90,10 +91,13 @@ export const callModel =
       ])
       lap('model')
       model = opened
+      // Once in a turn: what was answered to its first call has it with it.
+      if (!messages.some(({ role, ...message }) => role === 'assistant' && 'id' in message && message.id.startsWith(`${runId}:`)))
+        told ??= await services.hooks?.beforeAgent({ session, runId, agent: profile.agent })
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      prepared = await prepareCall(services, input, { model, messages, at, lap })
+      prepared = await prepareCall(services, input, { model, messages, at, told, lap })
       lap()
       calling = true
       return opened.call(prepared.request, { signal: stop.signal, onDelta: take })
@@ -127,7 +131,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd, repaired: prepared?.mended || undefined }),
+        ...definedOf({ contextTokens, costUsd, told, repaired: prepared?.mended || undefined }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
         // A fallback was chosen by nobody but its list.
         chosen: {

@@ -92,7 +92,8 @@ const benchOf = (tools: Tools, skills: SkillsPrompt | undefined, cut: boolean): 
   return cut ? [...new Set([...(permitted ?? tools.names), readOutputName])] : permitted
 }
 
-type Facts = { model: Model; messages: Message[]; at: number; lap: Lap }
+/** @property told what extensions add in this turn */
+type Facts = { model: Model; messages: Message[]; at: number; told: string | undefined; lap: Lap }
 
 export type PreparedCall = {
   request: ModelRequest
@@ -104,8 +105,17 @@ export type PreparedCall = {
   noted: { prompt?: PromptReport; skills?: SkillsUsed }
 }
 
+const placeOf = (...texts: (string | undefined)[]): string | undefined => {
+  const said = texts.filter((text) => text !== undefined)
+  return said.length === 0 ? undefined : said.join('\n\n')
+}
+
 /** @throws RuntimeError provider_overflow where it is too long and some of it can be put away */
-export const prepareCall = async (services: TurnServices, input: ModelCallInput, { model, messages, at, lap }: Facts): Promise<PreparedCall> => {
+export const prepareCall = async (
+  services: TurnServices,
+  input: ModelCallInput,
+  { model, messages, at, told, lap }: Facts,
+): Promise<PreparedCall> => {
   const { profile, intro, minimal, call } = input
   const { agent, tools } = services.agent(profile.agent)
   const reading = broughtBy(services, agent, input, lap)
@@ -120,7 +130,7 @@ export const prepareCall = async (services: TurnServices, input: ModelCallInput,
   const composed = composePrompt({
     instructions: agent.instructions,
     hasTools: described.length > 0,
-    ...definedOf({ options: agent.prompt, intro, minimal, files, more: skills?.sections }),
+    ...definedOf({ options: agent.prompt, intro: placeOf(intro, told), minimal, files, more: skills?.sections }),
   })
   lap('tools')
 

@@ -10,7 +10,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf, skills, transcripts }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf, skills, transcripts, hooks }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
@@ -37,8 +37,10 @@ export const executeTool =
     let outcome: SpanOutcome = 'error'
     try {
       const output = await agentOf(agent).tools.run(call, context, () => info.confirm())
+      const shown = withoutSecrets(output, secrets)
+      const kept = hooks === undefined ? shown : hooks.toolResult({ session, runId, agent, callId: id, tool: name, input: call.input, output: shown })
       outcome = 'ok'
-      return { kind: 'tool', id, callId, name, output: withoutSecrets(output, secrets) }
+      return { kind: 'tool', id, callId, name, output: kept }
     } catch (error) {
       throw secrets.length === 0 ? error : RuntimeError.from(withoutSecrets(errorBody(error, 'tool_failed'), secrets))
     } finally {

@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
+import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
 import type { PromptFile } from '../../contracts/prompt.ts'
@@ -42,6 +43,8 @@ export type TurnServices = {
   skills?: Pick<Skills, 'promptFor' | 'environmentFor'>
   /** A file for the prompt. @param path relative to the workspace */
   promptFile?(path: string): Promise<PromptFile>
+  /** What extensions change, where there are any that do. */
+  hooks?: TurnHooks
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */

@@ -5,26 +5,17 @@ import { errorBody } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import type { Bus } from '../../contracts/transport.ts'
 import { wildcard } from '../../contracts/wildcard.ts'
+import { checkerOf } from '../schema.ts'
+import type { ToolSource } from '../source.ts'
 import { toolDefaults } from '../tool.ts'
 import { callService } from './call.ts'
-import { checkerOf, type Introduction, type Offer, readIntroduction } from './info.ts'
+import { type Introduction, type Offer, readIntroduction } from './info.ts'
 import { type Instance, offerTable } from './offers.ts'
 import { type Workers, watchWorkers } from './workers.ts'
 
-/** The part of a directory that one agent may use. */
-export type ServiceTools = {
-  offered(): ReadonlyMap<string, Tool>
-  /** Whether it would be offered if there were a service for it. */
-  allows(name: string): boolean
-  /** Resolves when the first look is over. */
-  ready(): Promise<void>
-  /** Asks again; resolves when the instances that are there have answered. */
-  look(): Promise<void>
-}
-
 export type ServiceDirectory = {
   /** @param allowed names of tools, in which `*` stands for anything; true for all */
-  toolsFor(allowed: true | readonly string[]): ServiceTools
+  toolsFor(allowed: true | readonly string[]): ToolSource
   /** Begins to look, if some agent may use services. */
   start(bus: Bus): void
   stop(): void
@@ -57,6 +48,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
     const { outputBytesMax } = toolDefaults
     return Object.freeze({
       ...offer.settings,
+      source: `service:${offer.service}`,
       input: checkerOf(offer.settings.jsonSchema),
       outputBytesMax,
       execute: (input, context) => {
@@ -132,6 +124,7 @@ export const serviceDirectory = ({ clock, log }: Pick<Environment, 'clock' | 'lo
         offered: () => new Map(table.tools().filter(([name]) => allows(name))),
         ready: () => (connected === undefined ? Promise.resolve() : first.promise),
         look,
+        remedy: 'start the service that offers it, then ask again',
       }
     },
     start(bus) {

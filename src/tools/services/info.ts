@@ -1,7 +1,7 @@
 /** What a micro service says of itself (ADR-32 of NATS), as far as it is a tool: endpoints whose metadata have `schema` and `description`. */
 import { z } from 'zod'
 import { messageOf } from '../../contracts/errors.ts'
-import { type CrashPolicy, instanceName, type Tool } from '../../contracts/tool.ts'
+import { type CrashPolicy, instanceName } from '../../contracts/tool.ts'
 import { hashOf } from '../canonical-json.ts'
 import { toolDefaults } from '../tool.ts'
 
@@ -105,19 +105,4 @@ const jsonIn = (data: Uint8Array): unknown => {
   } catch {
     return undefined
   }
-}
-
-/** The service checks its input itself; checked here too, a model learns in words of the schema what does not fit. */
-export const checkerOf = (jsonSchema: Record<string, unknown>): Tool['input'] => {
-  let checker: z.ZodType
-  try {
-    checker = z.fromJSONSchema(jsonSchema)
-  } catch {
-    // More than zod can express, such as if/then/else.
-    checker = z.looseObject({})
-  }
-  // What was approved and hashed is what is sent: no default of the schema is filled in on the way.
-  return z.unknown().superRefine((value, context) => {
-    for (const { path, message } of checker.safeParse(value).error?.issues ?? []) context.addIssue({ code: 'custom', path: [...path], message })
-  })
 }

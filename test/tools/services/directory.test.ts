@@ -129,7 +129,9 @@ test("an agent's own tool wins over a service of its name, and the log says so o
 
   expect(await world.call()).toBe('own')
   expect(world.tools.names).toEqual(['forecast'])
-  expect(world.warnings()).toEqual([{ tool: 'forecast', message: expect.stringContaining('its own is used') }])
+  expect(world.warnings()).toEqual([
+    { tool: 'forecast', source: 'service:weather', used: 'app', message: 'two tools of an agent have one name: the first is used' },
+  ])
 })
 
 test('of two services with one name the first stays, and when it is gone the other takes its place', async () => {

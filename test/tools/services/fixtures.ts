@@ -82,7 +82,7 @@ export const aWorld = async ({ own = [], allowed = true }: { own?: Tool[]; allow
   const environment = anEnvironment({ clock })
   const { bus, close } = await openMemory({ environment })
   const directory = serviceDirectory(environment, 'statecast')
-  const tools = createTools(own, { clock, services: directory.toolsFor(allowed), log: environment.log })
+  const tools = createTools(own, { clock, sources: [directory.toolsFor(allowed)], log: environment.log })
   return {
     clock,
     bus,

@@ -1,0 +1,132 @@
+/** The hooks of extensions: some observe, at once and apart from each other; some change, one after another by their priority. */
+import type { Environment } from '../contracts/environment.ts'
+import { errorBody, messageOf, RuntimeError } from '../contracts/errors.ts'
+import type { ToolResult, TurnHooks, TurnPlace } from '../contracts/hooks.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import { plainJson } from '../tools/index.ts'
+
+type Told<Type extends SessionOutput['type']> = { session: string } & Extract<SessionOutput, { type: Type }>
+
+/** What each observer is told. */
+type Observed = {
+  received: Told<'accepted'>
+  sent: Told<'final'>
+  runEnd: Told<'final' | 'error' | 'aborted'>
+  sessionStart: { session: string; reason: string }
+  sessionEnd: { session: string; reason: string }
+  compaction: Told<'compacted'>
+  afterTool: Told<'tool'>
+  gatewayStart: Record<string, never>
+  gatewayStop: Record<string, never>
+}
+
+export const observed: readonly (keyof Observed)[] = [
+  'received',
+  'sent',
+  'runEnd',
+  'sessionStart',
+  'sessionEnd',
+  'compaction',
+  'afterTool',
+  'gatewayStart',
+  'gatewayStop',
+]
+
+export type Hooks = {
+  /** The higher, the earlier it changes something; default 0. Of equals the extension that is named first is the first. */
+  priority?: number
+  /** Told of what has happened; what one throws, or does not come to an end with, disturbs nothing. */
+  observe?: { [Name in keyof Observed]?: (event: Observed[Name]) => unknown }
+  /** What the model is told besides in this turn, after its instructions. It stands in the journal with the first answer. */
+  beforeAgent?(turn: TurnPlace): string | undefined | Promise<string | undefined>
+  /** What is kept of a result in its place; undefined leaves it. It answers at once: a promise is refused. */
+  toolResult?(result: ToolResult): unknown
+}
+
+type Hooked = { name: string; hooks?: Hooks }
+
+/** ms that an observer, and a context of a turn, may take. */
+const hookMs = 10_000
+const contextCharsMax = 64 * 1024
+const outputBytesMax = 1024 * 1024
+
+/** @param extensions those that are there at the moment */
+export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pick<Environment, 'clock' | 'log'>) => {
+  const inOrder = (): (Hooked & { hooks: Hooks })[] =>
+    extensions()
+      .filter((one): one is Hooked & { hooks: Hooks } => one.hooks !== undefined)
+      .sort((a, b) => (b.hooks.priority ?? 0) - (a.hooks.priority ?? 0))
+
+  const inTime = async <Result>(work: Promise<Result>): Promise<Result> => {
+    const { promise, reject } = Promise.withResolvers<never>()
+    const timer = clock.setTimeout(() => reject(new RuntimeError('timeout', `it did not end within ${hookMs} ms`)), hookMs)
+    return Promise.race([work, promise]).finally(() => clock.clearTimeout(timer))
+  }
+  const failed = (extension: string, hook: string, error: unknown): void =>
+    log.error({ extension, hook, error: errorBody(error) }, 'a hook of an extension failed; the rest goes on without it')
+
+  const tell = <Name extends keyof Observed>(name: Name, event: Observed[Name]): void => {
+    for (const one of extensions()) {
+      const { [name]: observer } = one.hooks?.observe ?? {}
+      if (observer !== undefined) inTime((async () => observer(event))()).catch((error: unknown) => failed(one.name, name, error))
+    }
+  }
+
+  const turn: TurnHooks = {
+    async beforeAgent(place) {
+      const texts: string[] = []
+      for (const { name, hooks } of inOrder())
+        try {
+          const text = await inTime((async () => hooks.beforeAgent?.(place))())
+          if (typeof text === 'string' && text.trim() !== '') texts.push(text.slice(0, contextCharsMax).toWellFormed())
+        } catch (error) {
+          failed(name, 'beforeAgent', error)
+        }
+      return texts.length === 0 ? undefined : texts.join('\n\n')
+    },
+    toolResult(result) {
+      let { output } = result
+      for (const { name, hooks } of inOrder()) {
+        if (hooks.toolResult === undefined) continue
+        // One that is to take something out of a result and fails must not let it pass.
+        try {
+          const changed = hooks.toolResult({ ...result, output })
+          if (changed instanceof Promise) {
+            changed.catch(() => undefined)
+            throw new Error('it is asynchronous, and nobody waits for it')
+          }
+          if (changed !== undefined) output = plainJson(result.tool, changed, outputBytesMax)
+        } catch (cause) {
+          throw new RuntimeError(
+            'tool_output',
+            `tool "${result.tool}" has run; the extension '${name}' failed to look at its result: ${messageOf(cause)}`,
+            {
+              cause,
+              hint: `mend toolResult() of the extension '${name}'`,
+            },
+          )
+        }
+      }
+      return output
+    },
+  }
+
+  return {
+    turn,
+    tell,
+    /** @param first whether it is the first commit of its session */
+    hear(session: string, event: SessionOutput, first: boolean): void {
+      if (first && event.type === 'accepted') tell('sessionStart', { session, reason: 'new' })
+      if (event.type === 'accepted') tell('received', { session, ...event })
+      else if (event.type === 'final' || event.type === 'error' || event.type === 'aborted') {
+        if (event.type === 'final') tell('sent', { session, ...event })
+        tell('runEnd', { session, ...event })
+      } else if (event.type === 'compacted') tell('compaction', { session, ...event })
+      else if (event.type === 'tool' && event.phase !== 'requested' && event.phase !== 'progress') tell('afterTool', { session, ...event })
+      else if (event.type === 'reset') {
+        tell('sessionEnd', { session, reason: event.reason })
+        tell('sessionStart', { session, reason: event.reason })
+      }
+    },
+  }
+}
