@@ -74,7 +74,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
-  const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks })
+  const agents = agentTable(options.agents ?? [], {
+    workspace,
+    environment,
+    directory: serviceTools,
+    fallbacks: options.fallbacks,
+    toolPolicy: options.toolPolicy,
+  })
   const env = variables()
   const models = createModels({
     environment,

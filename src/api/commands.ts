@@ -10,8 +10,8 @@ import { parseInput } from '../contracts/parse.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
-import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
-import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
+import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
+import { profileOf, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readEvents } from './events-read.ts'
@@ -21,6 +21,7 @@ import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
+import { toolsList } from './tools.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>) => unknown }
 
@@ -163,12 +164,12 @@ const handlers: Handlers = {
   },
   'actors.list': (parts, input) => listActors(parts, input),
   'models.list': (parts) => ({ default: parts.models.defaultRef, models: parts.models.list() }),
-  'tools.list': (parts) => listTools(parts),
+  'tools.list': (parts, input) => toolsList(parts, input, (key) => existing(parts, key)),
   'agents.list': (parts) => ({
     agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
       name: agent.name,
       model: agent.model ?? parts.models.defaultRef,
-      tools: tools.names,
+      tools: tools.bench(profileOf({ agent, models: parts.models, key: '' }).toolLayers, agent.model ?? parts.models.defaultRef).names,
       default: index === 0,
     })),
   }),
@@ -201,28 +202,6 @@ const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found') return { status: 'in_flight' }
     throw error
-  }
-}
-
-/** The tools of agents, and which of them other nodes lack. */
-export const listTools = async ({ agents, lacking }: Pick<Parts, 'agents' | 'lacking'>) => {
-  const listed = [...agents.values()].map(({ agent, tools }) => ({ agent: agent.name, tools, described: tools.describe() }))
-  const missing = await lacking?.(Object.fromEntries(listed.map(({ agent, described }) => [agent, described.map(({ name }) => name)])))
-  const missingOn = (agent: string, name: string) => [...(missing ?? [])].flatMap(([node, of]) => (of[agent]?.includes(name) ? [node] : []))
-  return {
-    agents: listed.map(({ agent, tools, described }) => ({
-      agent,
-      tools: described.map((one) => {
-        const { onCrash, approval } = tools.get(one.name) ?? {}
-        const without = missingOn(agent, one.name)
-        return {
-          ...one,
-          onCrash,
-          approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
-          ...definedOf({ missingOn: without.length === 0 ? undefined : without }),
-        }
-      }),
-    })),
   }
 }
 

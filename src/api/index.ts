@@ -1,7 +1,7 @@
 /** Every command once, what actors say to readers outside, and the doors over NATS; `http/` has one of its own. */
 export type { ActorPage, ActorRow, WaitingApproval } from './actors.ts'
 export { checkAgentProtocol, openAgentProtocol } from './agent-protocol/agent-protocol.ts'
-export { execute, listTools } from './commands.ts'
+export { execute } from './commands.ts'
 export type { EventPage } from './events-read.ts'
 export { listen } from './feed.ts'
 export type { Imported } from './import.ts'
@@ -9,3 +9,4 @@ export { serveCommands } from './nats/command-service.ts'
 export { type ToolServer, type ToolServerOptions, toolServer } from './nats/tool-server.ts'
 export { beginning, birthOf, formatPlace, inOrder, parsePlace } from './place.ts'
 export type { SessionRow } from './sessions.ts'
+export { listTools } from './tools.ts'

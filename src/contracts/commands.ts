@@ -132,8 +132,13 @@ export const commands = {
     .describe('all actors with their states, read from their journals: none is woken'),
   'models.list': z.strictObject({}).describe('models that can be named here'),
   'tools.list': z
-    .strictObject({})
-    .describe('tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node'),
+    .strictObject({
+      sessionKey: SessionKey.optional().describe('as for the next message of this session, from where its last one came'),
+      agent: z.string().min(1).max(200).optional().describe('only of this agent; with a session the first one is meant otherwise'),
+    })
+    .describe(
+      'tools by agent, and under `removed` those that it may not use, with the rule that says so; where a node does not have one, also after it has looked for it, `missingOn` names that node',
+    ),
   'agents.list': z.strictObject({}).describe('agents of the app'),
   'nodes.list': z.strictObject({}).describe('nodes that share the actors: what they do, and which of the 64 partitions they have'),
   'nodes.drain': z

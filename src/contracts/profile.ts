@@ -1,6 +1,7 @@
 /** How a turn may run: the settings of an agent, frozen when a message is accepted. */
 import { z } from 'zod'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
+import { ToolLayer } from './tool-policy.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
 export const queueMax = 100
@@ -82,6 +83,7 @@ export const Profile = z
     historyTurns: z.number().int().min(1).optional().describe('turns of the user that the model is shown; default: all'),
     pruning: Pruning.optional().describe('old results of tools are left out of requests when the cache of the provider is cold; default: they stay'),
     contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
+    toolLayers: z.array(ToolLayer).max(100).optional().describe('which tools it may use; default: all of its agent'),
     responsePrefix: z.string().max(200).optional().describe('put before each answer; {model}, {provider}, {thinkingLevel} … are filled in'),
   })
   .describe('settings of a turn')

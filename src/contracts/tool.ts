@@ -3,6 +3,7 @@ import type { z } from 'zod'
 import type { Logger } from './environment.ts'
 import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Route } from './reply.ts'
+import type { Bench, ToolCategory, ToolLayer } from './tool-policy.ts'
 
 /** Of a micro service that serves tools, and of each of its instances: one token of a subject. */
 export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
@@ -34,6 +35,8 @@ export type ToolContext = {
 export type Tool<Input = any, Output = unknown> = {
   readonly name: string
   readonly description: string
+  /** What it is for, so that rules can name it as `group:<category>`. Default `plugin`, or `messaging` where it has `sends`. */
+  readonly category?: ToolCategory
   /** The zod schema of the input; its JSON Schema is what the model sees. */
   readonly input: z.ZodType<Input>
   /** What the model sees where it is not made from `input`: the JSON Schema of an object. */
@@ -96,6 +99,8 @@ export interface Tools {
    */
   discover?(names?: readonly string[]): Promise<void>
   get(name: string): Tool | undefined
+  /** Which of them a run may use that these rules hold for, and why not the others. @param model the reference of the model that is asked */
+  bench(layers: readonly ToolLayer[] | undefined, model: string): Bench
   /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
   describe(names?: readonly string[]): ToolDescription[]
   /**

@@ -114,7 +114,7 @@ const Options = z
   .partial()
 
 /** All that `agent()` can be told. */
-export const agentOptions = ['name', 'tools', 'services', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
+export const agentOptions = ['name', 'tools', 'services', 'bench', 'toolPolicy', ...Object.keys(Models.shape), ...Object.keys(Options.shape)]
 
 /** Options of other libraries, and of ours where they are not, with what to write instead. */
 const elsewhere: Record<string, string> = {

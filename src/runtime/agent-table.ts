@@ -1,28 +1,38 @@
 /** The agents of an app by name, each with its tools. */
 import type { Agent, AgentTable } from '../contracts/agent.ts'
+import { definedOf } from '../contracts/defined.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { ToolPolicy } from '../contracts/tool-policy.ts'
 import { fallbacksFor } from '../models/index.ts'
 import type { ServiceDirectory } from '../tools/index.ts'
-import { builtInTools, checkedTools, createTools } from '../tools/index.ts'
+import { benchTools, checkedTools, createTools, isSandboxed, layersOf } from '../tools/index.ts'
 import { agent as defineAgent } from './agent.ts'
 
-type AgentParts = { workspace: string; environment: Environment; directory: ServiceDirectory; fallbacks: readonly string[] | undefined }
+type AgentParts = {
+  workspace: string
+  environment: Environment
+  directory: ServiceDirectory
+  fallbacks: readonly string[] | undefined
+  toolPolicy?: ToolPolicy | undefined
+}
 
 /**
- * @param given the first one is the default; without any, an agent `main` with the built-in tools
+ * @param given the first one is the default; without any, an agent `main` with the tools that only read
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
-export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks }: AgentParts): AgentTable => {
+export const agentTable = (given: readonly Agent[], { workspace, environment, directory, fallbacks, toolPolicy }: AgentParts): AgentTable => {
   const { clock, failPoints, log } = environment
-  const list = given.length > 0 ? given : [defaultAgent(workspace, environment)]
+  const list = given.length > 0 ? given : [defaultAgent()]
   const table: AgentTable = new Map()
   for (const one of list) {
-    const agent = fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one
+    const agent = withPolicy(fallbacks && one.profile.fallbacks === undefined ? withFallbacks(one, fallbacks) : one, toolPolicy)
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const services = agent.services ? directory.toolsFor(agent.services) : undefined
-    table.set(agent.name, { agent, tools: createTools(checkedTools(agent.tools), { clock, failPoints, services, log }) })
+    const bench = agent.bench && benchTools(agent.bench, { workspace, clock })
+    const own = [...(bench?.tools ?? []), ...checkedTools(agent.tools)]
+    table.set(agent.name, { agent, tools: createTools(own, { clock, failPoints, services, log, ...definedOf({ absent: bench?.absent }) }) })
   }
   return table
 }
@@ -31,6 +41,12 @@ const withFallbacks = (agent: Agent, fallbacks: readonly string[]): Agent => ({
   ...agent,
   profile: { ...agent.profile, fallbacks: fallbacksFor(fallbacks, agent.choice?.allowed) },
 })
+
+/** The rules for all agents stand before those of its own. */
+const withPolicy = (agent: Agent, policy: ToolPolicy | undefined): Agent => {
+  const layers = policy === undefined ? [] : layersOf(policy, 'global', isSandboxed(agent.bench ?? {}))
+  return layers.length === 0 ? agent : { ...agent, profile: { ...agent.profile, toolLayers: [...layers, ...(agent.profile.toolLayers ?? [])] } }
+}
 
 /** @throws RuntimeError not_found: a name that somebody mistyped, or a session that another app has begun */
 export const agentNamed = (agents: AgentTable, name: string) => {
@@ -42,10 +58,10 @@ export const agentNamed = (agents: AgentTable, name: string) => {
   })
 }
 
-const defaultAgent = (workspace: string, { clock }: Environment): Agent =>
+const defaultAgent = (): Agent =>
   defineAgent({
     name: 'main',
     instructions: 'You are a helpful assistant. Use the tools for arithmetic, the time and the files of the workspace.',
-    tools: builtInTools({ workspace, clock }),
+    bench: {},
     services: true,
   })

@@ -5,6 +5,7 @@ import type { Agent } from '../contracts/agent.ts'
 import type { Channel, SendRule } from '../contracts/channel.ts'
 import type { Environment } from '../contracts/environment.ts'
 import type { Role } from '../contracts/placement.ts'
+import type { ToolPolicy } from '../contracts/tool-policy.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
@@ -13,7 +14,7 @@ import type { Machines } from './interface.ts'
 import type { Retention } from './retention.ts'
 
 export type RuntimeOptions<Registered extends Machines = Machines> = {
-  /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
+  /** Who answers; the first one is the default. Without any, an agent `main` with those tools of ours that only read. */
   agents?: readonly Agent[]
   /** Systems on top of sessions and actors; default: `chat()` of `statecast/chat`, with the two options below. `[]` is a runtime without any. */
   extensions?: readonly Extension[]
@@ -23,6 +24,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   fallbacks?: readonly string[]
   /** Short for `extensions: [chat({ sendPolicy })]`: where answers may go; a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
+  /** Which tools agents may use, and where; what an agent says itself comes on top. Default: all that it has. See docs/guides/tools.md. */
+  toolPolicy?: ToolPolicy
   /** How many turns run at once on this node, by lane; agents name theirs. Default: no limit. */
   lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
@@ -46,7 +49,7 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
    * refuses such an input with `not_deterministic`. Default: `sample`, and `off` where `NODE_ENV` is `production`. Costs: docs/guides/app.md.
    */
   checkDeterminism?: CheckDeterminism
-  /** Folder that the built-in file tools may read. Default: the working directory. */
+  /** Folder that the tools for files may read, and for agents with `bench: { files: 'rw' }` write. Default: the working directory. */
   workspace?: string
   environment?: Partial<Environment>
   limits?: Partial<HostLimits>

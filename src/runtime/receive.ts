@@ -8,15 +8,17 @@ import type { Message as TranscriptMessage } from '../contracts/message.ts'
 import type { Models } from '../contracts/model.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
+import type { Origin } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Tools } from '../contracts/tool.ts'
+import { layersFor } from '../tools/index.ts'
 
 export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 
 /** Who receives, and when. */
 export type Receiver = {
   agent: Agent
-  tools: Pick<Tools, 'describe'>
+  tools: Pick<Tools, 'describe' | 'bench'>
   models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
   /** Key of the session. */
   key: string
@@ -35,8 +37,21 @@ export type Reception = {
   receiveFailed?: ((error: unknown) => never) | undefined
 }
 
-/** The agent as it is configured now: a later change does not change what was accepted. @throws RuntimeError bad_request where it is no agent of `agent()` */
-export const profileOf = ({ agent, models }: Pick<Receiver, 'agent' | 'models'>): Profile => {
+/**
+ * The agent as it is configured now: a later change does not change what was accepted. Of its rules for tools those that hold for this message.
+ * @throws RuntimeError bad_request where it is no agent of `agent()`
+ */
+export const profileOf = (by: Configured & { key: string }, origin?: Origin): Profile => {
+  const profile = ownProfile(by)
+  if (profile.toolLayers === undefined) return profile
+  const { toolLayers: all, ...rest } = profile
+  const toolLayers = layersFor(all, by.key, origin)
+  return toolLayers.length === all.length ? profile : toolLayers.length === 0 ? rest : { ...rest, toolLayers }
+}
+
+type Configured = { agent: Agent; models: Pick<Models, 'defaultRef'> }
+
+const ownProfile = ({ agent, models }: Configured): Profile => {
   const model = agent.model ?? models.defaultRef
   const before = profiles.get(agent)
   if (before?.model === model) return before

@@ -5,8 +5,10 @@ import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contr
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
 import type { Tool, Tools } from '../contracts/tool.ts'
+import type { RemovedTool, ToolCategory } from '../contracts/tool-policy.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
+import { benchOf } from './policy.rules.ts'
 import { runTool } from './run.ts'
 import type { ServiceTools } from './services/directory.ts'
 
@@ -16,11 +18,13 @@ type RegistryEnvironment = {
   /** Tools that come and go; one of the agent's own wins over one of these. */
   services?: ServiceTools | undefined
   log?: Logger
+  /** Tools that this agent would have if it had been told otherwise. */
+  absent?: readonly RemovedTool[]
 }
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
-  const { clock, failPoints = noFailPoints, services, log } = environment
+  const { clock, failPoints = noFailPoints, services, log, absent = [] } = environment
   const own = new Map<string, Tool>()
   for (const tool of tools) {
     if (own.has(tool.name)) throw new RuntimeError('conflict', `two tools are named "${tool.name}"`, { field: 'name', hint: 'rename one of them' })
@@ -29,6 +33,7 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   const descriptions = new Map<string, ToolDescription>()
   for (const tool of tools) descriptions.set(tool.name, describe(tool))
   const hidden = new Set<string>()
+  const warned = new Set<string>()
   const present = (): ReadonlyMap<string, Tool> => {
     if (services === undefined) return own
     const all = new Map(own)
@@ -60,6 +65,16 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
       },
     }),
     get: (name) => present().get(name),
+    bench: (layers, model) => {
+      const there = [...present()].map(([name, tool]) => ({ name, category: categoryOf(tool) }))
+      const { names, removed, warnings } = benchOf(there, layers, model)
+      for (const warning of warnings) {
+        if (warned.has(warning) || warned.size >= warnedMax) continue
+        warned.add(warning)
+        log?.warn({}, warning)
+      }
+      return { names, removed: [...removed, ...absent], warnings }
+    },
     describe: (names) => {
       const there = present()
       return [...(names ?? there.keys())].map((name) => {
@@ -90,6 +105,10 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
     },
   }
 }
+
+const warnedMax = 1000
+
+const categoryOf = ({ category, sends }: Tool): ToolCategory => category ?? (sends ? 'messaging' : 'plugin')
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

@@ -176,8 +176,8 @@ test('tools lists those of the app, with what becomes of a call that a crash cut
   const { code, stdout } = await statecast({ folder: aFolder() }, 'tools', '--app', testApp)
 
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^danger +main +once +always +- +Needs a person\.\n/m)
-  expect(stdout).toMatch(/^wait_for_file +main +retry +never +- /m)
+  expect(stdout).toMatch(/^danger +plugin +main +once +always +- +Needs a person\.\n/m)
+  expect(stdout).toMatch(/^wait_for_file +plugin +main +retry +never +- /m)
 })
 
 test('chat takes its conversation as an argument, as the other commands do, or as an option', async () => {

@@ -38,7 +38,7 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
   const complete = ({ text, ...orders }: Orders): SessionEvent => {
-    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake), ...definedOf({ heartbeat }) }
+    const profile = { ...(channel && peopleProfile(channel)), ...profileOf(intake, origin), ...definedOf({ heartbeat }) }
     const annotations: Annotations = {
       ...(origin && { origin }),
       ...orders,

@@ -1,12 +1,12 @@
 /** The directives in a message, with all that has to be known to apply them: which model is meant, what it can do, what a prompt is made of. */
 import { definedOf } from '../../contracts/defined.ts'
 import type { Origin } from '../../contracts/reply.ts'
-import type { Receiver } from '../../runtime/index.ts'
+import { profileOf, type Receiver } from '../../runtime/index.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
 import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
 import { tokensText } from '../directives/numbers.rules.ts'
 
-type OrderIntake = Omit<Receiver, 'key' | 'now'>
+type OrderIntake = Omit<Receiver, 'key' | 'now'> & { key?: string; origin?: Origin }
 
 /** `ignored` where a stranger sends nothing but directives. */
 export type Orders = { text: string; directives?: Directive[]; ignored?: true }
@@ -21,7 +21,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   if (first === undefined) return { text }
   if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
   const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, intake) : parsed
-  const directives = begun.directives.map((directive) => resolved(directive, intake))
+  const directives = begun.directives.map((directive) => resolved(directive, { ...intake, origin }))
   const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
   if (known.length === directives.length) return { text: begun.text, directives: known }
   return Promise.all(directives.map((directive) => Promise.resolve(directive))).then((all) => ({ text: begun.text, directives: all }))
@@ -82,10 +82,14 @@ const hasXhigh = async ({ agent, models, wantedModel }: OrderIntake): Promise<bo
 }
 
 /** What a prompt is made of, each part with its size; a token is about four characters. */
-const contextReport = async (form: 'list' | 'detail' | 'json', { agent, tools, history }: OrderIntake): Promise<string> => {
+const contextReport = async (
+  form: 'list' | 'detail' | 'json',
+  { agent, tools, models, history, wantedModel, key = '', origin }: OrderIntake,
+): Promise<string> => {
   const messages = await history()
   const chars = (value: unknown): number => (typeof value === 'string' ? value.length : JSON.stringify(value).length)
-  const described = tools.describe()
+  const profile = profileOf({ agent, models, key }, origin)
+  const described = tools.describe(tools.bench(profile.toolLayers, (await wantedModel()) ?? profile.model).names)
   const parts = [
     { part: 'instructions', count: 1, chars: agent.instructions.length },
     { part: 'tools', count: described.length, chars: chars(described) },

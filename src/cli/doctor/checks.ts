@@ -16,6 +16,7 @@ import { actors } from './actors.ts'
 import { bad, type Finding, ok, warn } from './finding.ts'
 import { models } from './models.ts'
 import { nats } from './nats.ts'
+import { sandboxes } from './sandboxes.ts'
 
 export type DoctorOptions = Globals & { offline?: boolean }
 
@@ -32,6 +33,7 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
   }
   yield* store(globals, app)
   yield* models(app, globals)
+  yield* sandboxes(app)
   yield clock()
 }
 

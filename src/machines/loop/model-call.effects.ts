@@ -110,7 +110,7 @@ export const callModel =
         {
           instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
           messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(),
+          tools: tools.describe(tools.bench(profile.toolLayers, input.model).names),
           settings: settingsFor(agent.settings, thinking, model),
           limits: agent.limits,
         },
@@ -136,7 +136,8 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial ? [] : tools.plan(calls).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const permitted = tools.bench(profile.toolLayers, input.model).names
+      const planned = partial ? [] : tools.plan(calls, permitted).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)
