@@ -101,8 +101,11 @@ export interface Tools {
   get(name: string): Tool | undefined
   /** Which of them a run may use that these rules hold for, and why not the others. @param model the reference of the model that is asked */
   bench(layers: readonly ToolLayer[] | undefined, model: string): Bench
-  /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
-  describe(names?: readonly string[]): ToolDescription[]
+  /**
+   * For the model: all tools, or the named ones in that order. @param model reference of the model that is asked, whose provider may take less of a schema
+   * @throws RuntimeError tool_unknown
+   */
+  describe(names?: readonly string[], model?: string): ToolDescription[]
   /**
    * Checks the calls of one answer; never throws, a bad call carries its `problem`.
    * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all

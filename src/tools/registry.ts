@@ -9,6 +9,7 @@ import type { RemovedTool, ToolCategory } from '../contracts/tool-policy.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
 import { benchOf } from './policy.rules.ts'
+import { schemaFor } from './provider-schema.rules.ts'
 import { runTool } from './run.ts'
 import type { ServiceTools } from './services/directory.ts'
 
@@ -75,12 +76,13 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
       }
       return { names, removed: [...removed, ...absent], warnings }
     },
-    describe: (names) => {
+    describe: (names, model = '') => {
       const there = present()
       return [...(names ?? there.keys())].map((name) => {
         const tool = there.get(name)
         if (tool === undefined) throw unknown(name, there.keys())
-        return descriptions.get(name) ?? describe(tool)
+        const described = descriptions.get(name) ?? describe(tool)
+        return { ...described, inputSchema: schemaFor(described.inputSchema, model) }
       })
     },
     plan: (calls, names) => {

@@ -110,7 +110,7 @@ export const callModel =
         {
           instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
           messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(tools.bench(profile.toolLayers, input.model).names),
+          tools: tools.describe(tools.bench(profile.toolLayers, input.model).names, input.model),
           settings: settingsFor(agent.settings, thinking, model),
           limits: agent.limits,
         },

@@ -1,8 +1,7 @@
 /** Writing a file of the workspace: all of it or nothing, under its own name, and never through a link. */
 import { createHash, randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
-import { lstat, open, readlink, realpath, rename, unlink } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { lstat, open, realpath, rename, unlink } from 'node:fs/promises'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { badPath, linked, notFile, outside, shown, unreachable } from './refusals.ts'
 import { checkPath, type Folder, hasOtherNames, openFolder, splitPath } from './workspace.ts'
@@ -73,6 +72,7 @@ export const replaceable = async (folder: Folder, name: string, path: string): P
 export const replaceFile = async (folder: Folder, name: string, path: string, content: Buffer, before: Before | undefined): Promise<void> => {
   // A hidden name, which no tool shows or takes.
   const temporary = folder.at(`.${randomBytes(12).toString('hex')}.tmp`)
+  if (!(await folder.isThere())) throw outside(path)
   const flags = constants.O_WRONLY | constants.O_CREAT | constants.O_EXCL | (constants.O_NOFOLLOW ?? 0)
   const handle = await open(temporary, flags, before === undefined ? 0o666 : 0o600).catch((cause: unknown) => {
     throw unreachable(path, cause)
@@ -91,7 +91,8 @@ export const replaceFile = async (folder: Folder, name: string, path: string, co
     }
     const now = await replaceable(folder, name, path)
     if (!isSame(now, before)) throw changed(path)
-    await stillInside(folder, path)
+    // Somebody may have moved the folder itself to the outside while it was open.
+    if (!(await folder.isThere())) throw outside(path)
     // A name is replaced, whatever it has become since: a rename follows no link.
     await rename(temporary, folder.at(name))
   } catch (thrown) {
@@ -104,13 +105,6 @@ const isSame = (now: Before | undefined, before: Before | undefined): boolean =>
   now === undefined || before === undefined
     ? now === before
     : now.ino === before.ino && now.dev === before.dev && now.size === before.size && now.mtimeMs === before.mtimeMs
-
-/** Somebody may have moved the folder itself to the outside while it was open. */
-const stillInside = async (folder: Folder, path: string): Promise<void> => {
-  const at = dirname(folder.at('x'))
-  if (!at.startsWith('/proc/')) return
-  if (folder.path !== '' && !(await readlink(at)).endsWith(`/${folder.path}`)) throw outside(path)
-}
 
 const changed = (path: string): RuntimeError =>
   new RuntimeError('conflict', `"${shown(path)}" was changed by somebody else meanwhile`, { field: 'path', retryable: true, hint: 'read it again' })

@@ -3,7 +3,7 @@
  * from a handle on the workspace, none of which may be a link by then: whoever swaps a folder for a link in between makes the call fail, not escape.
  */
 import { constants, existsSync, type Stats } from 'node:fs'
-import { type FileHandle, lstat, mkdir, open, realpath, stat } from 'node:fs/promises'
+import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
 import { badPath, hidden, linked, notFile, outside, unreachable, workspaceGone } from './refusals.ts'
 
@@ -17,7 +17,13 @@ type Place = {
 }
 
 /** A folder that was checked. `at(name)` is a path that leads into this very folder, wherever it is by now. */
-export type Folder = { path: string; at(name: string): string; close(): Promise<void> }
+export type Folder = {
+  path: string
+  at(name: string): string
+  /** Whether it is still where it was found. */
+  isThere(): Promise<boolean>
+  close(): Promise<void>
+}
 
 /**
  * Finds a path inside the workspace. The text is checked first, then what it leads to: a link that points outside, or into a hidden folder,
@@ -58,6 +64,11 @@ const folderFlags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constan
 const folderOf = (handle: FileHandle, real: string, path: string): Folder => ({
   path,
   at: (name) => (byHandle ? `/proc/self/fd/${handle.fd}/${name}` : join(real, name)),
+  isThere: async () => {
+    if (byHandle) return (await readlink(`/proc/self/fd/${handle.fd}`)) === real
+    const [opened, there] = await Promise.all([handle.stat(), lstat(real).catch(() => undefined)])
+    return opened.ino === there?.ino && opened.dev === there.dev
+  },
   close: () => handle.close(),
 })
 
