@@ -11,12 +11,15 @@ const bounds = ['minLength', 'maxLength', 'minItems', 'maxItems', 'minContains',
 const unknownTo: Record<Family, ReadonlySet<string>> = {
   any: new Set(['$schema', '$id', '$comment']),
   xai: new Set(['$schema', '$id', '$comment', ...bounds]),
-  google: new Set([
-    ...['$schema', '$id', '$comment', '$anchor', '$defs', 'definitions', 'patternProperties', 'additionalProperties', 'unevaluatedProperties'],
-    ...['propertyNames', 'examples', 'default', 'minimum', 'maximum', 'exclusiveMinimum', 'exclusiveMaximum', 'multipleOf', 'pattern', 'format'],
-    ...[...bounds, 'uniqueItems', 'minProperties', 'maxProperties', 'contentEncoding', 'contentMediaType', 'not', 'if', 'then', 'else', 'contains'],
-    ...['dependentRequired', 'dependentSchemas', 'prefixItems', 'readOnly', 'writeOnly'],
-  ]),
+  google: new Set(
+    (
+      '$schema $id $comment $anchor $defs definitions patternProperties additionalProperties unevaluatedProperties ' +
+      'propertyNames examples default minimum maximum exclusiveMinimum exclusiveMaximum multipleOf pattern ' +
+      'format uniqueItems minProperties maxProperties contentEncoding contentMediaType not if then else contains dependentRequired dependentSchemas prefixItems readOnly writeOnly'
+    )
+      .split(' ')
+      .concat(bounds),
+  ),
 }
 /** Keywords under which names of an author stand, and no keywords. */
 const named = new Set(['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'])
