@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { bwrap, container, type Inside } from '../../../src/tools/shell/sandbox.rules.ts'
 
 const inside: Inside = {
-  workspace: '/home/me/my, desk',
+  workspace: '/srv/my, desk',
   folder: 'notes',
   masked: [
     { name: '.statecast', isFolder: true },
@@ -27,7 +27,7 @@ test('a container has the workspace and nothing else, no network, no rights, and
       '--read-only',
       '--user=1000:100',
       '--name=c1',
-      '--mount=type=bind,"source=/home/me/my, desk",target=/workspace',
+      '--mount=type=bind,"source=/srv/my, desk",target=/workspace',
       '--mount=type=tmpfs,target=/workspace/.statecast',
       '--mount=type=bind,source=/dev/null,target=/workspace/.env,readonly',
       '--workdir=/workspace/notes',
@@ -40,9 +40,7 @@ test('a container has the workspace and nothing else, no network, no rights, and
 })
 
 test('read-only and no access hold for containers as well', () => {
-  expect(container('podman', 'c1', { ...inside, access: 'ro' }).args).toContain(
-    '--mount=type=bind,"source=/home/me/my, desk",target=/workspace,readonly',
-  )
+  expect(container('podman', 'c1', { ...inside, access: 'ro' }).args).toContain('--mount=type=bind,"source=/srv/my, desk",target=/workspace,readonly')
   expect(container('podman', 'c1', { ...inside, access: 'none' }).args.join(' ')).not.toContain('desk')
   expect(bwrap({ ...inside, access: 'none' }).args.join(' ')).not.toContain('desk')
 })
