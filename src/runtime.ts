@@ -107,6 +107,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     mcp,
     fallbacks: options.fallbacks,
     prompt: options.prompt,
+    toolPolicy: options.toolPolicy,
     beforeTool: gatesOf(extensions),
     skills,
   })

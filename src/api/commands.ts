@@ -1,36 +1,35 @@
 /** Every command of `src/contracts/commands.ts`, carried out: the gateway, the command line and services all come through here. */
 
-import { randomUUID } from 'node:crypto'
 import { halfImportedError } from '../actors/index.ts'
 import type { Access } from '../contracts/access.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
-import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { stopwatch } from '../contracts/tracing.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
-import type { Outcome, Parts, RuntimeParts, Session } from '../runtime/index.ts'
+import type { RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { beginsHint, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
+import { listAgents } from './agents.ts'
 import { readOutput } from './chat-output.ts'
+import { sendMessage } from './chat-send.ts'
 import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
-import { lastRoute } from './deliver.ts'
 import { readEvents } from './events-read.ts'
 import { listExtensions, reloadExtension } from './extensions.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
-import { cleanMessage } from './said.rules.ts'
+import { abortRuns, waitForRun } from './runs.ts'
 import { requireScope, scopeOf } from './scopes.ts'
-import { chooseModel, listModels, patchSession, resolveSession } from './session-settings.ts'
+import { listModels, patchSession, resolveSession } from './session-settings.ts'
 import { describeSessions } from './session-titles.ts'
 import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 import { listSkills } from './skills.ts'
 import { giveResults } from './tool-results.ts'
+import { toolsList } from './tools.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>, access?: Access) => unknown }
 
@@ -55,29 +54,7 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 }
 
 const handlers: Handlers = {
-  'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, deliver, ...more }) => {
-    const session = parts.runtime.session(sessionKey, { agent })
-    const id = idempotencyKey ?? `m-${randomUUID()}`
-    const lap = stopwatch(parts.environment.tracing, { sessionKey, runId: id })
-    const text = cleanMessage(message)
-    // How hard to think is said for words; a command may be about just that.
-    const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
-    // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
-    const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
-    const warnings = named?.warning === undefined ? {} : { warnings: [named.warning] }
-    lap('validate')
-    const { emitted, duplicate, seq } = await session.command({
-      type: 'message',
-      text,
-      id,
-      ...definedOf({ model: named?.ref, ...how }),
-      ...(deliver && definedOf({ origin: await lastRoute(session) })),
-    })
-    if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
-    const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
-    const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
-    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warnings }
-  },
+  'chat.send': sendMessage,
   'tools.result': async (parts, input) => {
     await existing(parts, input.sessionKey)
     return giveResults(parts.runtime.session(input.sessionKey, { agent: input.agent }), input)
@@ -127,15 +104,7 @@ const handlers: Handlers = {
     await deleteSession(parts, address)
     return { deleted: sessionKey }
   },
-  'agent.wait': async (parts, { sessionKey, runId, timeoutMs }) => {
-    const session = await existing(parts, sessionKey)
-    try {
-      return withoutType(await session.wait(runId, timeoutMs ?? defaultWaitMs))
-    } catch (error) {
-      // How a turn failed is an outcome too; only what kept us from learning it is an error of this command.
-      return await failedOutcome(session, runId, error)
-    }
-  },
+  'agent.wait': async (parts, { sessionKey, runId, timeoutMs }) => waitForRun(await existing(parts, sessionKey), runId, timeoutMs),
   'approvals.list': async (parts, { sessionKey }, access) => {
     if (sessionKey === undefined) return allApprovals(parts, access)
     return { approvals: await approvalsOf(parts, (await existing(parts, sessionKey)).key), unreadable: [] }
@@ -191,17 +160,10 @@ const handlers: Handlers = {
   'tokens.create': (parts, input) => createToken(parts, input),
   'tokens.list': (parts) => listTokens(parts),
   'tokens.revoke': (parts, input) => revokeToken(parts, input),
-  'tools.list': (parts) => listTools(parts),
+  'tools.list': (parts, input) => toolsList(parts, input, (key) => existing(parts, key)),
   'skills.list': (parts, { sessionKey }) => listSkills(parts, sessionKey),
   'environments.list': async (parts) => ({ environments: await parts.skills.environments() }),
-  'agents.list': (parts) => ({
-    agents: [...parts.agents.values()].map(({ agent, tools }, index) => ({
-      name: agent.name,
-      model: agent.model ?? parts.models.defaultRef,
-      tools: tools.names,
-      default: index === 0,
-    })),
-  }),
+  'agents.list': (parts) => listAgents(parts),
   'extensions.list': (parts) => listExtensions(parts),
   'extensions.reload': (parts, input) => reloadExtension(parts, input),
   'nodes.list': (parts) => ({ nodes: parts.runtime.nodes() }),
@@ -212,79 +174,12 @@ const handlers: Handlers = {
   health: (parts) => parts.runtime.health(),
 }
 
-/** A call over a wire is given up by most callers after half a minute; whoever has longer says so. */
-const defaultWaitMs = 30_000
-
-/** Stops the run that goes on and all that waits, or one of them. */
-const abortRuns = async (session: Session, runId: string | undefined): Promise<{ aborted: boolean; runIds: string[]; seq?: number }> => {
-  const { run, queued } = await session.view()
-  const all = [...(run ? [run.runId] : []), ...queued]
-  try {
-    const { seq } = await session.cancel(runId)
-    return { aborted: true, runIds: runId === undefined ? all : [runId], seq }
-  } catch (error) {
-    if (isRuntimeError(error) && error.code === 'not_found') return { aborted: false, runIds: [] }
-    throw error
-  }
-}
-
-/** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */
-const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight' } | { status: 'ok' | 'error'; cached: true; outcome: Outcome }> => {
-  try {
-    const outcome = await session.outcome(id)
-    return { status: outcome.status === 'completed' ? 'ok' : 'error', cached: true, outcome }
-  } catch (error) {
-    if (isRuntimeError(error) && error.code === 'not_found') return { status: 'in_flight' }
-    throw error
-  }
-}
-
-/** The tools of agents, and which of them other nodes lack. */
-export const listTools = async ({ agents, lacking, mcp }: Pick<Parts, 'agents' | 'lacking' | 'mcp'>) => {
-  const servers = mcp.report()
-  const listed = [...agents.values()].map(({ agent, tools }) => ({ agent: agent.name, tools, described: tools.describe() }))
-  const missing = await lacking?.(Object.fromEntries(listed.map(({ agent, described }) => [agent, described.map(({ name }) => name)])))
-  const missingOn = (agent: string, name: string) => [...(missing ?? [])].flatMap(([node, of]) => (of[agent]?.includes(name) ? [node] : []))
-  return {
-    agents: listed.map(({ agent, tools, described }) => ({
-      agent,
-      tools: described.map((one) => {
-        const { onCrash, approval, source = 'app' } = tools.get(one.name) ?? {}
-        const without = missingOn(agent, one.name)
-        return {
-          ...one,
-          source,
-          onCrash,
-          approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
-          ...definedOf({ missingOn: without.length === 0 ? undefined : without }),
-        }
-      }),
-    })),
-    ...(servers.length > 0 && { mcp: servers }),
-  }
-}
-
 /** Where nothing is, nothing waits. */
 const noneOf = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error
 }
 
 const receiptOf = ({ seq, at, duplicate }: { seq: number; at: number; duplicate: boolean }) => ({ seq, at, duplicate })
-
-/** Heard as it happens an outcome is an event; asked for later it is not. One answer has one shape. */
-const withoutType = (outcome: Outcome & { type?: unknown }): Outcome => {
-  const { type: _, ...rest } = outcome
-  return rest
-}
-
-const failedOutcome = async (session: Session, runId: string, error: unknown): Promise<Outcome> => {
-  if (!isRuntimeError(error) || error.code === 'not_found' || error.code === 'timeout') throw error
-  try {
-    return await session.outcome(runId)
-  } catch {
-    throw error
-  }
-}
 
 /**
  * Carries out one command; what it answers is plain JSON.

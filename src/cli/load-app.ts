@@ -10,7 +10,7 @@ import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Tool } from '../contracts/tool.ts'
 import { type AgentDefinition, agent, defineApp, systemClock } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
-import { builtInTools } from '../tools/index.ts'
+import { benchTools } from '../tools/index.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
@@ -50,20 +50,12 @@ type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }
 type JsonApp = Omit<RuntimeOptions, 'agents' | 'extensions'> & { agents?: JsonAgent[]; extensions?: string[]; chat?: ChatOptions | false }
 
 /**
- * Agents in JSON have the built-in tools, or those of them that they name; `chat` holds what `chat()` takes, as far as it is JSON; `extensions` are paths
- * from the folder of the file, beside chat, unless that is `false`.
+ * Agents in JSON have the tools that only read, those of their `bench`, or the ones of ours that they name under `tools`; `chat` holds what `chat()` takes, as
+ * far as it is JSON; `extensions` are paths from the folder of the file, beside chat, unless that is `false`.
  */
 const fromJson = (path: string): RuntimeOptions => {
   const { agents, chat: withPeople, extensions: named, ...rest } = JSON.parse(readFileSync(path, 'utf8')) as JsonApp
-  const offered = builtInTools({ workspace: rest.workspace ?? process.cwd(), clock: systemClock })
-  const toolNamed = (name: string): Tool => {
-    const found = offered.find((tool) => tool.name === name)
-    if (found) return found
-    throw new RuntimeError('bad_request', `there is no built-in tool '${String(name).slice(0, 80)}'`, {
-      field: 'tools',
-      hint: `there are: ${offered.map((tool) => tool.name).join(', ')}; tools of your own need an app file in TypeScript`,
-    })
-  }
+  const parts = { workspace: rest.workspace ?? process.cwd(), clock: systemClock }
   return {
     ...rest,
     ...definedOf({
@@ -71,7 +63,14 @@ const fromJson = (path: string): RuntimeOptions => {
         named === undefined && withPeople === undefined
           ? undefined
           : [...(withPeople === false ? [] : [chat(withPeople)]), ...modulesIn(path, named)],
-      agents: Array.isArray(agents) ? agents.map(({ tools, ...one }) => agent({ ...one, tools: tools?.map(toolNamed) ?? offered })) : undefined,
+      agents: Array.isArray(agents)
+        ? agents.map(({ tools, bench, ...one }) =>
+            // Checked first: what it says of a shell is used below.
+            tools === undefined
+              ? agent({ ...one, bench: bench ?? {} })
+              : agent({ ...one, tools: namedTools(tools, agent({ ...one, ...definedOf({ bench }) }).bench, parts) }),
+          )
+        : undefined,
     }),
   }
 }
@@ -81,6 +80,19 @@ const modulesIn = (path: string, named: unknown = []): string[] =>
   Array.isArray(named)
     ? named.map((one) => (typeof one === 'string' && one.startsWith('.') ? resolve(dirname(path), one) : one))
     : (named as string[])
+/** Naming a tool asks for it; `bench` then says how it works. @throws RuntimeError bad_request for one that there is not, or that the bench forbids */
+const namedTools = (names: readonly string[], bench: AgentDefinition['bench'], parts: Parameters<typeof benchTools>[1]): Tool[] => {
+  const { tools, absent } = benchTools({ files: 'rw', shell: true, ...bench }, parts)
+  return names.map((name) => {
+    const found = tools.find((tool) => tool.name === name)
+    if (found) return found
+    const why = absent.find((one) => one.name === name)?.why
+    throw new RuntimeError('bad_request', `there is no built-in tool '${String(name).slice(0, 80)}'${why === undefined ? '' : `: ${why}`}`, {
+      field: 'tools',
+      hint: `there are: ${tools.map((tool) => tool.name).join(', ')}; tools of your own need an app file in TypeScript`,
+    })
+  })
+}
 
 let hooked = false
 /** `statecast` in an app file is the copy that runs it, wherever the file lies: two copies would not know each other's classes. */

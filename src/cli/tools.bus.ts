@@ -2,12 +2,20 @@
 
 import { listTools } from '../api/index.ts'
 import { natsClient } from '../client/index.ts'
+import type { RemovedTool } from '../contracts/tool-policy.ts'
+import { createModels } from '../models/index.ts'
 import { agentTable, stderrLogger, systemEnvironment, variables, version } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { mcpServers, readIntroduction, serviceDirectory } from '../tools/index.ts'
 import { connectBus } from '../transport/nats/index.ts'
 
-export type AgentTools = { agent: string; tools: { name: string; description: string; onCrash: string; approval: string; missingOn?: string[] }[] }
+export type AgentTools = {
+  agent: string
+  tools: { name: string; description: string; category: string; onCrash: string; approval: string; missingOn?: string[] }[]
+  /** Those that it may not use; a node of an earlier version does not say. */
+  removed?: RemovedTool[]
+  warnings?: string[]
+}
 
 export type OnBus = {
   offers: { name: string; description: string; onCrash: string; approval: string; servers: number }[]
@@ -47,15 +55,16 @@ const listOf = async (url: string, app: RuntimeOptions): Promise<{ agents: Agent
 
 /** What a node with this app would say, found out without becoming one. */
 const wouldBe = async ({ bus }: Connection, app: RuntimeOptions) => {
-  const { agents = [], workspace = process.cwd(), prefix = 'statecast' } = app
+  const { agents = [], workspace = process.cwd(), prefix = 'statecast', toolPolicy } = app
   const environment = systemEnvironment()
+  const env = variables()
   const directory = serviceDirectory(environment, prefix)
-  const mcp = mcpServers(app.mcp, { environment, env: variables(), version })
-  const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [] })
+  const mcp = mcpServers(app.mcp, { environment, env, version })
+  const table = agentTable(agents, { workspace, environment, directory, mcp, fallbacks: undefined, beforeTool: [], toolPolicy })
   try {
     directory.start(bus)
     for (const { tools } of table.values()) await tools.discover?.()
-    return (await listTools({ agents: table, mcp })) as { agents: AgentTools[] }
+    return (await listTools({ agents: table, mcp, models: createModels({ environment, env }) })) as { agents: AgentTools[] }
   } finally {
     directory.stop()
     await mcp.close()

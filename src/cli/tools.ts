@@ -5,13 +5,14 @@ import { shortText } from './cards.ts'
 import { addressOf, connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
-import { exitCodes, note, printable, printJson } from './output.ts'
+import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 import type { AgentTools, OnBus } from './tools.bus.ts'
 
 type ToolRow = {
   name: string
   description: string
+  category: string
   /** Who may use it; none where no agent may, or no node has found it yet. */
   agents: string[]
   onCrash: string
@@ -25,9 +26,20 @@ type ToolRow = {
 export const tools = async (options: Globals): Promise<number> => {
   const { agents, onBus, node } = await found(options)
   const rows = rowsOf(agents, onBus)
-  if (options.json) rows.forEach(printJson)
+  const missing = agents.flatMap(({ agent, removed = [] }) => removed.map((one) => ({ agent, ...one })))
+  if (options.json) [...rows, ...missing.map((one) => ({ ...one, missing: true }))].forEach(printJson)
   else if (rows.length === 0) note('no agent has a tool')
-  else printTable(['TOOL', 'AGENTS', 'CRASH', 'APPROVAL', 'SERVERS', 'DESCRIPTION'], rows.map(cells))
+  else printTable(['TOOL', 'CATEGORY', 'AGENTS', 'CRASH', 'APPROVAL', 'SERVERS', 'DESCRIPTION'], rows.map(cells))
+  if (!options.json && missing.length > 0) {
+    print('')
+    printTable(
+      ['NOT THERE', 'CATEGORY', 'AGENT', 'RULE', 'WHY'],
+      missing.map(({ name, category, agent, layer, of, why }) =>
+        [name, category, agent, of === undefined ? layer : `${layer} ${of}`, why].map((text) => printable(text)),
+      ),
+    )
+  }
+  for (const { agent, warnings = [] } of agents) for (const warning of warnings) note(`${printable(agent)}: ${printable(warning)}`)
   for (const { service, endpoint, why } of onBus?.refused ?? [])
     note(`the endpoint ${printable(endpoint)} of the service ${printable(service)} cannot be a tool: ${printable(why)}`)
   for (const { name, services } of onBus?.rivals ?? [])
@@ -60,21 +72,30 @@ const found = async (options: Globals): Promise<Found> => {
 const rowsOf = (agents: AgentTools[], onBus: OnBus | undefined): ToolRow[] => {
   const rows = new Map<string, ToolRow>()
   for (const { agent, tools } of agents)
-    for (const { name, description, onCrash, approval, missingOn } of tools) {
+    for (const { name, description, category = 'plugin', onCrash, approval, missingOn } of tools) {
       // Two agents may have different tools under one name, and one of a service beside them.
       const key = JSON.stringify([name, description, onCrash, approval])
-      const row = rows.get(key) ?? { name, description, agents: [], onCrash, approval, servers: onBus?.serversOf(name, description) ?? null }
+      const row = rows.get(key) ?? {
+        name,
+        description,
+        category,
+        agents: [],
+        onCrash,
+        approval,
+        servers: onBus?.serversOf(name, description) ?? null,
+      }
       if (missingOn) row.missingOn = [...new Set([...(row.missingOn ?? []), ...missingOn])]
       row.agents.push(agent)
       rows.set(key, row)
     }
   const listed = new Set([...rows.values()].flatMap(({ name, servers }) => (servers === null ? [] : [name])))
-  const others = (onBus?.offers ?? []).filter(({ name }) => !listed.has(name)).map((offer) => ({ ...offer, agents: [] }))
+  const others = (onBus?.offers ?? []).filter(({ name }) => !listed.has(name)).map((offer) => ({ ...offer, category: 'plugin', agents: [] }))
   return [...rows.values(), ...others].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
-const cells = ({ name, description, agents, onCrash, approval, servers }: ToolRow): string[] => [
+const cells = ({ name, description, category, agents, onCrash, approval, servers }: ToolRow): string[] => [
   printable(name),
+  printable(category),
   agents.map((agent) => printable(agent)).join(',') || '-',
   onCrash,
   approval,

@@ -1,4 +1,6 @@
 /** An agent: who answers in a session, with what model, instructions and tools, and within which bounds. */
+
+import type { BenchOptions } from './bench.ts'
 import type { HeartbeatVisibility } from './channel.ts'
 import type { ModelLimits, ModelSettings } from './model.ts'
 import type { Profile } from './profile.ts'
@@ -40,6 +42,8 @@ export type Agent = {
   /** What its prompt has beside them; default: what the runtime says, else nothing. */
   readonly prompt?: PromptOptions
   readonly tools: readonly Tool[]
+  /** Tools of ours that it has besides: files, a shell. Default: none. */
+  readonly bench?: BenchOptions
   /** Which tools of micro services on the bus it may use besides: all, none, or those whose names fit a pattern. */
   readonly services: boolean | readonly string[]
   /** Asked before each tool call, with those of extensions. */

@@ -224,9 +224,12 @@ export const commands = {
     .strictObject({ id: z.string().min(1).max(100).describe('id or name') })
     .describe('a token opens nothing any more; its sockets are closed'),
   'tools.list': z
-    .strictObject({})
+    .strictObject({
+      sessionKey: SessionKey.optional().describe('as for the next message of this session, from where its last one came'),
+      agent: z.string().min(1).max(200).optional().describe('only of this agent; with a session the first one is meant otherwise'),
+    })
     .describe(
-      'tools by agent; where a node does not have one, also after it has looked for it, `missingOn` names that node; `mcp` says how each MCP server is',
+      'tools by agent, and under `removed` those that it may not use, with the rule that says so; where a node does not have one, also after it has looked for it, `missingOn` names that node; `mcp` says how each MCP server is',
     ),
   'skills.list': z
     .strictObject({ sessionKey: SessionKey.optional().describe('as for the run of this session that goes on, or its next one') })

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ClientTools } from './client-tools.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
+import { ToolLayer } from './tool-policy.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
 export const queueMax = 100
@@ -109,6 +110,7 @@ export const Profile = z
     contextTokens: z.number().int().min(1).optional().describe('tokens that its model can read, where the model does not say so'),
     skillFilter: z.array(z.string().max(200)).max(200).optional().describe('names of the skills that the model may be shown; default: all'),
     skillsVersion: z.string().max(40).optional().describe('which state of the skills it begins with'),
+    toolLayers: z.array(ToolLayer).max(100).optional().describe('which tools it may use; default: all of its agent'),
     responsePrefix: z.string().max(200).optional().describe('put before each answer; {model}, {provider}, {thinkingLevel} … are filled in'),
   })
   .describe('settings of a turn')

@@ -6,6 +6,7 @@ import type { ModelToolCall, ToolDescription } from './model.ts'
 import type { Profile } from './profile.ts'
 import type { Route } from './reply.ts'
 import type { GatedCall, GateVerdict } from './tool-gate.ts'
+import type { Bench, ToolCategory, ToolLayer } from './tool-policy.ts'
 
 /** Of a micro service that serves tools, and of each of its instances: one token of a subject. */
 export const instanceName = /^[A-Za-z0-9_-]{1,128}$/
@@ -46,6 +47,8 @@ export type ToolContext = {
 export type Tool<Input = any, Output = unknown> = {
   readonly name: string
   readonly description: string
+  /** What it is for, so that rules can name it as `group:<category>`. Default `plugin`, or `messaging` where it has `sends`. */
+  readonly category?: ToolCategory
   /** The zod schema of the input; its JSON Schema is what the model sees. */
   readonly input: z.ZodType<Input>
   /** What the model sees where it is not made from `input`: the JSON Schema of an object. */
@@ -119,10 +122,15 @@ export interface Tools {
    */
   discover?(names?: readonly string[]): Promise<void>
   get(name: string): Tool | undefined
+  /** Which of them a run may use that these rules hold for, and why not the others. @param model the reference of the model that is asked */
+  bench(layers: readonly ToolLayer[] | undefined, model: string): Bench
   /** The tool that a call is for, by what the model wrote: nothing where none or more than one fits. */
   nameFor(call: Pick<ModelToolCall, 'name' | 'callId'>): string | undefined
-  /** For the model: all tools, or the named ones in that order. @throws RuntimeError tool_unknown */
-  describe(names?: readonly string[]): ToolDescription[]
+  /**
+   * For the model: all tools, or the named ones in that order. @param model reference of the model that is asked, whose provider may take less of a schema
+   * @throws RuntimeError tool_unknown
+   */
+  describe(names?: readonly string[], model?: string): ToolDescription[]
   /**
    * Checks the calls of one answer; never throws, a bad call carries its `problem`.
    * @param names the tools this agent may use; a call of another one is tool_unknown. Default: all

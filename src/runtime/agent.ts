@@ -1,11 +1,15 @@
 /** `agent()`: what an author writes, checked once. */
+import { z } from 'zod'
 import type { Agent, ModelChoices } from '../contracts/agent.ts'
+import { BenchOptions } from '../contracts/bench.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ModelSettings } from '../contracts/model.ts'
+import { parseInput } from '../contracts/parse.ts'
 import type { Tool } from '../contracts/tool.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
-import { checkedHooks, checkedTools, checkingOptions, readOptions } from '../tools/index.ts'
+import { ToolPolicy } from '../contracts/tool-policy.ts'
+import { checkedHooks, checkedTools, checkingOptions, disabledLayers, isSandboxed, layersOf, readOptions } from '../tools/index.ts'
 import { agentOptions, agentSettings, hintForAgentOption, type TurnOptions } from './agent-options.ts'
 
 export type AgentDefinition = {
@@ -15,9 +19,13 @@ export type AgentDefinition = {
   model?: string
   instructions?: string
   tools?: readonly Tool[]
+  /** Tools of ours: `{}` for those that only read, `{ files: 'rw', shell: true }` for those that write and run. Default: none. See docs/guides/tools.md. */
+  bench?: BenchOptions
+  /** Which of all its tools it may use, and where. Default: all. */
+  toolPolicy?: ToolPolicy
   /** Tools of micro services on the bus: `true` for all that there are, or their names, in which `*` stands for anything. Default: none. */
   services?: boolean | readonly string[]
-  /** Asked before each tool call; see docs/guides/tools.md. */
+  /** Asked before each tool call; see docs/guides/tool-calls.md. */
   beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
   /** The environment of packages that its tools run in, as an extension of the app brings it. */
   environment?: string
@@ -35,7 +43,7 @@ const isNamePattern = (value: unknown): boolean => typeof value === 'string' && 
 export const agent = (definition: AgentDefinition): Agent =>
   checkingOptions('agent()', () => {
     const given = readOptions('agent()', definition, agentOptions, (option) => hintForAgentOption(definition.name, option))
-    const { name, tools = [], services = false, mcp = false, beforeTool, environment, ...options } = given
+    const { name, tools = [], services = false, mcp = false, beforeTool, environment, bench: wanted, toolPolicy, ...options } = given
     if (typeof name !== 'string' || !/^[A-Za-z0-9_-]{1,64}$/.test(name))
       throw new RuntimeError('bad_request', `'${String(name).slice(0, 80)}' is not a valid agent name`, {
         field: 'name',
@@ -57,13 +65,26 @@ export const agent = (definition: AgentDefinition): Agent =>
         hint: "write environment: 'bio', and bring it with an extension",
       })
     const hooks = checkedHooks(beforeTool, 'beforeTool')
+    const bench = wanted === undefined ? undefined : checked(BenchOptions, 'bench', wanted)
+    const { profile, ...settings } = agentSettings(options)
+    const layers = [
+      ...(toolPolicy === undefined ? [] : layersOf(checked(ToolPolicy, 'toolPolicy', toolPolicy), 'agent', isSandboxed(bench ?? {}))),
+      ...disabledLayers(bench ?? {}),
+    ]
     return Object.freeze({
       name,
       services: services as Agent['services'],
       mcp: mcp as NonNullable<Agent['mcp']>,
-      ...definedOf({ environment }),
+      ...definedOf({ environment, bench }),
       tools: checkedTools(tools),
       ...(hooks.length > 0 && { beforeTool: hooks }),
-      ...agentSettings(options),
+      ...settings,
+      profile: layers.length === 0 ? profile : Object.freeze({ ...profile, toolLayers: layers }),
     })
   })
+
+/** A copy, as it is now. @throws RuntimeError bad_request, naming the field */
+const checked = <Schema extends z.ZodType>(schema: Schema, field: string, given: unknown): z.output<Schema> => {
+  const read = parseInput(z.object({ [field]: schema }), { [field]: given }, 'see docs/guides/tools.md')
+  return read[field] as z.output<Schema>
+}

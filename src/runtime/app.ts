@@ -6,6 +6,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { type CredentialSource, credentialSources } from '../contracts/model.ts'
 import { ModelReference } from '../contracts/model-ref.ts'
 import { type Role, roles } from '../contracts/placement.ts'
+import { ToolPolicy } from '../contracts/tool-policy.ts'
 import { nearest } from '../tools/index.ts'
 import type { Machines } from './interface.ts'
 import type { RuntimeOptions } from './options.ts'
@@ -39,6 +40,10 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   sendPolicy: [
     (value) => Array.isArray(value) && value.every((rule) => SendRule.safeParse(rule).success),
     "a list of { action: 'deny', channel, chatType, keyPrefix }",
+  ],
+  toolPolicy: [
+    (value) => ToolPolicy.safeParse(value).success,
+    'rules for tools: { allow, deny, alsoAllow, profile, providers, channels, groups, sandbox, subAgents }, see docs/guides/tools.md',
   ],
   lanes: [
     (value) => isRecord(value) && Object.values(value).every((limit) => Number.isInteger(limit) && (limit as number) > 0),

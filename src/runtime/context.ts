@@ -6,10 +6,11 @@ import type { Address } from '../contracts/subjects.ts'
 import { composePrompt, contextReport, prefixHashes, promptReport } from '../machines/index.ts'
 import { agentNamed } from './agent-table.ts'
 import type { SharedParts } from './parts.ts'
+import { profileOf } from './receive.ts'
 
 /** As it was with the newest call; before the first one as it would be, but for files and what others bring. @param record undefined where there is no session yet */
 export const contextOf = async (
-  { agents, models, transcripts, environment }: SharedParts,
+  { agents, models, transcripts, environment, config }: SharedParts,
   address: Address,
   { agent: { name }, record }: { agent: Agent; record: SessionRecord | undefined },
 ): Promise<ContextReport> => {
@@ -17,7 +18,8 @@ export const contextOf = async (
   if (record?.prompt) return contextReport(record.prompt, messages)
   const { agent, tools } = agentNamed(agents, name)
   const model = record?.toggles.model ?? agent.model ?? models.defaultRef
-  const described = tools.describe()
+  const { toolLayers } = profileOf({ agent, models, config: config.view, key: address.id })
+  const described = tools.describe(tools.bench(toolLayers, model).names, model)
   const composed = composePrompt({ instructions: agent.instructions, options: agent.prompt, hasTools: described.length > 0 })
   const hashes = prefixHashes({ model }, composed, described)
   return contextReport(promptReport(composed, described, { at: environment.clock.now(), model, hashes }), messages)

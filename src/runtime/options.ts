@@ -8,6 +8,7 @@ import type { Environment } from '../contracts/environment.ts'
 import type { CredentialSource } from '../contracts/model.ts'
 import type { Role } from '../contracts/placement.ts'
 import type { PromptOptions } from '../contracts/prompt.ts'
+import type { ToolPolicy } from '../contracts/tool-policy.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Credentials, CustomModel } from '../models/index.ts'
 import type { McpOptions, SkillOptions } from '../tools/index.ts'
@@ -17,7 +18,7 @@ import type { Machines } from './interface.ts'
 import type { Retention } from './retention.ts'
 
 export type RuntimeOptions<Registered extends Machines = Machines> = {
-  /** Who answers; the first one is the default. Without any, an agent `main` with the built-in tools. */
+  /** Who answers; the first one is the default. Without any, an agent `main` with those tools of ours that only read. */
   agents?: readonly Agent[]
   /** What `statecast config` shows and lays its changes over, see docs/reference/configuration.md. */
   config?: Configuration
@@ -33,6 +34,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   fallbacks?: readonly string[]
   /** Short for `extensions: [chat({ sendPolicy })]`: where answers may go; a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
+  /** Which tools agents may use, and where; what an agent says itself comes on top. Default: all that it has. See docs/guides/tools.md. */
+  toolPolicy?: ToolPolicy
   /** How many turns run at once on this node, by lane; agents name theirs. Default: no limit. */
   lanes?: Record<string, number>
   /** XState machines of your own, made durable under their key; with options as `{ machine, … }`. */
@@ -58,7 +61,7 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   checkDeterminism?: CheckDeterminism
   /** What the system prompts of agents have that say nothing of it themselves: `{ files: ['AGENTS.md'] }`. Default: nothing but their instructions. */
   prompt?: PromptOptions
-  /** Folder that the built-in file tools may read. Default: the working directory. */
+  /** Folder that the tools for files may read, and for agents with `bench: { files: 'rw' }` write. Default: the working directory. */
   workspace?: string
   /** Skills beside those in `<workspace>/skills` and in `skills` of the data folder, and settings of skills; false for none. See docs/guides/skills.md. */
   skills?: SkillOptions | false

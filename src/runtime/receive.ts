@@ -15,14 +15,14 @@ import type { Origin } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Skills } from '../contracts/skill.ts'
 import type { Tools } from '../contracts/tool.ts'
-import { intersection } from '../tools/index.ts'
+import { intersection, layersFor } from '../tools/index.ts'
 
 export type MessageCommand = Extract<SessionCommand, { type: 'message' }>
 
 /** Who receives, and when. */
 export type Receiver = {
   agent: Agent
-  tools: Pick<Tools, 'describe'>
+  tools: Pick<Tools, 'describe' | 'bench'>
   /** The same for all agents. */
   skills?: Pick<Skills, 'version' | 'commandIn' | 'commands'> | undefined
   models: Pick<Models, 'defaultRef' | 'list' | 'get' | 'profiles'>
@@ -50,13 +50,20 @@ export type Reception = {
 }
 
 /**
- * The agent as it is configured now: a later change does not change what was accepted.
+ * The agent as it is configured now: a later change does not change what was accepted. Of its rules for tools those that hold for this message.
  * @param origin where the message came from @throws RuntimeError bad_request where it is no agent of `agent()`
  */
-export const profileOf = (
-  { agent, models, config, inherited }: Pick<Receiver, 'agent' | 'models' | 'config' | 'inherited'>,
-  origin?: Origin,
-): Profile => {
+export const profileOf = (by: Configured & { key: string }, origin?: Origin): Profile => {
+  const profile = ownProfile(by, origin)
+  if (profile.toolLayers === undefined) return profile
+  const { toolLayers: all, ...rest } = profile
+  const toolLayers = layersFor(all, by.key, origin)
+  return toolLayers.length === all.length ? profile : toolLayers.length === 0 ? rest : { ...rest, toolLayers }
+}
+
+type Configured = Pick<Receiver, 'agent' | 'config' | 'inherited'> & { models: Pick<Models, 'defaultRef'> }
+
+const ownProfile = ({ agent, models, config, inherited }: Configured, origin: Origin | undefined): Profile => {
   const chosen = modelBelow({ config: config.value, agent, defaultRef: models.defaultRef, origin, inherited })
   const { above, below } = turnDefaults(config.value, agent.name, origin)
   const key = JSON.stringify([chosen, above, below])

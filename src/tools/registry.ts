@@ -6,13 +6,18 @@ import { definedOf } from '../contracts/defined.ts'
 import { type Clock, type FailPoints, type Logger, noFailPoints } from '../contracts/environment.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ToolDescription } from '../contracts/model.ts'
+
 import type { Skills } from '../contracts/skill.ts'
 import type { PlannedCall, Tool, Tools } from '../contracts/tool.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
+import type { RemovedTool, ToolCategory } from '../contracts/tool-policy.ts'
 import { readOutputTool } from './built-in/read-output.ts'
 import { applies, askHooks, byPriority } from './gate.ts'
+
 import { inputSchemaOf } from './json-schema.ts'
 import { parseInput, planCall, unknownTool } from './plan.ts'
+import { benchOf } from './policy.rules.ts'
+import { schemaFor } from './provider-schema.rules.ts'
 import { runTool } from './run.ts'
 import type { ToolSource } from './source.ts'
 import { toolDefaults } from './tool.ts'
@@ -28,11 +33,13 @@ type RegistryEnvironment = {
   log?: Logger
   /** Asked before a call runs. */
   beforeTool?: readonly BeforeTool[]
+  /** Tools that this agent would have if it had been told otherwise. */
+  absent?: readonly RemovedTool[]
 }
 
 /** @throws RuntimeError conflict when two tools have one name */
 export const createTools = (tools: readonly Tool[], environment: RegistryEnvironment): Tools => {
-  const { clock, failPoints = noFailPoints, sources = [], skills, log } = environment
+  const { clock, failPoints = noFailPoints, sources = [], skills, log, absent = [] } = environment
   const hooks = byPriority(environment.beforeTool ?? [])
   const own = new Map<string, Tool>()
   for (const tool of tools) {
@@ -42,6 +49,7 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
   const descriptions = new Map<string, ToolDescription>()
   for (const tool of tools) descriptions.set(tool.name, describe(tool))
   const hidden = new Set<string>()
+  const warned = new Set<string>()
   const present = (): ReadonlyMap<string, Tool> => {
     const reader = skills?.offered()
     if (sources.length === 0 && !reader?.size) return own
@@ -79,12 +87,23 @@ export const createTools = (tools: readonly Tool[], environment: RegistryEnviron
       },
     }),
     get: (name) => present().get(name),
-    describe: (names) => {
+    bench: (layers, model) => {
+      const there = [...present()].map(([name, tool]) => ({ name, category: categoryOf(tool) }))
+      const { names, removed, warnings } = benchOf(there, layers, model)
+      for (const warning of warnings) {
+        if (warned.has(warning) || warned.size >= warnedMax) continue
+        warned.add(warning)
+        log?.warn({}, warning)
+      }
+      return { names, removed: [...removed, ...absent], warnings }
+    },
+    describe: (names, model = '') => {
       const there = present()
       return [...(names ?? there.keys())].map((name) => {
         const tool = there.get(name) ?? onDemand.get(name)
         if (tool === undefined) throw unknown(name, there.keys())
-        return descriptions.get(name) ?? describe(tool)
+        const described = descriptions.get(name) ?? describe(tool)
+        return { ...described, inputSchema: schemaFor(described.inputSchema, model) }
       })
     },
     nameFor: (call) => toolNameOf(call, [...present().keys()]),
@@ -138,6 +157,9 @@ const ofClient = ({ name, description, inputSchema }: ClientTool): Tool => ({
   jsonSchema: inputSchema,
   execute: () => Promise.reject(new RuntimeError('unsupported', `the client runs "${name}" itself`)),
 })
+const warnedMax = 1000
+
+const categoryOf = ({ category, sends }: Tool): ToolCategory => category ?? (sends ? 'messaging' : 'plugin')
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { CrashPolicy, SentByTool, Tool, ToolContext } from '../contracts/tool.ts'
+import { type ToolCategory, toolCategories } from '../contracts/tool-policy.ts'
 import { inputSchemaOf } from './json-schema.ts'
 import { checkingOptions, hintForOption, readOptions } from './options.ts'
 
@@ -13,6 +14,8 @@ export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   /** For the model: when to use it and what comes back. */
   description: string
   execute: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>
+  /** What it is for, so that rules can name it as `group:<category>`. Default `plugin`, or `messaging` where it has `sends`. */
+  category?: ToolCategory
   onCrash?: CrashPolicy
   timeoutMs?: number
   attemptMax?: number
@@ -48,6 +51,7 @@ const known = [
   'outputBytesMax',
   'sends',
   'source',
+  'category',
 ]
 /** Options of other libraries, with what to write instead. */
 const elsewhere = {
@@ -90,7 +94,7 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
       attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
       outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
       approval: approvalOf(given),
-      ...definedOf({ sends: sendsOf(given), source: given.source }),
+      ...definedOf({ sends: sendsOf(given), source: given.source, category: given.category }),
     }
     if (!crashPolicies.includes(settings.onCrash))
       throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)
@@ -101,6 +105,8 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
         `"${String(given.source).slice(0, 80)}" does not say where it comes from`,
         'write a kind and a name, such as lsp:typescript',
       )
+    if (given.category !== undefined && !toolCategories.includes(given.category))
+      throw refused(name, 'category', `"${String(given.category).slice(0, 80)}" is not a category`, `write one of ${toolCategories.join(', ')}`)
     const made = Object.freeze({ name, description, input, execute, ...settings }) as Tool<z.output<Schema>, Output>
     ours.add(made)
     return made

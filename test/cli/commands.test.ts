@@ -172,12 +172,41 @@ test('a level of logging that is none is wrong usage, with those that there are'
   })
 })
 
+test('an app file in JSON says what an agent may do with files and commands, and tools shows why the rest is missing', async () => {
+  const folder = aFolder()
+  const app = { agents: [{ name: 'coder', bench: { files: 'rw', sandbox: { access: 'ro' } }, toolPolicy: { deny: ['now'] } }] }
+  writeFileSync(join(folder, 'statecast.config.json'), JSON.stringify(app))
+
+  const { stdout } = await statecast({ folder }, 'tools')
+
+  expect(stdout).toMatch(/^search_files +files +coder +retry +never/m)
+  expect(stdout).toMatch(/^NOT THERE +CATEGORY +AGENT +RULE +WHY$/m)
+  expect(stdout).toMatch(/^now +basic +coder +agent +the rule agent denies now$/m)
+  expect(stdout).toMatch(/^write_file +files +coder +sandbox +the sandbox has access: ro$/m)
+  expect(stdout).toMatch(/^run_command +shell +coder +agent +the bench has no shell; shell: true adds it$/m)
+})
+
+test.each([
+  [{ bench: { files: 'wr' } }, 'bench'],
+  [{ bench: { shell: { env: { OPENAI_API_KEY: 'sk' } } } }, 'bench'],
+  [{ toolPolicy: { denny: ['x'] } }, 'toolPolicy'],
+  [{ tools: ['write_file'], bench: { files: 'ro' } }, "there is no built-in tool 'write_file': the bench has files: 'ro'"],
+])('what a bench or a policy does not know is refused: %j', async (part, expected) => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'statecast.config.json'), JSON.stringify({ agents: [{ name: 'coder', ...part }] }))
+
+  const { code, stderr } = await statecast({ folder }, 'tools')
+
+  expect(code).not.toBe(0)
+  expect(stderr).toContain(expected)
+})
+
 test('tools lists those of the app, with what becomes of a call that a crash cut off', async () => {
   const { code, stdout } = await statecast({ folder: aFolder() }, 'tools', '--app', testApp)
 
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^danger +main +once +always +- +Needs a person\.\n/m)
-  expect(stdout).toMatch(/^wait_for_file +main +retry +never +- /m)
+  expect(stdout).toMatch(/^danger +plugin +main +once +always +- +Needs a person\.\n/m)
+  expect(stdout).toMatch(/^wait_for_file +plugin +main +retry +never +- /m)
 })
 
 test('chat takes its conversation as an argument, as the other commands do, or as an option', async () => {

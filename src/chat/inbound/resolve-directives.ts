@@ -7,7 +7,7 @@ import { contextText } from '../directives/context-text.rules.ts'
 import { abortWord, type Directive, parseDirectives } from '../directives/directives.rules.ts'
 import { chooseModel, type ModelCatalogue, namedModel } from '../directives/model-choice.rules.ts'
 
-type OrderIntake = Omit<Receiver, 'key' | 'now'> & { profile: RunSkills }
+type OrderIntake = Omit<Receiver, 'key' | 'now'> & { profile: RunSkills; origin?: Origin }
 
 /** `ignored` where a stranger sends nothing but directives. */
 export type Orders = { text: string; directives?: Directive[]; ignored?: true; skill?: SkillCommand }
@@ -23,7 +23,7 @@ export const ordersIn = ({ text, origin }: { text: string; origin?: Origin | und
   if (first === undefined) return skill ? { text, skill } : { text }
   if (!authorised) return parsed.only && first.name !== 'reset' ? { text, ignored: true } : { text }
   const begun = first.name === 'reset' ? withModel(parsed.text, parsed.directives, intake) : parsed
-  const directives = begun.directives.map((directive) => resolved(directive, intake))
+  const directives = begun.directives.map((directive) => resolved(directive, { ...intake, origin }))
   const known = directives.filter((directive): directive is Directive => !(directive instanceof Promise))
   if (known.length === directives.length) return { text: begun.text, directives: known, ...definedOf({ skill }) }
   return Promise.all(directives.map((directive) => Promise.resolve(directive))).then((all) => ({

@@ -17,6 +17,7 @@ import { bad, type Finding, ok, warn } from './finding.ts'
 import { mcp } from './mcp.ts'
 import { models } from './models.ts'
 import { nats } from './nats.ts'
+import { sandboxes } from './sandboxes.ts'
 
 export type DoctorOptions = Globals & { offline?: boolean }
 
@@ -34,6 +35,7 @@ export async function* examine(globals: DoctorOptions): AsyncGenerator<Finding> 
   yield* store(globals, app)
   yield* models(app, globals)
   yield* mcp(app, globals)
+  yield* sandboxes(app)
   yield clock()
 }
 

@@ -113,9 +113,8 @@ export const callModel =
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
-      const planned = partial
-        ? []
-        : tools.plan(calls, prepared?.bench, profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
+      const bench = prepared?.bench ?? tools.bench(profile.toolLayers, input.model).names
+      const planned = partial ? [] : tools.plan(calls, bench, profile.clientTools).map((one, place) => ({ ...one, id: `${name}:${place + 1}` }))
       credential?.done()
       const contextTokens = model && windowOf(model)
       const costUsd = costOf(usage, model?.info?.price)

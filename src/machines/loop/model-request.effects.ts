@@ -84,12 +84,13 @@ const broughtBy = ({ promptFile, skills }: TurnServices, agent: Agent, { profile
   })()
 }
 
-/** The tools that the call offers, where those are not all: of the one for skills the model is told only where there are some. */
-const benchOf = (tools: Tools, skills: SkillsPrompt | undefined, cut: boolean): string[] | undefined => {
+/** The tools that the call offers: of the one for skills the model is told only where there are some. */
+const benchOf = (tools: Tools, { profile, model }: ModelCallInput, skills: SkillsPrompt | undefined, cut: boolean): string[] => {
+  const { names } = tools.bench(profile.toolLayers, model)
   const without = skills?.hasSkills === false && tools.get(readSkillName)?.source === 'skills'
-  const permitted = without ? tools.names.filter((name) => name !== readSkillName) : undefined
+  const permitted = without ? names.filter((name) => name !== readSkillName) : names
   // Where a result was cut, the rest of it can be read.
-  return cut ? [...new Set([...(permitted ?? tools.names), readOutputName])] : permitted
+  return cut ? [...new Set([...permitted, readOutputName])] : [...permitted]
 }
 
 /** @property told what extensions add in this turn */
@@ -97,8 +98,8 @@ type Facts = { model: Model; messages: Message[]; at: number; told: string | und
 
 export type PreparedCall = {
   request: ModelRequest
-  /** Names of the tools that it may call; undefined for all. */
-  bench: string[] | undefined
+  /** Names of the tools that it may call. */
+  bench: string[]
   /** The history was not whole. */
   mended: boolean
   /** What is journalled of it: the prompt where it is not as it was, and the skills. */
@@ -125,8 +126,8 @@ export const prepareCall = async (
   const history = repaired(messages, tools.nameFor)
   const window = windowOf(model) ?? profile.contextTokens
   const { messages: shown, cut } = boundedResults(shownMessages([...history], input, windowOf(model), at), window)
-  const bench = benchOf(tools, skills, cut)
-  const described = withClientTools(tools.describe(bench), profile.clientTools)
+  const bench = benchOf(tools, input, skills, cut)
+  const described = withClientTools(tools.describe(bench, input.model), profile.clientTools)
   const composed = composePrompt({
     instructions: agent.instructions,
     hasTools: described.length > 0,

@@ -11,6 +11,7 @@ const depthMax = 50
 export const calculateTool = (): Tool =>
   tool({
     name: 'calculate',
+    category: 'basic',
     description: 'Evaluates an arithmetic expression exactly as written: numbers, + - * / % ^ and parentheses. Returns its value.',
     input: z.object({ expression: z.string().min(1).max(charsMax).describe('for example (17 + 3) * 2 ^ 0.5') }),
     execute: ({ expression }) => ({ expression, value: calculate(expression) }),

@@ -9,6 +9,7 @@ import { tool } from '../tool.ts'
 export const nowTool = ({ clock }: { clock: Pick<Clock, 'now'> }): Tool =>
   tool({
     name: 'now',
+    category: 'basic',
     description: 'Returns the current date and time in UTC and, when a time zone is given, the local time there.',
     input: z.object({ timeZone: z.string().min(1).max(64).optional().describe('IANA name, for example Europe/Zurich; default UTC') }),
     execute: ({ timeZone = 'UTC' }) => {

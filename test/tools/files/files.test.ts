@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os'
 import { join, relative } from 'node:path'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { builtInTools } from '../../../src/tools/built-in/built-in.ts'
-import { resolveInside } from '../../../src/tools/built-in/workspace.ts'
+import { builtInTools } from '../../../src/tools/bench.ts'
+import { resolveInside } from '../../../src/tools/files/workspace.ts'
 import { createTools } from '../../../src/tools/registry.ts'
 import { aContext, plan, virtualClock } from '../fixtures.ts'
 
@@ -55,7 +55,7 @@ const read = (path: string, part: object = {}) => call('read_file', { path, ...p
 
 test('the built-in tools may be repeated after a crash and ask nobody', () => {
   expect(builtInTools({ workspace, clock: virtualClock() }).map(({ name, onCrash, approval }) => [name, onCrash, approval])).toEqual(
-    ['calculate', 'now', 'read_file', 'list_files'].map((name) => [name, 'retry', false]),
+    ['calculate', 'now', 'read_file', 'list_files', 'search_files'].map((name) => [name, 'retry', false]),
   )
 })
 
@@ -63,32 +63,51 @@ describe('read_file', () => {
   test('reads a file, also through a link within the workspace', async () => {
     const text = 'grüezi 👋 mitenand'
 
-    expect(await read('notes/plan.md')).toEqual({ path: 'notes/plan.md', text, offset: 0, sizeBytes: Buffer.byteLength(text) })
+    expect(await read('notes/plan.md')).toEqual({ path: 'notes/plan.md', text, line: 1, lines: 1, sizeBytes: Buffer.byteLength(text) })
     expect(await read('./link-in.md')).toMatchObject({ path: 'notes/plan.md', text })
     expect(await read('notes//deep/../plan.md').catch((error: unknown) => error)).toMatchObject({ data: { code: 'forbidden' } })
     expect(await read('notes/empty')).toMatchObject({ text: '', sizeBytes: 0 })
   })
 
-  test('reads a large file in parts, the last of which has no next one', async () => {
-    const first = await read('big.txt')
-    const last = await read('big.txt', { offset: 512 * 1024 })
+  test('reads so many lines from a line on, and says where the rest begins', async () => {
+    const whole = Array.from({ length: 25 }, (_, index) => `line ${index + 1}\n`)
+    await writeFile(join(workspace, 'lines.txt'), whole.join(''))
 
-    expect(first).toMatchObject({ nextOffset: 256 * 1024, sizeBytes: 600 * 1024 })
+    const first = await read('lines.txt', { limit: 10 })
+    const last = await read('lines.txt', { offset: 21, limit: 10 })
+
+    expect(first).toMatchObject({ text: whole.slice(0, 10).join(''), line: 1, lines: 10, nextOffset: 11 })
+    expect(last).toMatchObject({ text: whole.slice(20).join(''), lines: 5 })
     expect(last).not.toHaveProperty('nextOffset')
+    expect(await read('lines.txt', { offset: 26 })).toMatchObject({ text: '', lines: 0 })
+    expect(await read('lines.txt', { offset: 1e9 })).toMatchObject({ text: '', lines: 0 })
+    await rm(join(workspace, 'lines.txt'))
+  })
+
+  test('a line that is too long comes in parts, the last of which has no next one', async () => {
+    const first = await read('big.txt')
+    const last = await read('big.txt', { byte: 512 * 1024 })
+
+    expect(first).toMatchObject({ nextByte: 256 * 1024, sizeBytes: 600 * 1024 })
+    expect(last).not.toHaveProperty('nextByte')
     expect((last as { text: string }).text).toHaveLength(88 * 1024)
-    expect(await read('big.txt', { offset: 1e9 })).toMatchObject({ text: '' })
+    expect(await read('big.txt', { byte: 1e9 })).toMatchObject({ text: '' })
     expect(await read('control.txt')).toMatchObject({ sizeBytes: 256 * 1024 })
   })
 
   test('never cuts a character in half: the parts make up the whole', async () => {
-    let whole = ''
-    for (let offset: number | undefined = 0; offset !== undefined; ) {
-      const part = (await read('notes/plan.md', { offset, limit: 4 })) as { text: string; nextOffset?: number }
-      whole += part.text
-      offset = part.nextOffset
+    const whole = 'a👋'.repeat(200_000)
+    await writeFile(join(workspace, 'waves.txt'), whole)
+    const parts: string[] = []
+    for (let byte: number | undefined = 0; byte !== undefined; ) {
+      const part = (await read('waves.txt', { byte })) as { text: string; nextByte?: number }
+      parts.push(part.text)
+      byte = part.nextByte
     }
 
-    expect(whole).toBe('grüezi 👋 mitenand')
+    expect(parts.length).toBeGreaterThan(3)
+    expect(parts.join('')).toBe(whole)
+    await rm(join(workspace, 'waves.txt'))
   })
 
   test.each([

@@ -9,12 +9,12 @@ const bytesMax = 128 * 1024
 /** One that is not there, or lies outside, has no text. @param path relative to the workspace */
 export const promptFile = async (workspace: string, path: string): Promise<PromptFile> => {
   try {
-    const { handle, sizeBytes } = await openInside(workspace, path)
+    const { handle, found } = await openInside(workspace, path)
     try {
-      const buffer = Buffer.alloc(Math.min(sizeBytes, bytesMax))
+      const buffer = Buffer.alloc(Math.min(found.size, bytesMax))
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)
       const text = buffer.toString('utf8', 0, bytesRead).replaceAll('\0', '')
-      return { path, text, chars: sizeBytes > bytesRead ? sizeBytes : text.length }
+      return { path, text, chars: found.size > bytesRead ? found.size : text.length }
     } finally {
       await handle.close()
     }

@@ -1,0 +1,49 @@
+/** `chat.send`: something is said in a session; the answer comes before any model is asked. */
+import { randomUUID } from 'node:crypto'
+import type { CommandInput } from '../contracts/commands.ts'
+import { definedOf } from '../contracts/defined.ts'
+import { isRuntimeError } from '../contracts/errors.ts'
+import type { SessionOutput } from '../contracts/session.ts'
+import { stopwatch } from '../contracts/tracing.ts'
+import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
+import { lastRoute } from './deliver.ts'
+import { cleanMessage } from './said.rules.ts'
+import { chooseModel } from './session-settings.ts'
+
+export const sendMessage = async (
+  parts: RuntimeParts,
+  { sessionKey, message, idempotencyKey, agent, model, deliver, ...more }: CommandInput<'chat.send'>,
+) => {
+  const session = parts.runtime.session(sessionKey, { agent })
+  const id = idempotencyKey ?? `m-${randomUUID()}`
+  const lap = stopwatch(parts.environment.tracing, { sessionKey, runId: id })
+  const text = cleanMessage(message)
+  // How hard to think is said for words; a command may be about just that.
+  const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
+  // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
+  const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
+  const warnings = named?.warning === undefined ? {} : { warnings: [named.warning] }
+  lap('validate')
+  const { emitted, duplicate, seq } = await session.command({
+    type: 'message',
+    text,
+    id,
+    ...definedOf({ model: named?.ref, ...how }),
+    ...(deliver && definedOf({ origin: await lastRoute(session) })),
+  })
+  if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
+  const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
+  const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
+  return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warnings }
+}
+
+/** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */
+const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight' } | { status: 'ok' | 'error'; cached: true; outcome: Outcome }> => {
+  try {
+    const outcome = await session.outcome(id)
+    return { status: outcome.status === 'completed' ? 'ok' : 'error', cached: true, outcome }
+  } catch (error) {
+    if (isRuntimeError(error) && error.code === 'not_found') return { status: 'in_flight' }
+    throw error
+  }
+}

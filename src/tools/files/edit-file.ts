@@ -1,0 +1,97 @@
+/** A part of a file of the workspace, replaced exactly. */
+import { Buffer, isUtf8 } from 'node:buffer'
+import { z } from 'zod'
+import { RuntimeError } from '../../contracts/errors.ts'
+import type { Tool } from '../../contracts/tool.ts'
+import { tool } from '../tool.ts'
+import { notText, shown } from './refusals.ts'
+import { hashOfBytes, replaceable, replaceFile, withFolderOf } from './replace-file.ts'
+import { openIn } from './workspace.ts'
+
+const bytesMax = 8 * 1024 * 1024
+const partCharsMax = 500_000
+
+/** `{ path, old, new, all? }` → `{ path, replaced, sizeBytes, sha256 }`, with `alreadyDone` where a crash had interrupted this very call after its work. */
+export const editFileTool = ({ workspace }: { workspace: string }): Tool =>
+  tool({
+    name: 'edit_file',
+    category: 'files',
+    description:
+      'Replaces a text in a file of the workspace, exactly as written, white space included. The old text must occur once; with all: true every occurrence is replaced.',
+    input: z.object({
+      path: z.string().min(1).describe('relative to the workspace'),
+      old: z.string().min(1).max(partCharsMax).describe('the text to replace, with enough around it to occur once'),
+      new: z.string().max(partCharsMax).describe('what stands there afterwards; empty removes it'),
+      all: z.boolean().default(false).describe('replace every occurrence'),
+    }),
+    execute: ({ path, old, new: wanted, all }, { attempt }) =>
+      withFolderOf({ workspace, path }, async (folder, name) => {
+        const before = await replaceable(folder, name, path)
+        const text = await textOf(folder, name, path)
+        const inside = folder.path === '' ? name : `${folder.path}/${name}`
+        const edit = attempt > 1 && isDone(text, old, wanted) ? { text, replaced: 0, alreadyDone: true } : edited(path, text, old, wanted, all)
+        const bytes = Buffer.from(edit.text, 'utf8')
+        if (edit.text !== text) await replaceFile(folder, name, path, bytes, before)
+        const { text: _, ...told } = edit
+        return { path: inside, ...told, sizeBytes: bytes.length, sha256: hashOfBytes(bytes) }
+      }),
+    onCrash: 'idempotent',
+  })
+
+const textOf = async (...[folder, name, path]: Parameters<typeof openIn>): Promise<string> => {
+  const { handle, found } = await openIn(folder, name, path)
+  try {
+    if (found.size > bytesMax)
+      throw new RuntimeError('too_large', `"${shown(path)}" has ${found.size} bytes; at most ${bytesMax} can be edited`, {
+        field: 'path',
+        hint: 'split the file',
+      })
+    const bytes = await handle.readFile()
+    if (!isUtf8(bytes) || bytes.includes(0)) throw notText(path)
+    return bytes.toString('utf8')
+  } finally {
+    await handle.close()
+  }
+}
+
+const edited = (path: string, text: string, old: string, wanted: string, all: boolean): { text: string; replaced: number } => {
+  const places = placesOf(text, old)
+  const [first] = places
+  if (first === undefined)
+    throw new RuntimeError('not_found', `the text does not occur in "${shown(path)}"`, {
+      field: 'old',
+      data: { occurrences: 0 },
+      hint: 'read the file and copy the text exactly, white space and line ends included',
+    })
+  if (places.length > 1 && !all)
+    throw new RuntimeError('conflict', `the text occurs ${places.length} times in "${shown(path)}", in the lines ${linesOf(text, places)}`, {
+      field: 'old',
+      data: { occurrences: places.length },
+      hint: 'give more of what stands around it, or all: true',
+    })
+  if (!all) return { text: text.slice(0, first) + wanted + text.slice(first + old.length), replaced: 1 }
+  return { text: text.split(old).join(wanted), replaced: places.length }
+}
+
+/** This call was interrupted: it had done its work where what it wants is there, and what it replaces is nowhere else. */
+const isDone = (text: string, old: string, wanted: string): boolean => {
+  const done = placesOf(text, wanted)
+  if (wanted !== '' && done.length === 0) return false
+  let next = 0
+  return placesOf(text, old).every((at) => {
+    while (next < done.length && (done[next] as number) + wanted.length < at + old.length) next++
+    return next < done.length && (done[next] as number) <= at
+  })
+}
+
+const placesOf = (text: string, part: string): number[] => {
+  const places: number[] = []
+  if (part === '') return places
+  for (let at = text.indexOf(part); at >= 0; at = text.indexOf(part, at + part.length)) places.push(at)
+  return places
+}
+
+const linesOf = (text: string, places: number[]): string => {
+  const shownLines = places.slice(0, 10).map((at) => text.slice(0, at).split('\n').length)
+  return `${shownLines.join(', ')}${places.length > 10 ? ' …' : ''}`
+}

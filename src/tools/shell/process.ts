@@ -1,0 +1,114 @@
+/** One program, run to its end or killed with all that it has begun. */
+import { type ChildProcess, spawn } from 'node:child_process'
+import { messageOf, RuntimeError } from '../../contracts/errors.ts'
+import { boundedOutput } from './bounded-output.ts'
+import type { Invocation } from './sandbox.rules.ts'
+
+type Started = Invocation & {
+  cwd?: string
+  env: Record<string, string>
+  outputBytesMax: number
+  signal: AbortSignal
+  /** What else has to be ended with it, such as a container. */
+  onKill?: () => void
+}
+
+type Ended = { exitCode: number | null; killedBy?: string; stdout: string; stderr: string; truncated: boolean }
+
+/** ms for which output is waited for after the end: a program of the background may hold it open. */
+const drainMs = 500
+
+/**
+ * Runs a program without a shell and without input. Aborting kills its whole process group; so does its end, for what it left running.
+ * @throws RuntimeError not_found where there is no such program, cancelled
+ */
+export const runProcess = ({ file, args, cwd, env, outputBytesMax, signal, onKill }: Started): Promise<Ended> =>
+  new Promise((resolve, reject) => {
+    if (signal.aborted) {
+      reject(stopped(file))
+      return
+    }
+    let child: ChildProcess
+    try {
+      child = spawn(file, args, {
+        ...(cwd === undefined ? {} : { cwd }),
+        env,
+        stdio: ['ignore', 'pipe', 'pipe'],
+        detached: true,
+        windowsHide: true,
+        shell: false,
+      })
+    } catch (cause) {
+      reject(notStarted(file, cause))
+      return
+    }
+    const stdout = boundedOutput(outputBytesMax)
+    const stderr = boundedOutput(outputBytesMax)
+    child.stdout?.on('data', stdout.add)
+    child.stderr?.on('data', stderr.add)
+    const kill = (): void => {
+      killGroup(child)
+      onKill?.()
+    }
+    const onAbort = (): void => {
+      kill()
+      finish(() => reject(stopped(file)))
+    }
+    let over = false
+    let timer: NodeJS.Timeout | undefined
+    const finish = (settle: () => void): void => {
+      if (over) return
+      over = true
+      clearTimeout(timer)
+      signal.removeEventListener('abort', onAbort)
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+      settle()
+    }
+    const ended = (exitCode: number | null, killedBy: NodeJS.Signals | null): void =>
+      finish(() =>
+        resolve({
+          exitCode,
+          ...(killedBy === null ? {} : { killedBy }),
+          stdout: stdout.text(),
+          stderr: stderr.text(),
+          truncated: stdout.truncated() || stderr.truncated(),
+        }),
+      )
+    signal.addEventListener('abort', onAbort, { once: true })
+    child.once('error', (cause) => finish(() => reject(notStarted(file, cause))))
+    child.once('exit', (code, killedBy) => {
+      killGroup(child)
+      // A clock of the machine: it waits for a pipe, which no simulated time moves.
+      timer = setTimeout(() => ended(code, killedBy), drainMs)
+    })
+    child.once('close', (code, killedBy) => ended(code, killedBy))
+  })
+
+const killGroup = (child: ChildProcess): void => {
+  const { pid } = child
+  if (pid === undefined) return
+  try {
+    if (process.platform === 'win32') child.kill('SIGKILL')
+    else process.kill(-pid, 'SIGKILL')
+  } catch {
+    // It has ended, with all of its group.
+  }
+}
+
+const stopped = (file: string): RuntimeError => new RuntimeError('cancelled', `"${file.slice(0, 200)}" was stopped`)
+
+const notStarted = (file: string, cause: unknown): RuntimeError => {
+  const code = (cause as NodeJS.ErrnoException).code
+  if (code === 'ENOENT')
+    return new RuntimeError('not_found', `there is no program "${file.slice(0, 200)}"`, {
+      cause,
+      field: 'command',
+      hint: 'name a program that is installed, without arguments: those go into args, and there is no shell',
+    })
+  return new RuntimeError('bad_request', `"${file.slice(0, 200)}" cannot be run: ${code ?? messageOf(cause).slice(0, 200)}`, {
+    cause,
+    field: 'command',
+    hint: 'check the name of the program, and its right to be run',
+  })
+}

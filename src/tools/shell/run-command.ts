@@ -1,0 +1,137 @@
+/** One program with its arguments, in the workspace. There is no shell: what means something to one is plain text here. */
+import { randomBytes } from 'node:crypto'
+import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
+import { z } from 'zod'
+import type { BenchOptions, SandboxOptions } from '../../contracts/bench.ts'
+import type { Clock } from '../../contracts/environment.ts'
+import { RuntimeError } from '../../contracts/errors.ts'
+import type { Tool } from '../../contracts/tool.ts'
+import { wildcard } from '../../contracts/wildcard.ts'
+import { openFolder, resolveInside } from '../files/workspace.ts'
+import { tool } from '../tool.ts'
+import { findSandbox, hostEnv } from './find-sandbox.ts'
+import { runProcess } from './process.ts'
+import { bwrap, container, type Inside, type SandboxKind } from './sandbox.rules.ts'
+
+type ShellSettings = Exclude<BenchOptions['shell'], boolean | undefined> & { workspace: string; clock: Pick<Clock, 'now'>; sandbox: SandboxOptions }
+
+const argsMax = 500
+const argCharsMax = 100_000
+const outputDefault = 40_000
+
+/**
+ * `{ command, args?, folder? }` → `{ exitCode, stdout, stderr, durationMs, sandbox }`, with `killedBy` and `truncated` where they say something. A program that
+ * fails has an exit code, and is no error of the tool.
+ */
+export const runCommandTool = ({
+  approval = true,
+  commands,
+  timeoutMs = 60_000,
+  outputCharsMax = outputDefault,
+  env = {},
+  workspace,
+  clock,
+  sandbox,
+}: ShellSettings): Tool => {
+  // Found once: a machine does not lose its sandbox while it runs, and one that had none is asked again.
+  let found: Promise<SandboxKind | 'off'> | undefined
+  const sandboxFor = async (): Promise<SandboxKind | 'off'> => {
+    found ??= findSandbox(sandbox)
+    try {
+      return await found
+    } catch (error) {
+      found = undefined
+      throw error
+    }
+  }
+  const permitted = commands?.map(wildcard)
+  return tool({
+    name: 'run_command',
+    category: 'shell',
+    description:
+      'Runs one program in the workspace and returns its exit code and output. There is no shell: no pipes, redirections, variables or wildcards; each argument is one entry of args.',
+    input: z.object({
+      command: z.string().min(1).max(1000).describe('name of the program, for example git'),
+      args: z.array(z.string().max(argCharsMax)).max(argsMax).default([]).describe('its arguments, one by one'),
+      folder: z.string().default('.').describe('folder to run it in, relative to the workspace'),
+    }),
+    execute: async ({ command, args, folder }, { signal }) => {
+      for (const text of [command, ...args])
+        if (text.includes('\0'))
+          throw new RuntimeError('bad_request', 'an argument contains a NUL character', { field: 'args', hint: 'leave it out' })
+      if (permitted && !permitted.some((fits) => fits(command)))
+        throw new RuntimeError('forbidden', `"${command.slice(0, 200)}" is not among the programs that may be run`, {
+          field: 'command',
+          hint: `there are: ${commands?.slice(0, 20).join(', ') || 'none'}`,
+        })
+      const kind = await sandboxFor()
+      const variables = { ...hostVariables(), ...env }
+      const since = clock.now()
+      const settings = { outputBytesMax: outputCharsMax, signal }
+      const ended =
+        kind === 'off'
+          ? await onHost(workspace, folder, (cwd) => runProcess({ ...settings, file: command, args, cwd, env: variables }))
+          : await sandboxed(kind, await insideOf({ workspace, folder, sandbox, env: variables, command, args }), settings)
+      const { truncated, ...told } = ended
+      return { ...told, ...(truncated ? { truncated } : {}), durationMs: Math.max(0, clock.now() - since), sandbox: kind }
+    },
+    approval,
+    timeoutMs,
+    outputBytesMax: 16 * outputCharsMax + 4096,
+  })
+}
+
+/** Nothing else of our environment: it has the keys of models. */
+const hostVariables = (): Record<string, string> => {
+  const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/tmp', LANG = 'C.UTF-8' } = process.env
+  return { PATH, HOME, LANG }
+}
+
+/** In the folder that was checked, whatever its path leads to by now. */
+const onHost = async <Result>(workspace: string, path: string, work: (cwd: string) => Promise<Result>): Promise<Result> => {
+  const folder = await openFolder(workspace, path)
+  let handle: FileHandle | undefined
+  try {
+    if (process.platform !== 'linux') return await work((await resolveInside(workspace, path)).real)
+    handle = await open(folder.at('.'))
+    return await work(`/proc/${process.pid}/fd/${handle.fd}`)
+  } finally {
+    await handle?.close()
+    await folder.close()
+  }
+}
+
+type Wanted = Pick<Inside, 'env' | 'command' | 'args'> & { workspace: string; folder: string; sandbox: SandboxOptions }
+
+/** A link that is swapped in afterwards leads to what the sandbox has, which is nothing else. */
+const insideOf = async ({ workspace, folder, sandbox, ...rest }: Wanted): Promise<Inside> => {
+  const { mode: _, ...settings } = sandbox
+  const { path } = await resolveInside(workspace, folder)
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()]
+  return {
+    ...settings,
+    ...rest,
+    workspace: await realpath(workspace),
+    folder: path,
+    masked: await maskedNames(workspace),
+    user: uid === undefined || gid === undefined ? undefined : { uid, gid },
+  }
+}
+
+/** Our journals and tokens, and files of keys at the top of the workspace. */
+const maskedNames = async (workspace: string): Promise<Inside['masked']> => {
+  const entries = await readdir(workspace, { withFileTypes: true })
+  return entries
+    .filter((entry) => (entry.isDirectory() && entry.name === '.statecast') || (entry.isFile() && /^\.env(?:\.|$)/.test(entry.name)))
+    .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+}
+
+const sandboxed = (kind: SandboxKind, inside: Inside, settings: { outputBytesMax: number; signal: AbortSignal }) => {
+  if (kind === 'bwrap') return runProcess({ ...settings, ...bwrap(inside), env: hostEnv() })
+  const name = `statecast-${randomBytes(8).toString('hex')}`
+  const env = hostEnv()
+  const quiet = { env, outputBytesMax: 1000, signal: AbortSignal.timeout(10_000) }
+  // To kill the client leaves its container running.
+  const onKill = (): void => void runProcess({ ...quiet, file: kind, args: ['kill', name] }).catch(() => undefined)
+  return runProcess({ ...settings, ...container(kind, name, inside), env, onKill })
+}
