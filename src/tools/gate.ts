@@ -79,7 +79,7 @@ const checkedAnswer = (answer: unknown): GateAnswer => {
     throw new Error(
       `it answered with ${other === undefined ? 'a field of the wrong type' : `'${other.slice(0, 80)}'`}; write { params, block, approval }`,
     )
-  return answer as GateAnswer
+  return answer
 }
 
 /** Hooks as an author writes them, also plain functions. @throws RuntimeError bad_request */

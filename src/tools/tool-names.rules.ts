@@ -8,7 +8,6 @@ const aliases: Readonly<Record<string, string>> = { bash: 'exec', 'apply-patch':
 
 /** Prefixes that models put before a name, with or without a separator, and the number of the call behind it. */
 const prefix = /^(?:functions|tools)[._/:-]?/i
-const counter = /(?:[._/:-]?\d+)+$/
 /** Ids that providers make up say nothing of a tool. */
 const madeUpId = /^(?:call|toolu|tool|fc|chatcmpl)(?:[_-]|\d|$)/i
 
@@ -33,15 +32,21 @@ const onlyOneOf = (wanted: readonly string[], permitted: readonly string[]): Fou
   return names.size > 1 ? 'ambiguous' : name === undefined ? undefined : { name }
 }
 
+const withoutCounter = (name: string): string => {
+  let end = name.length
+  if (/[0-9]/.test(name.charAt(end - 1))) while (end > 0 && /[0-9._/:-]/.test(name.charAt(end - 1))) end--
+  return name.slice(0, end)
+}
+
 /** Without the prefix, without the counter, without both. */
-const stripped = (name: string): string[] => [name.replace(prefix, ''), name.replace(counter, ''), name.replace(prefix, '').replace(counter, '')]
+const stripped = (name: string): string[] => [name.replace(prefix, ''), withoutCounter(name), withoutCounter(name.replace(prefix, ''))]
 
 /** What stands behind a dot or a slash, and the same without a counter. */
 const suffixes = (name: string): string[] => {
   const parts = name.split(/[./]/)
   return parts.slice(1).flatMap((_, index) => {
     const suffix = parts.slice(index + 1).join('.')
-    return [suffix, suffix.replace(counter, '')]
+    return [suffix, withoutCounter(suffix)]
   })
 }
 

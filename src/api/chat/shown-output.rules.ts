@@ -45,6 +45,7 @@ const withoutPictures = (value: unknown, depth: number): unknown => {
 }
 
 const bytesOf = (base64: string): number => {
-  const data = base64.slice(base64.startsWith('data:') ? base64.indexOf(',') + 1 : 0).replace(/=+$/, '')
-  return Math.floor((data.length * 3) / 4)
+  const data = base64.slice(base64.startsWith('data:') ? base64.indexOf(',') + 1 : 0)
+  const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
+  return Math.floor(((data.length - padding) * 3) / 4)
 }

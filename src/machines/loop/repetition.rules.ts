@@ -46,14 +46,14 @@ const isPoll = ({ name, input }: Pick<ToolCall, 'name' | 'input'>): boolean =>
   pollName.test(name) || (typeof input === 'object' && input !== null && pollActions.has((input as { action?: unknown }).action))
 
 /** Two calls with one key ask for the same. */
-export const keyOf = ({ name, input, inputHash }: Pick<ToolCall, 'name' | 'input' | 'inputHash'>): string => {
+const keyOf = ({ name, input, inputHash }: Pick<ToolCall, 'name' | 'input' | 'inputHash'>): string => {
   if (!isPoll({ name, input }) || typeof input !== 'object' || input === null) return `${name} ${inputHash}`
   const asked = Object.entries(input).filter(([field]) => !waitingFields.test(field))
   return `${name} ${JSON.stringify(asked.sort(([a], [b]) => (a < b ? -1 : 1)))}`
 }
 
 /** Enough to tell whether two results are the same: 53 bits. */
-export const resultMark = (output: unknown): string => {
+const resultMark = (output: unknown): string => {
   const text = JSON.stringify(output) ?? ''
   let [low, high] = [0xdeadbeef, 0x41c6ce57]
   for (let index = 0; index < text.length; index++) {
@@ -84,7 +84,7 @@ const alternating = (seen: readonly Seen[], key: string): number => {
   return count > 1 ? count : 0
 }
 
-export type Verdict = { level: 'warning' | 'blocked'; message: string }
+type Verdict = { level: 'warning' | 'blocked'; message: string }
 
 /** What is to be said of a call before it runs, after what has been seen. */
 export const verdictOf = ({ seen }: Watch, call: ToolCall, wanted: LoopDetection): Verdict | undefined => {

@@ -58,7 +58,7 @@ export const shortenedResult = (text: string, charsMax: number, reference: strin
 }
 
 /** How a result is called in its session: by the answer that asked for it, and the place of its call there. */
-export const referenceOf = ({ id }: Pick<AssistantMessage, 'id'>, place: number): string => `${id}:${place + 1}`
+const referenceOf = ({ id }: Pick<AssistantMessage, 'id'>, place: number): string => `${id}:${place + 1}`
 
 /** The result that a reference means, as the conversation has it. */
 export const resultIn = (messages: readonly Message[], reference: string): ToolMessage | undefined => {

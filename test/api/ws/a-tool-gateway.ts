@@ -18,7 +18,7 @@ type Given = {
 
 /** A tool that takes anything and answers by what `execute` does with it. */
 export const aTool = (name: string, execute: (input: any) => unknown = () => 'done', more: Partial<Tool> = {}): Tool =>
-  tool({ name, description: `does ${name}`, input: z.looseObject({}), execute, ...more } as never)
+  tool({ name, description: `does ${name}`, input: z.looseObject({}), execute, ...more })
 
 export const aToolGateway = async ({ script, tools = [], agent: more = {}, app = {} }: Given) => {
   const shown: Message[][] = []
@@ -31,7 +31,7 @@ export const aToolGateway = async ({ script, tools = [], agent: more = {}, app =
   }
   const served = await aGateway(
     {},
-    { agents: [agent({ name: 'main', model: 'test/script', tools, ...more })], models: { 'test/script': answer as never }, ...app },
+    { agents: [agent({ name: 'main', model: 'test/script', tools, ...more })], models: { 'test/script': answer }, ...app },
   )
   const socket = await aSocket(served.gateway.url)
   const { request, event } = socket

@@ -80,8 +80,8 @@ test('results that nobody waits for are refused, whatever the session does', () 
 test('a yes for the whole session is kept, goes for the others of that tool that wait, and is gone with a reset or by configuration', () => {
   const asked = () =>
     running()
-      .tell('turn', { type: 'tool.waiting', approval: approval('c1') })
-      .tell('turn', { type: 'tool.waiting', approval: approval('c2') })
+      .tell('turn', { type: 'say', event: { type: 'tool.waiting', approval: approval('c1') } })
+      .tell('turn', { type: 'say', event: { type: 'tool.waiting', approval: approval('c2') } })
   const walk = asked().send({ ...decision('c1'), remember: 'session' })
 
   expect(walk.heard().flatMap((event) => (event.type === 'decided' ? [event.callId] : []))).toEqual(['c1', 'c2'])
