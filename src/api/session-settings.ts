@@ -53,7 +53,7 @@ export const resolveSession = (parts: RuntimeParts, { sessionKey, origin, agent,
       field: 'sessionKey',
       hint: 'give one of sessionKey, origin, tab, job and hook',
     })
-  const name = agent ?? (sessionKey === undefined ? undefined : agentInKey(sessionKey, { agents: names })) ?? (names[0] as string)
+  const name = agent ?? (sessionKey === undefined ? undefined : agentInKey(sessionKey, { agents: names })) ?? names[0] ?? ''
   if (!parts.agents.has(name))
     throw new RuntimeError('not_found', `no agent is named '${name.slice(0, 80)}' on this node`, {
       field: 'agent',

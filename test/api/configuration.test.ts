@@ -45,7 +45,7 @@ test('[CH-27] two who write at the same moment on one hash: one of them is refus
     ['test/agent', 'test/heart'].map((value) => request('config.set', { key: 'agents.defaults.model', value, baseHash: read.hash })),
   )
 
-  expect(both.map(({ ok }) => ok).sort()).toEqual([false, true])
+  expect(both.map(({ ok }) => ok).toSorted((a, b) => Number(a) - Number(b))).toEqual([false, true])
 })
 
 test.each([

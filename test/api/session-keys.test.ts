@@ -107,7 +107,7 @@ test('[CH-71] the default tab has the same key whenever it is loaded, and what t
   }
   const { gateway } = await aGateway(
     {},
-    { ...two, agents: [agent({ name: 'main', model: 'test/main', instructions: 'be brief' }), two.agents?.[1] as any], models: models as any },
+    { ...two, agents: [agent({ name: 'main', model: 'test/main', instructions: 'be brief' }), two.agents?.[1] as any], models },
   )
   const load = async () => {
     const socket = await aSocket(gateway.url)
