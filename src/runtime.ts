@@ -76,7 +76,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
   const env = variables()
-  const skills = await openSkills(options, { workspace, environment, extensions, env })
+  const skills = openSkills(options, { workspace, environment, extensions, env })
   const agents = agentTable(options.agents ?? [], { workspace, environment, directory: serviceTools, fallbacks: options.fallbacks, skills })
   const models = createModels({
     environment,
@@ -150,7 +150,10 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
     const session = (key: string, which: { agent?: string | undefined } = {}) =>
       new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
-    if (resumes) await Promise.all([host.start(), skills.start()])
+    if (resumes) {
+      skills.start()
+      await host.start()
+    }
     const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })
     const consumeSoon = (partition: number) => consumeWhen(ready.promise, () => consume(partition), log)

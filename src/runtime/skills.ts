@@ -27,7 +27,7 @@ const reserved =
   )
 
 /** Reads what there is. @throws RuntimeError bad_request, conflict */
-export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): Promise<SkillSystem> => {
+export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): SkillSystem => {
   const options = checkSkillOptions(app.skills)
   const { environment, extensions, env } = parts
   const wanted = new Map((app.agents ?? []).flatMap(({ name, environment: its }: Agent) => (its === undefined ? [] : [[name, its] as const])))
