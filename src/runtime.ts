@@ -98,7 +98,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
   const serviceTools = serviceDirectory(environment, names.prefix)
   const env = variables()
-  const skills = await openSkills(options, { workspace, environment, extensions, env })
+  const skills = openSkills(options, { workspace, environment, extensions, env })
   const mcp = mcpServers(options.mcp, { environment, env, version })
   const agents = agentTable(options.agents ?? [], {
     workspace,
@@ -199,7 +199,10 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       const own = canonicalKey(key, known)
       return new Session(parts, own, () => agentOf(which.agent ?? agentInKey(own, known) ?? (known.agents[0] as string)).agent)
     }
-    if (resumes) await Promise.all([host.start(), skills.start()])
+    if (resumes) {
+      skills.start()
+      await host.start()
+    }
     await documents.start(resumes)
     const ready = Promise.withResolvers<void>()
     const consume = (partition?: number) => consumeInbox({ parts, session, partition })

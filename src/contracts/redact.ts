@@ -89,7 +89,8 @@ const replaced = (value: unknown, secrets: readonly string[], depth: number): un
   if (typeof value === 'string') return secrets.reduce((left, secret) => left.replaceAll(secret, '[redacted]'), value)
   if (typeof value !== 'object' || value === null || depth > depthMax) return value
   if (Array.isArray(value)) return value.map((inner) => replaced(inner, secrets, depth + 1))
-  if (value instanceof Error) return replaced({ ...value, message: value.message, stack: value.stack }, secrets, depth + 1)
+  if (value instanceof Error)
+    return replaced({ ...Object.fromEntries(Object.entries(value)), message: value.message, stack: value.stack }, secrets, depth + 1)
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return value
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [replaced(key, secrets, depth), replaced(inner, secrets, depth + 1)]))

@@ -32,7 +32,7 @@ export type SkillsUsed = { version: string; names?: string[]; absent?: { name: s
 export type SkillsPrompt = { sections: SkillSection[]; hasSkills: boolean; used?: SkillsUsed }
 
 /** What processes of a run get besides. `secrets` are the values that nobody else may see. */
-export type RunEnvironment = { env: Readonly<Record<string, string>>; secrets: readonly string[] }
+type RunEnvironment = { env: Readonly<Record<string, string>>; secrets: readonly string[] }
 
 /** `kind` is `workspace`, `managed`, `bundled`, `extra`, `mcp`, `lsp`, or what else tools say of their source. */
 export type ListedSkill = {

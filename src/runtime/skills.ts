@@ -1,7 +1,6 @@
 /** The skills of a runtime: which folders they are in, and who brings the environments of its agents. */
 
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Agent } from '../contracts/agent.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { checkSkillOptions, environmentTable, openSkills as open, type SkillSystem } from '../tools/index.ts'
@@ -18,7 +17,7 @@ type SkillParts = {
 type Folders = Parameters<typeof open>[0]['folders']
 
 /** Beside `src` and `dist`. */
-const bundledFolder = fileURLToPath(new URL('../../bundled-skills/', import.meta.url))
+const bundledFolder = join(import.meta.dirname, '..', '..', 'bundled-skills')
 
 /** Words of ours that begin a message. */
 const reserved =
@@ -27,7 +26,7 @@ const reserved =
   )
 
 /** Reads what there is. @throws RuntimeError bad_request, conflict */
-export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): Promise<SkillSystem> => {
+export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): SkillSystem => {
   const options = checkSkillOptions(app.skills)
   const { environment, extensions, env } = parts
   const wanted = new Map((app.agents ?? []).flatMap(({ name, environment: its }: Agent) => (its === undefined ? [] : [[name, its] as const])))

@@ -1,7 +1,7 @@
 /** Whether a skill can be used here, and if not, why. */
-import type { FoundSkill, Requirements } from './skill.ts'
+import type { FoundSkill } from './skill.ts'
 
-export type Here = {
+type Here = {
   platform: string
   hasBin(name: string): boolean
   /** Set for this process, or for the skill. */
@@ -40,6 +40,3 @@ const isOn = (config: Readonly<Record<string, unknown>>, path: string): boolean 
   }
   return Boolean(at)
 }
-
-/** All programs that it asks for. */
-export const binsOf = ({ bins = [], anyBins = [] }: Requirements): string[] => [...bins, ...anyBins]

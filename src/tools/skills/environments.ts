@@ -7,7 +7,7 @@ import { errorBody, messageOf, RuntimeError } from '../../contracts/errors.ts'
 import type { EnvironmentStatus, SkillSection } from '../../contracts/skill.ts'
 
 /** Of processes in it. `path` are folders that their PATH begins with. */
-export type ActivatedEnvironment = { path?: readonly string[] | undefined; env?: Readonly<Record<string, string>> | undefined }
+type ActivatedEnvironment = { path?: readonly string[] | undefined; env?: Readonly<Record<string, string>> | undefined }
 
 /** What an extension brings under the name of an environment. */
 export type EnvironmentManager = {
@@ -18,7 +18,7 @@ export type EnvironmentManager = {
   /** What the model is told of it: what is installed. The same text while nothing has changed. */
   describe?(): string | Promise<string>
 }
-export type BroughtEnvironment = { extension: string; name: string; manager: EnvironmentManager }
+type BroughtEnvironment = { extension: string; name: string; manager: EnvironmentManager }
 
 const Activated = z.object({
   path: z.array(z.string().max(1000).refine(isAbsolute, 'must be absolute')).max(50).optional(),

@@ -21,13 +21,13 @@ export const readSkillTool = (known: (run: ToolContext['skills']) => { usable: r
       name: z.string().min(1).max(200).describe('name of the skill, as listed'),
       file: z.string().min(1).max(1000).optional().describe('path inside the folder of the skill; default: its SKILL.md'),
     }),
-    execute: async ({ name, file = manualFile }, context) => {
+    execute: ({ name, file = manualFile }, context) => {
       const { usable, all } = known(context.skills)
       const skill = usable.find((one) => one.name === name)
       if (skill === undefined) throw missing(name, usable, all)
-      const text = await readInside(skill.folder, file)
+      const text = readInside(skill.folder, file)
       if (file !== manualFile) return { name, folder: skill.folder, file, text }
-      return { name, folder: skill.folder, file, text, files: (await filesInside(skill.folder)).filter((path) => path !== manualFile) }
+      return { name, folder: skill.folder, file, text, files: filesInside(skill.folder).filter((path) => path !== manualFile) }
     },
     source: 'skills',
     onCrash: 'retry',

@@ -39,7 +39,9 @@ export const commandNames = (names: readonly string[], taken: readonly string[])
 
 /** `/name args` at the very beginning. */
 export const commandIn = (text: string, skills: readonly Skill[]): SkillCommand | undefined => {
-  const [, word = '', args = ''] = /^\s*\/([a-z0-9_]{1,32})(?::?\s+([\s\S]*))?$/i.exec(text) ?? []
+  const said = text.trim()
+  const [start = '', word = ''] = /^\/([a-z0-9_]{1,32})(?=\s|:\s|:?$)/i.exec(said) ?? []
+  const args = said.slice(start.length).replace(/^:/, '')
   const skill = word === '' ? undefined : skills.find(({ command }) => command === word.toLowerCase())
   if (skill?.command === undefined) return undefined
   const { name, command, commandTool } = skill

@@ -1,8 +1,7 @@
 /** What is known of a skill once its folder has been read. */
 
 /** Who wins where two have one name: the first. */
-export const skillKinds = ['workspace', 'managed', 'bundled', 'extra'] as const
-export type SkillKind = (typeof skillKinds)[number]
+export type SkillKind = 'workspace' | 'managed' | 'bundled' | 'extra'
 
 export type Requirements = {
   /** Skips what follows, `os` aside. */

@@ -34,12 +34,12 @@ const keptMax = 20
 const namesMax = 100
 
 export type SkillSystem = Skills & {
-  /** Watches the folders from now on. Resolves when it does. */
-  start(): Promise<void>
+  /** Watches the folders from now on. */
+  start(): void
   stop(): void
 }
 
-export const openSkills = async ({ folders, options, environments, environment, env, reserved }: Parts): Promise<SkillSystem> => {
+export const openSkills = ({ folders, options, environments, environment, env, reserved }: Parts): SkillSystem => {
   const { clock, log } = environment
   const { entries = {}, bundled = false, config = {} } = options
   const kept = new Map<string, Snapshot>()
@@ -95,9 +95,9 @@ export const openSkills = async ({ folders, options, environments, environment, 
     for (const { name, kind, why } of skills)
       if (why !== undefined && why !== notAllowed) say(JSON.stringify([name, why]), { skill: name, kind, why }, 'a skill cannot be used here')
   }
-  const build = async (): Promise<void> => {
+  const build = (): void => {
     builds++
-    const { found, problems } = await discoverSkills(folders)
+    const { found, problems } = discoverSkills(folders)
     const skills = judged(found)
     const about = skills.map(({ name, location, hash, eligible, command }) => [name, location, hash, eligible, command ?? null])
     const version = createHash('sha256').update(JSON.stringify(about)).digest('hex').slice(0, 12)
@@ -108,8 +108,13 @@ export const openSkills = async ({ folders, options, environments, environment, 
     for (const old of kept.keys()) if (kept.size > keptMax) kept.delete(old)
     tell(current)
   }
-  const rebuild = (): Promise<void> =>
-    build().catch((error: unknown) => log.error({ error: errorBody(error) }, 'the folders of skills could not be read; those of before are used'))
+  const rebuild = (): void => {
+    try {
+      build()
+    } catch (error) {
+      log.error({ error: errorBody(error) }, 'the folders of skills could not be read; those of before are used')
+    }
+  }
 
   const snapshotOf = ({ skillsVersion }: Pick<RunSkills, 'skillsVersion'>): Snapshot => kept.get(skillsVersion ?? '') ?? current
   const usableBy = (run: RunSkills): Skill[] => usable(snapshotOf(run).skills, run.skillFilter)
@@ -122,7 +127,7 @@ export const openSkills = async ({ folders, options, environments, environment, 
   const offered = new Map([[readSkillName, tool]])
   const none = new Map<string, never>()
 
-  await rebuild()
+  rebuild()
   return {
     get version() {
       return isThere() ? current.version : undefined
@@ -162,7 +167,7 @@ export const openSkills = async ({ folders, options, environments, environment, 
     }),
     environments: () => environments.list(),
     source: { offered: () => (current.skills.some(({ eligible }) => eligible) ? offered : none), allows: (name) => name === readSkillName, tool },
-    async start() {
+    start() {
       aloud = true
       tell(current)
       if (options.watch === false) return
@@ -171,9 +176,8 @@ export const openSkills = async ({ folders, options, environments, environment, 
         rebuild,
         environment,
       )
-      await watcher.ready
       // What changed since it was read at first, nobody has heard of.
-      await rebuild()
+      rebuild()
     },
     stop() {
       watcher?.stop()

@@ -1,15 +1,15 @@
 /** Notices that skills come, change or go. What their manuals name is read when it is wanted, and not watched. */
-import { type FSWatcher, watch } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { existsSync, type FSWatcher, watch } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { messageOf } from '../../contracts/errors.ts'
+import { namesOf } from './inside.ts'
 
 const debounceMs = 250
 const watchedMax = 520
 
 /** @param changed called when nothing has happened for 250 ms since something did */
-export const watchFolders = (folders: readonly string[], changed: () => Promise<void>, { clock, log }: { clock: Clock; log: Logger }) => {
+export const watchFolders = (folders: readonly string[], changed: () => void, { clock, log }: { clock: Clock; log: Logger }) => {
   const watchers = new Map<string, FSWatcher>()
   let timer: unknown
   let stopped = false
@@ -20,7 +20,8 @@ export const watchFolders = (folders: readonly string[], changed: () => Promise<
     if (timer !== undefined) clock.clearTimeout(timer)
     timer = clock.setTimeout(() => {
       timer = undefined
-      void changed().finally(attach)
+      changed()
+      attach()
     }, debounceMs)
   }
   const look = (path: string, only?: string): void => {
@@ -45,12 +46,12 @@ export const watchFolders = (folders: readonly string[], changed: () => Promise<
     }
   }
   /** A folder that is not there yet is waited for by the one above it. One that went has to be watched anew where it comes again. */
-  const attach = async (): Promise<void> => {
+  const attach = (): void => {
     for (const folder of folders) {
-      const names = await readdir(folder, { withFileTypes: true }).catch(() => undefined)
-      if (stopped) return
       look(dirname(folder), basename(folder))
-      const wanted = new Set(names === undefined ? [] : [folder, ...names.filter((one) => one.isDirectory()).map(({ name }) => join(folder, name))])
+      const wanted = new Set(
+        existsSync(folder) ? [folder, ...namesOf(folder).flatMap((one) => (one.isDirectory() ? [join(folder, one.name)] : []))] : [],
+      )
       for (const [path, watcher] of watchers)
         if ((path === folder || dirname(path) === folder) && !wanted.has(path)) {
           watcher.close()
@@ -59,8 +60,8 @@ export const watchFolders = (folders: readonly string[], changed: () => Promise<
       for (const path of wanted) look(path)
     }
   }
+  attach()
   return {
-    ready: attach(),
     stop(): void {
       stopped = true
       if (timer !== undefined) clock.clearTimeout(timer)

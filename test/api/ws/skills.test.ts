@@ -28,7 +28,7 @@ const aNode = async (app: RuntimeOptions & { main?: object } = {}, answer: (aske
     {},
     {
       agents: [agent({ name: 'main', model: 'test/model', instructions: 'Be brief.', ...main })],
-      models: { 'test/model': model as never },
+      models: { 'test/model': model },
       ...options,
       workspace,
     },
