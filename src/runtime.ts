@@ -24,6 +24,7 @@ import {
   defineApp,
   determinismCheck,
   EventHub,
+  FileStore,
   failPointsFrom,
   hitAll,
   hostEvents,
@@ -99,6 +100,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
+    const files = new FileStore(transport, environment)
     const outputs = new EventHub(log, cluster && othersOn(transport.bus, names, cluster, log))
     let draining: RuntimeError | undefined
     const admit = () => {
@@ -115,13 +117,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       transcripts,
       models,
       agents,
+      files,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
     const agentOf = (name: string) => agentNamed(agents, name)
-    const effects = turnEffects({ environment, models, transcripts, agent: agentOf, cooldowns: sharedCooldowns(shared) })
+    const effects = turnEffects({ environment, models, transcripts, files, agent: agentOf, cooldowns: sharedCooldowns(shared) })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [

@@ -15,6 +15,7 @@ import { readFrames, readTrace, registered, whereToLook } from '../runtime/index
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readEvents } from './events-read.ts'
+import { fileCommands, filesWith } from './files.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
@@ -47,22 +48,24 @@ const headOf = async (parts: RuntimeParts, address: Address, message: string): P
 }
 
 const handlers: Handlers = {
-  'chat.send': async (parts, { sessionKey, message, idempotencyKey, agent, model, ...more }) => {
+  'chat.send': async (parts, { sessionKey, message, attachments = [], idempotencyKey, agent, model, ...more }) => {
     const session = parts.runtime.session(sessionKey, { agent })
-    const text = cleanMessage(message)
+    const text = cleanMessage(message, attachments.length > 0)
     // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
     if (model !== undefined) await parts.models.get(model)
     const id = idempotencyKey ?? `m-${randomUUID()}`
+    const { files, warned } = await filesWith(parts, { sessionKey, text, attachments })
     const { emitted, duplicate, seq } = await session.command({
       type: 'message',
       text,
       id,
+      ...files,
       ...definedOf({ model, ...more }),
     })
-    if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
+    if (duplicate) return { id, runId: id, seq, duplicate, ...warned, ...(await endOf(session, id)) }
     const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
     const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
-    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
+    return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warned }
   },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
   'chat.history': async (parts, { sessionKey, limit, details }) => {
@@ -71,6 +74,7 @@ const handlers: Handlers = {
     const waiting = await session.waiting()
     return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
+  ...fileCommands,
   'sessions.list': async (parts, { limit, details }) => ({
     sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
   }),

@@ -85,6 +85,10 @@ export const commandLine = (action: Action): Command => {
   add('send', 'say one thing and print the answer')
     .argument('<key>', 'which conversation')
     .argument('<text>', 'what to say; - reads stdin')
+    .option('--file <path>', 'an image, a PDF or a text that goes with it; may be given several times', (path: string, before: string[] = []) => [
+      ...before,
+      path,
+    ])
     .option('--idempotency-key <id>', 'a repeat within the last 1,000 inputs is ignored and returns the original result')
     .option('--wait', 'wait for the answer (default)')
     .option('--no-wait', 'return as soon as the message is stored')

@@ -1,5 +1,6 @@
 /** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
+import { Attachments, FileContent, FileRef } from './file.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
@@ -14,7 +15,8 @@ export const commands = {
   'chat.send': z
     .strictObject({
       sessionKey: SessionKey,
-      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
+      message: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; empty only beside attachments'),
+      attachments: Attachments.optional().describe('files that are sent with it, 10 at most; over HTTP, large ones go to POST /files first'),
       idempotencyKey: z
         .string()
         .min(1)
@@ -30,7 +32,7 @@ export const commands = {
       parent: SessionKey.optional().describe('the session that this one is a thread of: its first message begins with what was said there'),
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
-    .describe('says something in a session; answers at once with { runId, status }'),
+    .describe('says something in a session; answers at once with { runId, status }, and with `warnings` about files that were left out'),
   'chat.abort': z
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
     .describe('stops the running turn; what it said is kept'),
@@ -41,6 +43,13 @@ export const commands = {
       details: z.boolean().optional().describe('also when each message was said, and how the runs ended that answered'),
     })
     .describe('the conversation as the model reads it'),
+  'files.put': FileContent.extend({
+    sessionKey: SessionKey.optional().describe('the session whose file it is; without it, that of the first message that names it'),
+  }).describe('keeps a file of 5,000,000 bytes at most; answers { id, mimeType, bytes, fileName }, for the attachments of a message within a day'),
+  'files.get': z
+    .strictObject({ sessionKey: SessionKey, id: FileRef.shape.id })
+    .describe('a file that belongs to a session, with its content in base64'),
+  'files.list': z.strictObject({ sessionKey: SessionKey }).describe('the files that belong to a session, without what is in them'),
   'sessions.list': z
     .strictObject({
       limit: z.number().int().min(1).max(10_000).optional(),

@@ -9,6 +9,7 @@
  */
 import { z } from 'zod'
 import type { ErrorBody } from './errors.ts'
+import type { FileRef } from './file.ts'
 import type { Usage } from './message.ts'
 import { maxIdBytes } from './subjects.ts'
 import type { Approval } from './turn.ts'
@@ -75,7 +76,7 @@ export type ChatBlock =
   /** Links to the `session.tool` events, and in the history to the call. */
   | { type: 'tool'; id: string; callId: string; name: string }
   /** Somebody said it while the run was going on, and it took it in here. */
-  | { type: 'joined'; id: string; text: string }
+  | { type: 'joined'; id: string; text: string; files?: FileRef[] }
 
 /** Kinds that a client can show differently; `unknown` for all others. */
 export type ChatErrorKind = 'refusal' | 'timeout' | 'rate_limit' | 'context_length' | 'unknown'
@@ -130,6 +131,7 @@ export type MessageEvent = {
   status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'
   /** Where it is known to this node. */
   text?: string
+  files?: FileRef[]
   timestamp: number
 }
 

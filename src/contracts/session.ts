@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { DeliveryOutput } from './channel.ts'
 import type { ErrorBody } from './errors.ts'
+import { FileRefs } from './file.ts'
 import type { Usage } from './message.ts'
 import { Profile } from './profile.ts'
 import { Origin } from './reply.ts'
@@ -26,7 +27,8 @@ const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 export const SessionCommand = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
-    text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
+    text: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; empty only beside files'),
+    files: FileRefs.optional().describe('sent with it: files that were uploaded before, which files.put answered'),
     id: MessageId.optional().describe(
       'idempotency key: a repeat within the last 1,000 inputs of the actor is ignored and returns the original result',
     ),

@@ -9,6 +9,7 @@ import type { Subjects } from '../contracts/subjects.ts'
 import type { Transport } from '../contracts/transport.ts'
 import type { Transcripts } from '../machines/index.ts'
 import type { EventHub } from './event-hub.ts'
+import type { FileStore } from './files/index.ts'
 import type { Reception } from './receive.ts'
 
 /** What is there before any actor is. */
@@ -22,6 +23,8 @@ export type SharedParts = {
   transcripts: Transcripts
   models: Models
   agents: AgentTable
+  /** What people send with their messages. */
+  files: FileStore
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

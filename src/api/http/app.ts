@@ -12,8 +12,9 @@ import { systemClock, version } from '../../runtime/index.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { uiStream } from '../ui-stream/index.ts'
-import { bodyOf } from './body.ts'
+import { bodyOf, largeBytesMax } from './body.ts'
 import { eventStream } from './events.ts'
+import { fileRoutes } from './files.ts'
 import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
 import { familiesOf } from './metrics.rules.ts'
@@ -50,18 +51,19 @@ export type GatewayOptions = {
 type Bindings = { incoming?: { socket: Socket } }
 type Env = { Bindings: Bindings; Variables: { caller: Caller } }
 
-/** `useChat` sends all of its conversation with each message. */
-const conversationBytesMax = 8 * 1024 * 1024
-
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
   'chat.send',
+  'files.put',
   'actors.send',
   'actors.revive',
   'sessions.reset',
   'sessions.compact',
   'sessions.delete',
 ])
+
+/** Commands that files come in with. */
+const bodyMaxOf: Readonly<Record<string, number | undefined>> = { 'chat.send': largeBytesMax, 'files.put': largeBytesMax }
 
 /** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
 export const shuttingDown = (cause?: unknown): RuntimeError =>
@@ -91,7 +93,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /api/chat, /metrics, /healthz, /readyz',
+      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, POST /files, GET /sessions/<key>/files/<id>, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /api/chat, /metrics, /healthz, /readyz',
     })
   })
 
@@ -123,7 +125,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (isCommand(name) && beginsWork.has(name)) admit()
-    return json(200, (await runtime().command(name, await bodyOf(context.req.raw))) ?? null)
+    return json(200, (await runtime().command(name, await bodyOf(context.req.raw, bodyMaxOf[name]))) ?? null)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
   const occupy = ({ client, token }: Caller): (() => void) => {
@@ -154,6 +156,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.
   app.get('/events', (context) => stream(context, context.req.query('sessionKey') ?? ''))
+  app.route('/', fileRoutes({ runtime, admit }))
   app.route('/', openAiRoutes({ runtime, log, clock, closing, admit, occupy }))
 
   app.get('/metrics', async () => {
@@ -163,7 +166,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
 
   const ui = uiStream({ runtime, clock, closing, enter: (context) => occupy(context.get('caller')), admit })
-  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))
+  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, largeBytesMax)))
   app.get('/api/chat/:id/stream', (context) => ui.resume(context, context.req.param('id')))
   return app
 }

@@ -1,6 +1,7 @@
 /** Finds or begins the session that a request belongs to, and says its message there. */
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { FileRef } from '../../contracts/file.ts'
 import type { Run, Runtime, Session } from '../../runtime/index.ts'
 import type { Asked } from './asked.ts'
 import type { Errands } from './errands.ts'
@@ -62,13 +63,22 @@ export class Conversations {
       return { session: this.#runtime().session(sessionKey, { agent }), text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
     }
     const text = toldText(asked.before, asked.text, asked.field)
-    const key = idempotencyKey === undefined ? newKey() : keyFor(asked.field, agent, idempotencyKey, text)
+    const key =
+      idempotencyKey === undefined
+        ? newKey()
+        : keyFor(asked.field, agent, idempotencyKey, [text, ...asked.files.map(({ content }) => content)].join('\n'))
     return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id }
   }
 
-  async #send({ session, text, kept, alone, id }: Place, { thinking }: Asked, { idempotencyKey }: Named): Promise<Said> {
+  async #send({ session, text, kept, alone, id }: Place, { thinking, files: given }: Asked, { idempotencyKey }: Named): Promise<Said> {
+    const files: FileRef[] = []
+    for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file)))
     // Each request has an answer of its own.
-    const run = await session.send(text, { idempotencyKey: id, queueMode: 'followup', ...definedOf({ thinking }) })
+    const run = await session.send(text, {
+      idempotencyKey: id,
+      queueMode: 'followup',
+      ...definedOf({ thinking, files: files.length === 0 ? undefined : files }),
+    })
     const leave = alone ? this.#errands.begin({ session, run, kept, repeatable: idempotencyKey !== undefined }) : () => undefined
     return { session, run, leave }
   }
@@ -85,6 +95,8 @@ export class Conversations {
     }
   }
 }
+
+const refOf = ({ id, mimeType, bytes, fileName }: FileRef): FileRef => ({ id, mimeType, bytes, fileName })
 
 /** Whether a message was accepted before. */
 const isKnown = async (session: Session, id: string): Promise<boolean> => {

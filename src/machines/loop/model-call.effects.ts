@@ -2,9 +2,9 @@
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { type Message, noUsage } from '../../contracts/message.ts'
-import type { Model, ModelResponse, ModelSettings } from '../../contracts/model.ts'
+import type { Model, ModelMessage, ModelResponse, ModelSettings } from '../../contracts/model.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
@@ -14,6 +14,7 @@ import { conversation } from '../transcript/conversation.ts'
 import { prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { costOf } from './cost.rules.ts'
+import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type Pruning, pruned } from './pruning.rules.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
@@ -106,25 +107,37 @@ export const callModel =
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      return model.call(
-        {
-          instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
-          messages: request(messages, input, windowOf(model), at),
-          tools: tools.describe(),
-          settings: settingsFor(agent.settings, thinking, model),
-          limits: agent.limits,
-        },
-        {
-          signal: stop.signal,
-          onDelta: ({ kind, text: piece }) => {
-            if (over) return
-            const text = whole[kind](piece)
-            if (text === '') return
-            seen[kind] += text
-            emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+      const sent = request(messages, input, windowOf(opened), at)
+      const content = (id: string) => services.files.content(id)
+      const given = await withFiles(sent, opened.accepts, content)
+      const asked = (said: ModelMessage[]) =>
+        opened.call(
+          {
+            instructions: intro === undefined ? agent.instructions : `${agent.instructions}\n\n${intro}`.trim(),
+            messages: said,
+            tools: tools.describe(),
+            settings: settingsFor(agent.settings, thinking, opened),
+            limits: agent.limits,
           },
-        },
-      )
+          {
+            signal: stop.signal,
+            onDelta: ({ kind, text: piece }) => {
+              if (over) return
+              const text = whole[kind](piece)
+              if (text === '') return
+              seen[kind] += text
+              emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+            },
+          },
+        )
+      try {
+        return await asked(given)
+      } catch (error) {
+        // It cannot see, and nobody knew: the conversation shall not end with the first picture.
+        if (!isRuntimeError(error) || error.code !== 'provider_rejected' || !hasMedia(given) || stop.signal.aborted || index > 0) throw error
+        environment.log.warn({ model: input.model, error: errorBody(error) }, 'a model refused a request with files: it is asked again without them')
+        return asked(await withFiles(sent, { images: false, pdf: false }, content))
+      }
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])

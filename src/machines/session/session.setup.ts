@@ -56,7 +56,7 @@ export const sessionSetup = setup({
   actors: {
     turn: turnMachine,
     /** What another session has said. */
-    fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
+    fork: fromPromise<TranscriptMessage[], { parent: string; session: string }>(notProvided),
     /** Not started, unless somebody says for which messages. */
     desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),

@@ -18,6 +18,9 @@ export type TurnEffects = {
   execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
 }
 
+/** Contents of files that messages name. */
+export type TurnFiles = { content(id: string): Promise<Uint8Array | undefined> }
+
 /** What they need for that. */
 export type TurnServices = {
   environment: Environment
@@ -26,6 +29,7 @@ export type TurnServices = {
   agent(name: string): { agent: Agent; tools: Tools }
   transcripts: Transcripts
   cooldowns: Cooldowns
+  files: TurnFiles
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */
@@ -33,6 +37,6 @@ export type LocalServices = {
   lanes: Lanes
   clock: Clock
   log: Logger
-  /** The conversation of another session. */
-  history(session: string): Promise<Message[]>
+  /** What a thread of another session begins with: its conversation, whose files are the thread's from then on too. */
+  fork(parent: string, session: string): Promise<Message[]>
 }

@@ -121,7 +121,7 @@ test('a body that is no JSON, no object, no UTF-8 or too large is refused as it 
   expect(await chat('')).toEqual([400, 'invalid_request_error', 'bad_request'])
   expect(await chat('[]')).toEqual([400, 'invalid_request_error', 'bad_request'])
   expect(await chat(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([400, 'invalid_request_error', 'bad_request'])
-  expect(await chat('x'.repeat(1024 * 1024 + 1))).toEqual([413, 'invalid_request_error', 'too_large'])
+  expect(await chat('x'.repeat(8 * 1024 * 1024 + 1))).toEqual([413, 'invalid_request_error', 'too_large'])
 })
 
 test('more than a message may hold is refused, with the way out', async () => {
