@@ -20,7 +20,7 @@ export const fileCommands = {
     const { bytes, mimeType: claimed } = decodedContent(content, 'content')
     const { file, warning } = await files.put({ bytes, mimeType: mimeType ?? claimed, fileName }, 'content')
     if (file === undefined)
-      throw new RuntimeError('unsupported', `this file cannot be sent to a model: ${JSON.stringify(warning?.fileName)} was ${warning?.message}`, {
+      throw new RuntimeError('bad_request', `this file cannot be sent to a model: ${JSON.stringify(warning?.fileName)} was ${warning?.message}`, {
         field: 'content',
         hint: 'send images, PDFs or texts in UTF-8',
       })

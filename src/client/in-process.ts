@@ -26,6 +26,8 @@ export const inProcessClient = (runtime: Runtime, share?: Share): Client => ({
   events: async (id, after) => runtime.events({ kind: 'session', id }, after),
   store: async (input) => {
     const { sessionKey, message: text, attachments = [], idempotencyKey: id, agent, model, queueMode } = parseInput(commands['chat.send'], input)
+    if (text === '' && attachments.length === 0)
+      throw new RuntimeError('bad_request', 'message must not be empty', { field: 'message', hint: 'say something, or send a file' })
     // What is wrong shall be known now, not when nobody waits for it.
     const { address } = runtime.session(sessionKey, { agent })
     if (model !== undefined) await runtime.models.get(model)

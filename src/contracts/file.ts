@@ -1,10 +1,7 @@
 /** Files that people send with their messages: what a journal says of one, and what a sender gives. The content stands in a store of its own. */
 import { z } from 'zod'
+import { filesMax } from './file-limits.ts'
 
-/** Decoded bytes of one file. */
-export const fileBytesMax = 5_000_000
-/** Files of one message. */
-export const filesMax = 10
 export const fileNameMax = 200
 /** Characters of a content in base64, with the prefix of a data URL and line ends. */
 const contentCharsMax = 8_000_000

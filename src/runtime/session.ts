@@ -16,6 +16,7 @@ import type { Tools } from '../contracts/tool.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
+import { checkSays, namedFiles } from './files/index.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
 import { eventOfCommand } from './receive.ts'
@@ -37,7 +38,7 @@ export type SendOptions = {
   origin?: Origin | undefined
   /** Key of the session that this one is a thread of. */
   parent?: string | undefined
-  /** Sent with it: what `files.put` answered. The text may be empty then. */
+  /** What `files.put` answered; the text may be empty then. */
   files?: readonly FileRef[] | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
   heartbeat?: boolean | undefined
@@ -139,8 +140,7 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    if (command.type === 'message' && command.text === '' && !command.files?.length)
-      throw new RuntimeError('bad_request', 'text must not be empty', { field: 'text', hint: 'say something, or send a file' })
+    checkSays(command)
     const { environment, transcripts, agents, models } = this.#parts
     const by = {
       agent: this.#agent,
@@ -151,7 +151,7 @@ export class Session {
       history: () => transcripts.read(this.address),
       wantedModel: async () => (await this.#context())?.record.toggles.model,
     }
-    const event = this.#withFiles(eventOfCommand(command, by, this.#parts))
+    const event = namedFiles(this.#parts.files, this.key, eventOfCommand(command, by, this.#parts))
     // Only a message begins a conversation.
     if (command.type !== 'message') return this.#send(event, { mustExist: true })
     if (command.id === undefined) return this.#send(event, {})
@@ -161,14 +161,6 @@ export class Session {
       // It was refused the first time: a sender that repeats it means it, however many do so at once.
       names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
     }
-  }
-
-  /** Its files are durable and the session's own before the journal names them. @throws RuntimeError bad_request for a message that says nothing, not_found */
-  #withFiles(event: SessionEvent | Promise<SessionEvent>): SessionEvent | Promise<SessionEvent> {
-    if (event instanceof Promise) return event.then((made) => this.#withFiles(made))
-    if (event.type !== 'message' || event.files === undefined) return event
-    const { files, ...rest } = event
-    return files.length === 0 ? rest : this.#parts.files.link(this.key, files).then((linked) => ({ ...event, files: linked }))
   }
 
   /** Whether a message was accepted: then it waits, is being answered, or has an outcome. */

@@ -2,7 +2,8 @@
 import { type Context, Hono } from 'hono'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { type FileRef, fileBytesMax } from '../../contracts/file.ts'
+import type { FileRef } from '../../contracts/file.ts'
+import { fileBytesMax } from '../../contracts/file-limits.ts'
 import { type Runtime, sniff } from '../../runtime/index.ts'
 import { bodyOf, bytesOf, largeBytesMax } from './body.ts'
 

@@ -2,6 +2,7 @@
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Attachment } from '../../contracts/file.ts'
 import { isWhole, textMax, wholeOnly } from '../../contracts/session.ts'
+import { decodedContent } from '../../runtime/index.ts'
 
 /** A message of a request; what a tool call holds beside its text stands there too. */
 export type Told = {
@@ -103,7 +104,11 @@ const fileIn = (part: unknown, field: string): Attachment | undefined => {
 }
 
 const dataIn = (value: unknown, field: string): string => {
-  if (typeof value === 'string' && value !== '' && !/^\w+:\/\//.test(value)) return value
+  if (typeof value === 'string' && value !== '' && !/^\w+:\/\//.test(value)) {
+    // Looked at here, where its field is known.
+    decodedContent(value, field)
+    return value
+  }
   throw new RuntimeError('bad_request', 'a file has to come with its content', {
     field,
     hint: 'addresses are not fetched, and files are not kept under an id here: send a data URL (data:image/png;base64,…)',

@@ -16,7 +16,7 @@ export const withFiles = async (messages: readonly Message[], accepts: Model['ac
   const given: ModelMessage[] = []
   for (const message of messages.toReversed()) {
     if (message.role !== 'user' || message.files === undefined) {
-      given.push(message as ModelMessage)
+      given.push(message)
       continue
     }
     const files: ModelFile[] = []

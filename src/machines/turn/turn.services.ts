@@ -19,7 +19,7 @@ export type TurnEffects = {
 }
 
 /** Contents of files that messages name. */
-export type TurnFiles = { content(id: string): Promise<Uint8Array | undefined> }
+type TurnFiles = { content(id: string): Promise<Uint8Array | undefined> }
 
 /** What they need for that. */
 export type TurnServices = {

@@ -1,6 +1,7 @@
 /** What a sender gives as a file, made fit to be kept: the bytes of a base64 text, and a name that can do no harm. */
 import { RuntimeError } from '../../contracts/errors.ts'
-import { fileBytesMax, fileNameMax } from '../../contracts/file.ts'
+import { fileNameMax } from '../../contracts/file.ts'
+import { fileBytesMax } from '../../contracts/file-limits.ts'
 
 const dataUrl = /^data:([^,;]*)(?:;[^,;]*)*?(;base64)?,/i
 
@@ -39,13 +40,23 @@ const extensions: Record<string, string> = {
 /** The last part of a path, without characters that no screen shows, or that turn the direction of writing. */
 export const cleanFileName = (given: string | undefined, mimeType: string): string => {
   const base = (given ?? '').toWellFormed().normalize('NFC').split(/[/\\]/).at(-1) ?? ''
-  const clean = base
+  const shown = base
     .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '')
     .replace(/[<>:"|?*]/g, '_')
-    .replace(/\s+/g, ' ')
-    .replace(/^[. ]+|[. ]+$/g, '')
+    .replace(/\s/g, ' ')
     .slice(0, fileNameMax)
     // Half of a pair that the cut went through.
     .replace(/[\uD800-\uDBFF]$/, '')
+  const clean = withoutEnds(shown)
   return clean === '' ? `file.${extensions[mimeType] ?? 'txt'}` : clean
+}
+
+/** Without dots and spaces at either end: what begins with a dot is hidden, what ends with one cannot be kept everywhere. */
+const withoutEnds = (name: string): string => {
+  const isEnd = (at: number): boolean => name[at] === '.' || name[at] === ' '
+  let from = 0
+  let to = name.length
+  while (from < to && isEnd(from)) from++
+  while (to > from && isEnd(to - 1)) to--
+  return name.slice(from, to)
 }

@@ -1,7 +1,7 @@
 /** What a file is, read from its content: the few kinds that models take, and text. */
 
 const startsWith = (bytes: Uint8Array, magic: readonly number[], at = 0): boolean => magic.every((byte, index) => bytes[at + index] === byte)
-const ascii = (text: string): number[] => [...text].map((character) => character.charCodeAt(0))
+const ascii = (text: string): number[] => Array.from(text, (character) => character.charCodeAt(0))
 
 const kinds: { mimeType: string; is: (bytes: Uint8Array) => boolean }[] = [
   { mimeType: 'image/png', is: (bytes) => startsWith(bytes, [0x89, ...ascii('PNG\r\n'), 0x1a, 0x0a]) },
@@ -14,14 +14,15 @@ const kinds: { mimeType: string; is: (bytes: Uint8Array) => boolean }[] = [
 /** Kinds of text that may keep their names. */
 const textual = /^(?:text\/[\w.+-]+|application\/(?:json|xml|yaml|toml|javascript|typescript|sql|x-[\w.+-]+|[\w.-]+\+(?:json|xml)))$/
 
-/** Tab, line ends, form feed and escape stand in texts. */
-const noText = /(?![\t\n\r\f\x1b])\p{Cc}/u
+/** Tab, line ends and form feed stand in texts, and in logs the character that begins a colour. */
+const noText = /(?![\t\n\r\f])\p{Cc}/u
+const colourBegin = '\u001b'
 
 /** @returns undefined for what is not UTF-8 text */
-export const textOf = (bytes: Uint8Array): string | undefined => {
+const textOf = (bytes: Uint8Array): string | undefined => {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return noText.test(text) ? undefined : text
+    return noText.test(text.replaceAll(colourBegin, '')) ? undefined : text
   } catch {
     return undefined
   }
