@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { aFolder, aNode, statecast } from './run.ts'
 
-test('CH-10: files go with a message, and with the conversation to another folder', async () => {
+test('[CH-10] files go with a message, and with the conversation to another folder', async () => {
   const from = { folder: aFolder() }
   writeFileSync(join(from.folder, 'notes.txt'), 'my notes')
   writeFileSync(join(from.folder, 'data.csv'), 'a,b')
@@ -35,7 +35,7 @@ test('CH-10: files go with a message, and with the conversation to another folde
   })
 })
 
-test('CH-10: a message that waits for a node keeps its files', async () => {
+test('[CH-10] a message that waits for a node keeps its files', async () => {
   const how = { folder: aFolder() }
   writeFileSync(join(how.folder, 'notes.txt'), 'my notes')
   expect(await statecast(how, 'send', 'main', '', '--file', 'notes.txt', '--no-wait', '--idempotency-key', 'k1')).toMatchObject({ code: 0 })

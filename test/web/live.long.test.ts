@@ -296,7 +296,7 @@ test('a good address after a bad one is taken', async () => {
   await expect.poll(() => page.url()).not.toContain('token')
 })
 
-test('CH-10: files are chosen or dropped, looked at and removed before they are sent, and stand in the message, also after a reload', async () => {
+test('[CH-10] files are chosen or dropped, looked at and removed before they are sent, and stand in the message, also after a reload', async () => {
   const node = await aNode()
   const { page } = await aPage(node.page, /status of 400/)
   const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')

@@ -129,7 +129,7 @@ test('a screen reader hears of beginnings, ends, failures and questions, and nev
   expect(announced({ ...asked, connection: { state: 'lost' } }, asked)).toEqual({ polite: 'Connected again' })
 })
 
-test('CH-10: what cannot be attached is said before anything is sent', () => {
+test('what cannot be attached is said before anything is sent', () => {
   const file = (name: string, size: number) => ({ name, size })
 
   expect(attachable([file('a.png', 5_000_000), file('b.png', 5_000_001), file('c.txt', 0)], 0)).toEqual({

@@ -25,7 +25,7 @@ const aNode = async () => {
   return { ...node, post, last }
 }
 
-test('CH-10: pictures and files of a chat completion reach the model; addresses are refused with a hint', async () => {
+test('[CH-10] pictures and files of a chat completion reach the model; addresses are refused with a hint', async () => {
   const { post, last } = await aNode()
   const chat = (content: unknown) => post('/v1/chat/completions', { model: 'main', messages: [{ role: 'user', content }] })
 
@@ -53,7 +53,7 @@ test('CH-10: pictures and files of a chat completion reach the model; addresses 
   expect(broken.status).toBe(400)
 })
 
-test('CH-10: pictures and files of a response reach the model, and of earlier messages it is told that they were sent', async () => {
+test('[CH-10] pictures and files of a response reach the model, and of earlier messages it is told that they were sent', async () => {
   const { post, last } = await aNode()
 
   const { status } = await post('/v1/responses', {
@@ -70,7 +70,7 @@ test('CH-10: pictures and files of a response reach the model, and of earlier me
   expect(last()).toHaveProperty('files.length', 1)
 })
 
-test('CH-10: file parts of useChat reach the model; addresses are refused', async () => {
+test('[CH-10] file parts of useChat reach the model; addresses are refused', async () => {
   const { post, last } = await aNode()
   const say = (parts: unknown[]) => post('/api/chat', { id: 'main', trigger: 'submit-message', messages: [{ id: 'u1', role: 'user', parts }] })
 

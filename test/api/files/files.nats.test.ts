@@ -5,7 +5,7 @@ import { natsForAll } from '../../support/nats.ts'
 
 const server = natsForAll()
 
-test('CH-10: a file that one node has taken in is there on the others, also when that one is gone', async () => {
+test('[CH-10] a file that one node has taken in is there on the others, also when that one is gone', async () => {
   const asked: ModelRequest[] = []
   const node = (): Promise<Runtime> =>
     createRuntime({

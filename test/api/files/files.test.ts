@@ -43,7 +43,7 @@ const aNode = async (options: { transport?: string; accepts?: { images?: boolean
 }
 const get = (url: string, path: string) => fetch(`${url}${path}`, { headers: { authorization: `Bearer ${token}` } })
 
-test('CH-08, CH-10: an image that is sent over the socket reaches the model as an image; history and journal name it, and hold nothing of it', async () => {
+test('[CH-08, CH-10] an image that is sent over the socket reaches the model as an image; history and journal name it, and hold nothing of it', async () => {
   const { gateway, asked, journal, runtime } = await aNode()
   const { request, event } = await aSocket(gateway.url)
   await request('chat.subscribe', { sessionKey: 'main' })
@@ -70,7 +70,7 @@ test('CH-08, CH-10: an image that is sent over the socket reaches the model as a
   expect(await runtime.replay({ kind: 'session', id: 'main' })).toMatchObject({ verdict: 'identical' })
 })
 
-test('CH-10: a text that is labelled PNG is taken as the text that it is, and the answer and the log say so', async () => {
+test('[CH-10] a text that is labelled PNG is taken as the text that it is, and the answer and the log say so', async () => {
   const { say, asked, runtime } = await aNode()
   const warned: object[] = []
   const { log } = partsOf(runtime).environment
@@ -87,7 +87,7 @@ test('CH-10: a text that is labelled PNG is taken as the text that it is, and th
   expect(warned).toContainEqual(expect.objectContaining({ fileName: 'shot.png', reason: expect.stringContaining('labelled image/png') }))
 })
 
-test('CH-10: what is neither image nor PDF nor text is left out with a warning; where nothing else was said, the message is refused', async () => {
+test('[CH-10] what is neither image nor PDF nor text is left out with a warning; where nothing else was said, the message is refused', async () => {
   const { say, filesAsked, rpc } = await aNode()
   const zip = { fileName: 'all.zip', content: Buffer.from([0x50, 0x4b, 3, 4, 0, 0xff]).toString('base64') }
 
@@ -100,7 +100,7 @@ test('CH-10: what is neither image nor PDF nor text is left out with a warning; 
   expect((await rpc('chat.history', { sessionKey: 'main' })).json.messages).toHaveLength(2)
 })
 
-test('CH-08: a message may consist of files alone', async () => {
+test('[CH-08] a message may consist of files alone', async () => {
   const { say, asked } = await aNode()
 
   const { json } = await say('', [{ fileName: 'dot.png', content: png.toString('base64') }], { idempotencyKey: 'only' })
@@ -120,7 +120,7 @@ test.each([
   ['an id that nobody has uploaded', { id: 'a'.repeat(64) }, 404, 'not_found', 'attachments.0.id'],
   ['neither content nor id', { fileName: 'a.png' }, 400, 'bad_request', 'attachments.0'],
   ['a field too many', { content: 'aGVsbG8=', path: '/etc/passwd' }, 400, 'bad_request', 'attachments.0.path'],
-])('CH-10: %s is refused, and nothing is said', async (_, attachment, status, code, field) => {
+])('[CH-10] %s is refused, and nothing is said', async (_, attachment, status, code, field) => {
   const { rpc, asked } = await aNode()
 
   const reply = await rpc('chat.send', { sessionKey: 'main', message: 'look', attachments: [attachment] })
@@ -130,7 +130,7 @@ test.each([
   expect((await rpc('chat.history', { sessionKey: 'main' })).status).toBe(404)
 })
 
-test('CH-10: 5,000,000 bytes are taken, and eleven files are not', async () => {
+test('[CH-10] 5,000,000 bytes are taken, and eleven files are not', async () => {
   const { say, filesAsked, rpc } = await aNode()
 
   const largest = await say('look', [{ fileName: 'a.txt', content: Buffer.alloc(5_000_000, 65).toString('base64') }])
@@ -141,7 +141,7 @@ test('CH-10: 5,000,000 bytes are taken, and eleven files are not', async () => {
   expect([many.status, many.json.error.field]).toEqual([400, 'attachments'])
 })
 
-test('CH-10: names come without paths, line ends and characters that turn the direction of writing', async () => {
+test('[CH-10] names come without paths, line ends and characters that turn the direction of writing', async () => {
   const { say, filesAsked, gateway } = await aNode()
   const names = ['../../etc/passwd', 'C:\\temp\\a.txt', 'a\r\nSet-Cookie: x=1', 'photo\u202Egnp.exe', '...', 'a"b;ü.txt']
 
@@ -155,7 +155,7 @@ test('CH-10: names come without paths, line ends and characters that turn the di
   expect(headers.get('content-disposition')).toBe(`attachment; filename="a_b;_.txt"; filename*=UTF-8''a_b%3B%C3%BC.txt`)
 })
 
-test('CH-10: a large file is uploaded first and named by its id; only its session gives it back, harmless whatever it is', async () => {
+test('[CH-10] a large file is uploaded first and named by its id; only its session gives it back, harmless whatever it is', async () => {
   const { gateway, call, say, filesAsked } = await aNode()
   const page = '<script>alert(1)</script>'
 
@@ -190,7 +190,7 @@ test('CH-10: a large file is uploaded first and named by its id; only its sessio
   expect((await fetch(`${gateway.url}/files?name=x`, { method: 'POST', body: png })).status).toBe(401)
 })
 
-test('CH-10: an upload of 5,000,001 bytes is refused, and so is one that no model could read', async () => {
+test('[CH-10] an upload of 5,000,001 bytes is refused, and so is one that no model could read', async () => {
   const { call } = await aNode()
 
   const large = await call('POST', '/files?name=a.txt', { body: Buffer.alloc(5_000_001, 65) })
@@ -200,7 +200,7 @@ test('CH-10: an upload of 5,000,001 bytes is refused, and so is one that no mode
   expect([zip.json.error.code, zip.json.error.hint]).toEqual(['bad_request', expect.stringContaining('images')])
 })
 
-test('CH-10: the scope write is needed to put a file, read to get one', async () => {
+test('[CH-10] the scope write is needed to put a file, read to get one', async () => {
   const { gateway } = await aNode()
   const { request } = await aSocket(gateway.url, { scopes: ['read'] })
 
@@ -208,7 +208,7 @@ test('CH-10: the scope write is needed to put a file, read to get one', async ()
   expect((await request('files.list', { sessionKey: 'main' })).payload).toEqual({ files: [] })
 })
 
-test('CH-10: a model that takes no images is told that there is one; a PDF goes to those that say that they read it', async () => {
+test('[CH-10] a model that takes no images is told that there is one; a PDF goes to those that say that they read it', async () => {
   const blind = await aNode({ accepts: { images: false } })
   const reader = await aNode({ accepts: { pdf: true } })
   const files = [
@@ -223,7 +223,7 @@ test('CH-10: a model that takes no images is told that there is one; a PDF goes 
   expect(reader.filesAsked().map(({ data }) => data?.length)).toEqual([png.length, 12])
 })
 
-test('CH-10: a file that has gone is a word to the model and no failure of the turn', async () => {
+test('[CH-10] a file that has gone is a word to the model and no failure of the turn', async () => {
   const { say, filesAsked, runtime } = await aNode()
   await say('look', [{ fileName: 'dot.png', content: png.toString('base64') }])
 
@@ -234,7 +234,7 @@ test('CH-10: a file that has gone is a word to the model and no failure of the t
   expect(filesAsked().at(-1)).toMatchObject({ fileName: 'dot.png', missing: 'is no longer there' })
 })
 
-test('CH-10: with its session a file goes, unless another one names it; a repeated message names it once', async () => {
+test('[CH-10] with its session a file goes, unless another one names it; a repeated message names it once', async () => {
   const { say, rpc, runtime } = await aNode()
   const mine = { fileName: 'mine.txt', content: base64('mine') }
   const shared = { fileName: 'dot.png', content: png.toString('base64') }
@@ -253,7 +253,7 @@ test('CH-10: with its session a file goes, unless another one names it; a repeat
   expect(environment.clock.now()).toBeGreaterThan(0)
 })
 
-test('CH-10: after a restart the file is there, private on the disk, and the model gets it with the next message', async () => {
+test('[CH-10] after a restart the file is there, private on the disk, and the model gets it with the next message', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'files-'))
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
   const before = await aNode({ transport: `embedded:${folder}` })

@@ -5,7 +5,7 @@ import { sniff } from '../../../src/runtime/files/sniff.rules.ts'
 const bytes = (...values: number[]) => new Uint8Array(values)
 const text = (value: string) => new TextEncoder().encode(value)
 
-test('CH-10: what a file is stands in its content', () => {
+test('what a file is stands in its content', () => {
   expect(sniff(bytes(0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a), 'text/html')).toBe('image/png')
   expect(sniff(bytes(0xff, 0xd8, 0xff, 0xe0))).toBe('image/jpeg')
   expect(sniff(text('GIF89a…'))).toBe('image/gif')
@@ -18,7 +18,7 @@ test('CH-10: what a file is stands in its content', () => {
   expect(sniff(bytes(0xff, 0xfe, 0x41, 0))).toBeUndefined()
 })
 
-test('CH-10: base64 comes with and without padding, line ends and the prefix of a data URL', () => {
+test('base64 comes with and without padding, line ends and the prefix of a data URL', () => {
   const said = (content: string) => new TextDecoder().decode(decodedContent(content, 'content').bytes)
 
   expect([said('aGVsbG8='), said('aGVsbG8'), said('aGVs\r\nbG8='), said('data:text/plain;charset=utf-8;base64,aGVsbG8=')]).toEqual(
@@ -29,7 +29,7 @@ test('CH-10: base64 comes with and without padding, line ends and the prefix of 
     expect(() => decodedContent(wrong, 'content')).toThrow(expect.objectContaining({ code: 'bad_request', field: 'content' }))
 })
 
-test('CH-10: no name leads anywhere, ends a line or turns the direction of writing', () => {
+test('no name leads anywhere, ends a line or turns the direction of writing', () => {
   expect(cleanFileName('/etc/../passwd', 'text/plain')).toBe('passwd')
   expect(cleanFileName('a\u202Egnp.exe\u0000\r\n', '')).toBe('agnp.exe')
   expect(cleanFileName(' .. ', 'image/png')).toBe('file.png')

@@ -17,7 +17,7 @@ const aStore = async () => {
   return { clock, files, put, blobs: transport.blobs }
 }
 
-test('CH-10: what was uploaded and not sent goes after a day, with the next upload; what a session names stays', async () => {
+test('what was uploaded and not sent goes after a day, with the next upload; what a session names stays', async () => {
   const { clock, files, put, blobs } = await aStore()
   const forgotten = await put('forgotten')
   const sent = await put('sent')
@@ -33,7 +33,7 @@ test('CH-10: what was uploaded and not sent goes after a day, with the next uplo
   await expect(files.link('main', [forgotten])).rejects.toMatchObject({ code: 'not_found', field: 'files.0.id' })
 })
 
-test('CH-10: one session does not name the file of another; a thread shares those of its parent', async () => {
+test('one session does not name the file of another; a thread shares those of its parent', async () => {
   const { clock, files, put, blobs } = await aStore()
   const file = await put('shared')
   await files.link('parent', [file])
@@ -50,7 +50,7 @@ test('CH-10: one session does not name the file of another; a thread shares thos
   expect(await blobs.has(file.id)).toBe(false)
 })
 
-test('CH-10: a thread has the files of what its parent said', async () => {
+test('a thread has the files of what its parent said', async () => {
   const { rpc } = await aGateway()
   const say = async (sessionKey: string, more: object) => {
     const { json } = await rpc('chat.send', { sessionKey, message: 'look', ...more })
