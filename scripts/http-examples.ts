@@ -53,6 +53,30 @@ export const examples: Record<CommandName, Example> = {
       'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first, and nothing is said again: `status` is `in_flight` while the run goes on, then `ok` or `error` with its `outcome`. The text is kept as composed Unicode without control characters; one with a NUL is refused.',
     errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
   },
+  'files.put': {
+    input: { content: 'aGVsbG8K', fileName: 'hello.txt', mimeType: 'text/plain', sessionKey: 'main' },
+    answer: { id: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03', mimeType: 'text/plain', bytes: 6, fileName: 'hello.txt' },
+    about:
+      'The kind is read from the content; `warnings` say where it is another one than `mimeType`. `POST /files` takes the bytes themselves. [What becomes of files](../guides/files.md).',
+    errors: ['too_large', 'log_full', 'closed'],
+  },
+  'files.list': {
+    input: { sessionKey: 'main' },
+    answer: {
+      files: [{ id: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03', mimeType: 'text/plain', bytes: 6, fileName: 'hello.txt' }],
+    },
+  },
+  'files.get': {
+    input: { sessionKey: 'main', id: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03' },
+    answer: {
+      id: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03',
+      mimeType: 'text/plain',
+      bytes: 6,
+      fileName: 'hello.txt',
+      content: 'aGVsbG8K',
+    },
+    errors: ['not_found'],
+  },
   'agent.wait': {
     input: { sessionKey: 'main', runId: 'k1', timeoutMs: 60_000 },
     answer: { runId: 'k1', ...outcome, text: 'refund: refunded 7', transcriptLength: 4, seq: 6 },

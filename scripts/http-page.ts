@@ -27,9 +27,12 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | \`GET /ws\`, an upgrade | frames | commands and events over one [WebSocket](socket.md) |
 | \`GET /healthz\` | | 200 \`{"status":"ok"}\` while the process lives; no token needed |
 | \`GET /readyz\` | | 200 or 503 with the fields of \`health\`: whether it takes work; no token needed |
-| \`POST /rpc/:command\` | a JSON object, at most 1 MiB; an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
+| \`POST /rpc/:command\` | a JSON object, at most 1 MiB (8 MiB for \`chat.send\` and \`files.put\`); an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |
 | \`GET /sessions/:key/events\` | \`Last-Event-ID\` | the output of a session as [server-sent events](#events) |
 | \`GET /events\` | \`?sessionKey=\`, \`Last-Event-ID\` | the same, for the keys \`.\` and \`..\`, which no path can name |
+| \`POST /files\` | a file as it is, with \`?name=\`, and \`sessionKey=\` where it belongs to one; or the JSON of \`files.put\` | what [\`files.put\`](#filesput) answers |
+| \`GET /sessions/:key/files/:id\` | | a file of a session: raster images to show, all else to save |
+| \`GET /files/:id\` | \`?sessionKey=\` | the same, for the keys \`.\` and \`..\` |
 | \`GET /v1/models\` | | the agents as models, for [clients of OpenAI's API](openai.md) |
 | \`GET /v1/models/:id\` | | one of them |
 | \`POST /v1/chat/completions\` | \`x-statecast-session\`, \`Idempotency-Key\` | [a chat completion](openai.md), whole or as a stream |

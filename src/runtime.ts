@@ -30,6 +30,7 @@ import {
   EventHub,
   emptyHash,
   exportRuns,
+  FileStore,
   failPointsFrom,
   gatesOf,
   hitAll,
@@ -138,6 +139,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
+    const files = new FileStore(transport, environment)
     const outputs = new EventHub(log, cluster && othersOn(transport.bus, names, cluster, log))
     let draining: RuntimeError | undefined
     const admit = () => {
@@ -162,6 +164,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       agents,
       skills,
       mcp,
+      files,
       admit,
       ...(cluster && { lacking: cluster.lacking }),
     }

@@ -7,31 +7,35 @@ import type { SessionOutput } from '../contracts/session.ts'
 import { stopwatch } from '../contracts/tracing.ts'
 import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
 import { lastRoute } from './deliver.ts'
+import { filesWith } from './files.ts'
 import { cleanMessage } from './said.rules.ts'
 import { chooseModel } from './session-settings.ts'
 
 export const sendMessage = async (
   parts: RuntimeParts,
-  { sessionKey, message, idempotencyKey, agent, model, deliver, ...more }: CommandInput<'chat.send'>,
+  { sessionKey, message, attachments = [], idempotencyKey, agent, model, deliver, ...more }: CommandInput<'chat.send'>,
 ) => {
   const session = parts.runtime.session(sessionKey, { agent })
   const id = idempotencyKey ?? `m-${randomUUID()}`
   const lap = stopwatch(parts.environment.tracing, { sessionKey, runId: id })
-  const text = cleanMessage(message)
+  const text = cleanMessage(message, attachments.length > 0)
   // How hard to think is said for words; a command may be about just that.
   const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
   // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
   const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
-  const warnings = named?.warning === undefined ? {} : { warnings: [named.warning] }
+  const { files, warned } = await filesWith(parts, { sessionKey: session.key, text, attachments })
+  const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
+  const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')
   const { emitted, duplicate, seq } = await session.command({
     type: 'message',
     text,
     id,
+    ...files,
     ...definedOf({ model: named?.ref, ...how }),
     ...(deliver && definedOf({ origin: await lastRoute(session) })),
   })
-  if (duplicate) return { id, runId: id, seq, duplicate, ...(await endOf(session, id)) }
+  if (duplicate) return { id, runId: id, seq, duplicate, ...warnings, ...(await endOf(session, id)) }
   const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
   const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
   return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warnings }

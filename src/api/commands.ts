@@ -19,6 +19,7 @@ import { sendMessage } from './chat-send.ts'
 import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
 import { readEvents } from './events-read.ts'
 import { listExtensions, reloadExtension } from './extensions.ts'
+import { fileCommands } from './files.ts'
 import { withDetails } from './history-details.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
@@ -67,6 +68,7 @@ const handlers: Handlers = {
     return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
   },
   'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),
+  ...fileCommands,
   'sessions.list': async (parts, { limit, details }, access) => ({
     sessions: details ? await describeSessions(parts, limit, access) : await listSessions(parts, limit, access),
   }),

@@ -67,8 +67,8 @@ export const journalIsDamaged = async ({ transport }: Pick<Parts, 'transport'>, 
   }
 }
 
-/** Ends the session, then forgets its journal. @throws RuntimeError session_busy while a turn is running */
-export const deleteSession = async ({ directory }: Pick<Parts, 'directory'>, address: Address): Promise<void> => {
+/** Ends the session, then forgets its journal, and its files that no other session names. @throws RuntimeError session_busy while a turn is running */
+export const deleteSession = async ({ directory, files }: Pick<Parts, 'directory' | 'files'>, address: Address): Promise<void> => {
   const root = await directory.read(address).catch((error: unknown) => {
     // What cannot be opened any more can still be deleted, and what is only half here.
     if (isRuntimeError(error) && ['corrupt_at', 'drift', 'conflict'].includes(error.code)) return undefined
@@ -88,4 +88,5 @@ export const deleteSession = async ({ directory }: Pick<Parts, 'directory'>, add
       })
   }
   await directory.forget(address)
+  await files.forget(address.id)
 }

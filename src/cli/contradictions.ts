@@ -23,7 +23,7 @@ export const watchOptions = (program: Command): (() => void) => {
   const given = new Map<string, { flag: string; value: unknown }[]>()
   // One that takes several values is a list, and adds to itself.
   for (const command of [program, ...program.commands])
-    for (const option of command.options.filter(({ variadic }) => !variadic))
+    for (const option of command.options.filter(({ variadic, defaultValue }) => !variadic && !Array.isArray(defaultValue)))
       command.on(`option:${option.name()}`, (value: unknown) => {
         const known = given.get(option.attributeName()) ?? []
         given.set(option.attributeName(), [...known, { flag: option.long ?? option.flags, value: value ?? null }])

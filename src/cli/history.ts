@@ -1,4 +1,5 @@
 /** `statecast history`: what was said; what a model thought aloud in tags is in the JSON only. */
+import { fileLine } from '../contracts/file.ts'
 import type { Message } from '../contracts/message.ts'
 import { withSession } from './address.ts'
 import { resultText, shortText } from './cards.ts'
@@ -26,7 +27,11 @@ export const history = async (options: Globals & { limit?: number }, key: string
 const linesOf = (message: Message, first: boolean): string[] => {
   switch (message.role) {
     case 'user':
-      return [...(first ? [] : ['']), `› ${printable(message.text, 'lines').replaceAll('\n', '\n  ')}`]
+      return [
+        ...(first ? [] : ['']),
+        `› ${printable(message.text, 'lines').replaceAll('\n', '\n  ')}`,
+        ...(message.files ?? []).map((file) => faint(`  ⊕ ${printable(fileLine(file))}`)),
+      ]
     case 'assistant': {
       const text = visible(message.text)
       return [

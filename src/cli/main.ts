@@ -85,6 +85,7 @@ export const commandLine = (action: Action): Command => {
   add('send', 'say one thing and print the answer')
     .argument('<key>', 'which conversation')
     .argument('<text>', 'what to say; - reads stdin')
+    .addOption(repeatable('--file <path>', 'an image, a PDF or a text that goes with it; may be given several times'))
     .option('--idempotency-key <id>', 'a repeat within the last 1,000 inputs is ignored and returns the original result')
     .option('--wait', 'wait for the answer (default)')
     .option('--no-wait', 'return as soon as the message is stored')
@@ -195,6 +196,10 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options) => (await import('./permissions.ts')).permissions(options)))
   return program
 }
+
+/** A list to which each adds itself; without any there is none. */
+const repeatable = (flags: string, about: string): Option =>
+  new Option(flags, about).default([], 'none').argParser((value: string, before: string[]) => [...before, value])
 
 const wholeNumber =
   (min: number, max = Number.MAX_SAFE_INTEGER) =>

@@ -1,8 +1,13 @@
 /** `statecast send`: one message, one answer. */
 
 import { randomUUID } from 'node:crypto'
+import { readFile, stat } from 'node:fs/promises'
+import { basename } from 'node:path'
 import { type Client, follow } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { FileRef, FileWarning } from '../contracts/file.ts'
+import { fileBytesMax } from '../contracts/file-limits.ts'
 import { textMax } from '../contracts/session.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
@@ -11,9 +16,9 @@ import { isDirective, originHere } from './directives.ts'
 import { followedFrom } from './follow.ts'
 import type { Options } from './globals.ts'
 import { decoded } from './lines.ts'
-import { dim, exitCodes, note, print, printJson } from './output.ts'
+import { dim, exitCodes, note, print, printable, printJson } from './output.ts'
 
-type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string }>
+type SendOptions = Options<{ idempotencyKey?: string; wait?: boolean; agent?: string; model?: string; file?: string[] }>
 
 export const send = async (options: SendOptions, sessionKey: string, text: string): Promise<number> => {
   const { json = false, idempotencyKey, agent, model } = options
@@ -28,6 +33,8 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
     model,
   }
   try {
+    const files = await upload(client, sessionKey, options.file ?? [])
+    if (files.length > 0) Object.assign(words, { attachments: files.map(({ id, fileName }) => ({ id, fileName })) })
     if (options.wait === false) {
       const accepted = await handOver(client, { sessionKey, ...words })
       if (json) printJson(accepted)
@@ -57,6 +64,32 @@ const handOver = async (client: Client, words: CommandInput<'chat.send'>): Promi
   const id = words.idempotencyKey ?? `m-${randomUUID()}`
   await client.store({ ...words, idempotencyKey: id })
   return { runId: id, status: 'stored' }
+}
+
+/** One request a file, so that none is too large for its way. @throws RuntimeError bad_request, too_large, unsupported */
+const upload = async (client: Client, sessionKey: string, paths: readonly string[]): Promise<FileRef[]> => {
+  const files: FileRef[] = []
+  for (const path of paths) {
+    const { warnings = [], ...file } = await client.command<FileRef & { warnings?: FileWarning[] }>('files.put', {
+      sessionKey,
+      content: (await contentOf(path)).toString('base64'),
+      fileName: basename(path),
+    })
+    for (const warning of warnings) note(`${printable(warning.fileName)}: ${warning.message}`)
+    files.push(file)
+  }
+  return files
+}
+
+const contentOf = async (path: string): Promise<Buffer> => {
+  try {
+    const { size } = await stat(path)
+    if (size <= fileBytesMax) return await readFile(path)
+    throw new RuntimeError('too_large', `${path} has ${size} bytes, a file may have ${fileBytesMax}`, { field: 'file', hint: 'send a smaller one' })
+  } catch (cause) {
+    if (isRuntimeError(cause)) throw cause
+    throw new RuntimeError('bad_request', `${path} cannot be read`, { cause, field: 'file', hint: 'give the path of a file' })
+  }
 }
 
 /** All of it, as one message; more than a message may have is not kept. */

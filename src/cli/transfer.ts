@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import type { Imported } from '../api/index.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import type { Client } from '../client/index.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { FileRef, fileLine } from '../contracts/file.ts'
 import { formatAddress, parseAddress } from '../contracts/subjects.ts'
 import type { FramePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
@@ -12,9 +14,11 @@ import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printed, printJson } from './output.ts'
 
-/** The first line says what it is, the last one that it is whole; between them stands one commit a line. */
+/** The first line says what it is, the last one that it is whole; between them stands one commit a line, then one file a line. */
 const Begin = z.strictObject({ statecast: z.literal('journal'), version: z.literal(1), address: z.string() })
 const Line = z.strictObject({ seq: z.number().int().min(1), bytes: z.base64() })
+/** Behind the commits: a file that they name. Its id is the hash of its content. */
+const FileLine = z.strictObject({ file: FileRef, content: z.base64() })
 const End = z.strictObject({ commits: z.number().int().min(1), wakeAt: z.number().nullable(), sha256: z.string() })
 
 const write = (line: object): Promise<void> => printed(JSON.stringify(line))
@@ -36,6 +40,7 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
         head = page.head
       }
       const { seq, wakeAt } = head
+      if (address.kind === 'session') await exportFiles(client, address.id)
       await write({ commits: seq, wakeAt, sha256: hash.digest('hex') })
       note(`exported ${seq} commits of ${printable(formatAddress(address))}`)
       if (wakeAt === 0 && client.url !== undefined)
@@ -47,13 +52,29 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
   }
 }
 
+/** With what is in them: elsewhere nobody has that. */
+const exportFiles = async (client: Client, sessionKey: string): Promise<void> => {
+  const { files } = await client.command<{ files: FileRef[] }>('files.list', { sessionKey })
+  for (const file of files) {
+    const found = await client.command<{ content: string }>('files.get', { sessionKey, id: file.id }).catch((error: unknown) => {
+      if (!isRuntimeError(error)) throw error
+      note(`the file ${printable(fileLine(file))} is not in the export: ${error.message}`)
+      return undefined
+    })
+    if (found) await write({ file, content: found.content })
+  }
+}
+
 /** Small enough for one message of a NATS server with its default settings. */
 const requestBytesMax = 256 * 1024
 
 export const importJournal = async (options: Globals, file: string): Promise<number> => {
-  const { address, frames, wakeAt } = parse(read(file), file)
+  const { address, frames, files, wakeAt } = parse(read(file), file)
   const client = await connect(options)
   try {
+    // Before the commits that name them.
+    for (const { file: kept, content } of files)
+      await client.command('files.put', { sessionKey: address.id, content, mimeType: kept.mimeType, fileName: kept.fileName })
     let imported: Imported = { seq: 0, known: 0 }
     let known = 0
     for (let at = 0; at < frames.length; ) {
@@ -117,10 +138,16 @@ const parse = (text: string, file: string) => {
   }
   const { address } = as(Begin, lines[0], 'its first line does not say what it is')
   const { commits, wakeAt, sha256 } = as(End, lines.at(-1), 'its last line is missing')
-  const frames = lines.slice(1, -1).map((line, index) => as(Line, line, `line ${index + 2} is not a commit`))
+  const between = lines.slice(1, -1)
+  const begin = between.findIndex((line) => line.startsWith('{"file"'))
+  const commitLines = begin === -1 ? between : between.slice(0, begin)
+  const frames = commitLines.map((line, index) => as(Line, line, `line ${index + 2} is not a commit`))
+  const files = between.slice(commitLines.length).map((line, index) => as(FileLine, line, `line ${commitLines.length + index + 2} is not a file`))
+  const changed = files.find(({ file: { id }, content }) => createHash('sha256').update(Buffer.from(content, 'base64')).digest('hex') !== id)
+  if (changed) throw broken(`the content of ${JSON.stringify(changed.file.fileName)} is not what it was`)
   const hash = createHash('sha256')
   for (const { bytes } of frames) hash.update(bytes)
   if (frames.length !== commits || hash.digest('hex') !== sha256)
     throw broken(`it has ${frames.length} commits, ${commits} were written, or some differ`)
-  return { address: parseAddress(address), frames, wakeAt }
+  return { address: parseAddress(address), frames, files, wakeAt }
 }

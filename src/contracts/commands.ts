@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { Scopes } from './access.ts'
 import { ClientResults, ClientTools } from './client-tools.ts'
+import { Attachments, FileContent, FileRef } from './file.ts'
 import { Origin } from './reply.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
@@ -17,7 +18,8 @@ export const commands = {
   'chat.send': z
     .strictObject({
       sessionKey: SessionKey,
-      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what is said'),
+      message: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; empty only beside attachments'),
+      attachments: Attachments.optional().describe('files that are sent with it, 10 at most; over HTTP, large ones go to POST /files first'),
       idempotencyKey: z
         .string()
         .min(1)
@@ -41,7 +43,7 @@ export const commands = {
         .describe('whether the answer also goes to where the last message of a channel came from, if the session is of that channel; default false'),
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
-    .describe('says something in a session; answers at once with { runId, status }'),
+    .describe('says something in a session; answers at once with { runId, status }, and with `warnings` about files that were left out'),
   'tools.result': z
     .strictObject({
       sessionKey: SessionKey,
@@ -70,6 +72,13 @@ export const commands = {
       limit: z.number().int().min(1).max(200_000).optional().describe('characters; default 200,000'),
     })
     .describe('all that a tool has answered, of which the model and events are shown a part'),
+  'files.put': FileContent.extend({
+    sessionKey: SessionKey.optional().describe('the session whose file it is; without it, that of the first message that names it'),
+  }).describe('keeps a file of 5,000,000 bytes at most; answers { id, mimeType, bytes, fileName }, for the attachments of a message within a day'),
+  'files.get': z
+    .strictObject({ sessionKey: SessionKey, id: FileRef.shape.id })
+    .describe('a file that belongs to a session, with its content in base64'),
+  'files.list': z.strictObject({ sessionKey: SessionKey }).describe('the files that belong to a session, without what is in them'),
   'sessions.list': z
     .strictObject({
       limit: z.number().int().min(1).max(10_000).optional(),

@@ -10,6 +10,7 @@
 import { z } from 'zod'
 import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
+import type { FileRef } from './file.ts'
 import type { Usage } from './message.ts'
 import { maxIdBytes } from './subjects.ts'
 import type { Approval } from './turn.ts'
@@ -76,7 +77,7 @@ export type ChatBlock =
   /** Links to the `session.tool` events, and in the history to the call. */
   | { type: 'tool'; id: string; callId: string; name: string }
   /** Somebody said it while the run was going on, and it took it in here. */
-  | { type: 'joined'; id: string; text: string }
+  | { type: 'joined'; id: string; text: string; files?: FileRef[] }
 
 /** Kinds that a client can show differently; `unknown` for all others. */
 export type ChatErrorKind = 'refusal' | 'timeout' | 'rate_limit' | 'context_length' | 'unknown'
@@ -135,6 +136,7 @@ export type MessageEvent = {
   status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'
   /** Where it is known to this node. */
   text?: string
+  files?: FileRef[]
   timestamp: number
 }
 

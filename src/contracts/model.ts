@@ -1,6 +1,7 @@
 /** The model port: one call of one model, as the turn's machine sees it. */
 import type { ErrorBody } from './errors.ts'
-import type { Message, Usage } from './message.ts'
+import type { FileRef } from './file.ts'
+import type { Message, Usage, UserMessage } from './message.ts'
 
 /** What the model is told about a tool. `inputSchema` is JSON Schema. */
 export type ToolDescription = { name: string; description: string; inputSchema: Record<string, unknown> }
@@ -20,9 +21,14 @@ export type ModelLimits = {
   outputCharsMax: number
 }
 
+/** A file with what is in it; without that, `missing` says why, such as `is no longer there`. */
+export type ModelFile = FileRef & { data?: Uint8Array; missing?: string }
+/** A message as a model gets it. */
+export type ModelMessage = Exclude<Message, UserMessage> | (Omit<UserMessage, 'files'> & { files?: ModelFile[] })
+
 export type ModelRequest = {
   instructions: string
-  messages: Message[]
+  messages: ModelMessage[]
   tools: ToolDescription[]
   settings: ModelSettings
   limits: ModelLimits
@@ -75,6 +81,8 @@ export interface Model {
   /** Tokens that the model can read, where known. */
   readonly contextTokens?: number
   readonly info?: ModelInfo
+  /** Files that it reads beside texts. Where it does not say, it is shown images, and no PDF. */
+  readonly accepts?: { images?: boolean; pdf?: boolean }
   /**
    * Streams one answer. When `signal` aborts, resolves at once with what has come so far and `partial: true`.
    * @throws RuntimeError provider_*, with `data.retryAfterMs` where the provider said so; never a half answer

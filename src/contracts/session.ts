@@ -3,6 +3,7 @@ import { z } from 'zod'
 import type { DeliveryOutput } from './channel.ts'
 import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
+import { FileRefs } from './file.ts'
 import type { Usage } from './message.ts'
 import { type ModelSource, Profile } from './profile.ts'
 import type { PromptReport } from './prompt.ts'
@@ -29,7 +30,8 @@ const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 const SessionCommands = z.discriminatedUnion('type', [
   z.strictObject({
     type: z.literal('message').describe('say something to the agent'),
-    text: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; may be empty beside results'),
+    text: z.string().max(textMax).refine(isWhole, wholeOnly).describe('what is said; empty only beside files or results'),
+    files: FileRefs.optional().describe('sent with it: files that were uploaded before, which files.put answered'),
     clientTools: ClientTools.optional().describe('tools that the sender runs: a call of one ends the run with the call'),
     toolResults: ClientResults.optional().describe('results of the calls with which the run before has ended'),
     id: MessageId.optional().describe(

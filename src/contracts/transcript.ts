@@ -1,10 +1,11 @@
 /** What stands in a journal for the transcript of a session, as a schema for journals that somebody else may have written. */
 import { z } from 'zod'
+import { FileRefs } from './file.ts'
 
 const Call = z.looseObject({ callId: z.string(), name: z.string() })
 
 const Message = z.discriminatedUnion('role', [
-  z.looseObject({ role: z.literal('user'), id: z.string(), text: z.string(), before: z.string().optional() }),
+  z.looseObject({ role: z.literal('user'), id: z.string(), text: z.string(), before: z.string().optional(), files: FileRefs.optional() }),
   z.looseObject({ role: z.literal('assistant'), id: z.string(), text: z.string(), reasoning: z.string().optional(), calls: z.array(Call) }),
   z.looseObject({ role: z.literal('tool'), callId: z.string(), name: z.string(), isError: z.boolean() }),
   z.looseObject({ role: z.literal('summary'), id: z.string(), text: z.string() }),

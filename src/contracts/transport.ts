@@ -137,6 +137,10 @@ export interface Blobs {
   put(bytes: Uint8Array): Promise<string>
   /** @throws RuntimeError not_found, corrupt_at when the content does not fit its name */
   get(hash: string): Promise<Uint8Array>
+  /** Whether all of it is there; its content is not read. */
+  has(hash: string): Promise<boolean>
+  /** One that is not there is as good as deleted. It can be put again. */
+  delete(hash: string): Promise<void>
 }
 
 export type TransportHealth = { writable: boolean; freeBytes: number | undefined; durability: string; detail?: string }

@@ -38,7 +38,7 @@ const Info = z.strictObject({
  * with the text of the deltas so far.
  * @throws RuntimeError bad_request for what is no model; from `call` provider_malformed, naming the field, or provider_timeout
  */
-export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
+export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info' | 'accepts'>, { ref, clock }: { ref: string; clock: Clock }): Model => {
   if (typeof model !== 'object' || model === null || typeof model.call !== 'function')
     throw new RuntimeError('bad_request', `what was registered as the model ${ref} is not a model`, {
       field: 'models',
@@ -51,9 +51,10 @@ export const checked = (model: Pick<Model, 'call' | 'contextTokens' | 'info'>, {
       hint: 'give the number of tokens that it can read, a whole number above 0, or leave it out',
     })
   const info = infoOf(model.info, ref)
+  const { accepts } = model
   return {
     ref,
-    ...definedOf({ contextTokens, info }),
+    ...definedOf({ contextTokens, info, accepts }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const classified = (thrown: unknown) => classify(thrown, { now: clock.now(), summary: `the model ${ref} failed`, hints: hintsOfOwn })

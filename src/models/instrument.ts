@@ -13,7 +13,7 @@ export const instrument = (model: Model, failPoints: FailPoints): Model =>
 
 const withFailPoints = (model: Model, failPoints: FailPoints): Model => ({
   ref: model.ref,
-  ...definedOf({ contextTokens: model.contextTokens, info: model.info }),
+  ...definedOf({ contextTokens: model.contextTokens, info: model.info, accepts: model.accepts }),
   call: async (request, { signal, onDelta }) => {
     const gate = new Gate(failPoints, onDelta)
     const answer = model.call(request, { signal, onDelta: (delta) => gate.pass(delta) })

@@ -31,7 +31,7 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
   const stream = partStream(model)
   return {
     ref,
-    ...definedOf({ contextTokens }),
+    ...definedOf({ contextTokens, accepts: readsPdf(model) ? { pdf: true } : undefined }),
     call: (request, { signal, onDelta }) =>
       boundedCall({ ref, clock, request, signal, onDelta }, async (production) => {
         const hintsNow: Hints = (code, status) => (code === 'provider_malformed' && !production.answer.isEmpty ? brokenHint : hints?.(code, status))
@@ -44,6 +44,9 @@ export const languageModel = (model: LanguageModel, { ref, clock, contextTokens,
       }),
   }
 }
+
+const readsPdf = ({ supportedUrls }: LanguageModel): boolean =>
+  typeof supportedUrls === 'object' && supportedUrls !== null && Object.hasOwn(supportedUrls, 'application/pdf')
 
 /** For an answer that had begun; one that never did may come from a server that is no model provider, or from a page in front of it. */
 const brokenHint = 'try again; when it happens every time, look at the server, or a proxy in front of it, that closes connections'

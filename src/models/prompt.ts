@@ -3,7 +3,8 @@
 import type { JSONObject, JSONValue, LanguageModelV4CallOptions, LanguageModelV4Message, LanguageModelV4ToolResultOutput } from '@ai-sdk/provider'
 import { definedOf } from '../contracts/defined.ts'
 import type { AssistantMessage, Message, ToolMessage } from '../contracts/message.ts'
-import type { ModelRequest } from '../contracts/model.ts'
+import type { ModelMessage, ModelRequest } from '../contracts/model.ts'
+import { partsOfFile } from './file-parts.ts'
 
 type UserTurn = Extract<LanguageModelV4Message, { role: 'user' }>
 type AssistantTurn = Extract<LanguageModelV4Message, { role: 'assistant' }>
@@ -27,11 +28,12 @@ export const callOptions = ({ instructions, messages, tools, settings }: ModelRe
  * call are left out. No text is blank, and none that an answer would go on from ends in white space: Anthropic refuses the whole request
  * for either, and with it all later turns of the conversation.
  */
-const promptOf = (instructions: string, messages: readonly Message[], provider?: string): LanguageModelV4Message[] => {
+const promptOf = (instructions: string, messages: readonly ModelMessage[], provider?: string): LanguageModelV4Message[] => {
   const prompt: LanguageModelV4Message[] = isBlank(instructions) ? [] : [{ role: 'system', content: instructions }]
   const idOf = callIds(provider)
   messages.forEach((message, index) => {
-    if (message.role === 'user') addUser(prompt, [message.before ?? '', message.text].filter((part) => !isBlank(part)).join('\n\n'))
+    if (message.role === 'user')
+      addUser(prompt, [message.before ?? '', message.text].filter((part) => !isBlank(part)).join('\n\n'), (message.files ?? []).flatMap(partsOfFile))
     if (message.role === 'summary') addUser(prompt, `Summary of the conversation so far (earlier messages were removed):\n\n${message.text}`)
     if (message.role !== 'assistant') return
     const calls = message.calls.map((call): SentCall => ({ ...call, sentId: idOf(call.callId), sentName: toolName(call.name) }))
@@ -83,11 +85,12 @@ const addResults = (prompt: LanguageModelV4Message[], calls: readonly SentCall[]
   prompt.push({ role: 'tool', content })
 }
 
-const addUser = (prompt: LanguageModelV4Message[], text: string): void => {
-  const part: UserTurn['content'][number] = { type: 'text', text: isBlank(text) ? '(empty message)' : text }
+const addUser = (prompt: LanguageModelV4Message[], text: string, files: UserTurn['content'] = []): void => {
+  const words: UserTurn['content'] = isBlank(text) ? (files.length > 0 ? [] : [{ type: 'text', text: '(empty message)' }]) : [{ type: 'text', text }]
+  const parts = [...files, ...words]
   const last = prompt.at(-1)
-  if (last?.role === 'user') last.content.push(part)
-  else prompt.push({ role: 'user', content: [part] })
+  if (last?.role === 'user') last.content.push(...parts)
+  else prompt.push({ role: 'user', content: parts })
 }
 
 // Reasoning is not sent back: providers want it signed, and the signature is not kept.

@@ -13,6 +13,7 @@ export { checkExtensions, type Extension, type ExtensionParts, gatesOf, type Ses
 export { registerBrought, socketsOf } from './extension-registrations.ts'
 export { runExtensions } from './extension-runner.ts'
 export { failPointsFrom, hitAll } from './fail-points.ts'
+export { decodedContent, FileStore, nothingLeft, sniff, takeAttachments } from './files/index.ts'
 export { allHeads } from './heads.ts'
 export { type Hooks, hooksOf } from './hooks.ts'
 export { hostEvents } from './host-events.ts'

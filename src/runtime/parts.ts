@@ -13,6 +13,7 @@ import type { McpServers } from '../tools/index.ts'
 import type { ConfigurationStore } from './configuration.ts'
 import type { TokenDocument } from './documents.ts'
 import type { EventHub } from './event-hub.ts'
+import type { FileStore } from './files/index.ts'
 import type { Reception } from './receive.ts'
 import type { RunTraces } from './run-traces.ts'
 import type { StaleOverrides } from './stale-overrides.ts'
@@ -36,6 +37,8 @@ export type SharedParts = {
   overrides: StaleOverrides
   skills: Skills
   mcp: McpServers
+  /** What people send with their messages. */
+  files: FileStore
   /** By node, which of these tools it does not have; left out where there are no nodes. */
   lacking?: (wanted: ToolNames) => Promise<Map<string, ToolNames>>
   /** To be asked before anything new is begun. @throws RuntimeError closed, retryable, while draining */

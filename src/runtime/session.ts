@@ -3,6 +3,7 @@
 import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import type { FileRef } from '../contracts/file.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message, UserMessage } from '../contracts/message.ts'
 import { parseInput } from '../contracts/parse.ts'
@@ -16,6 +17,7 @@ import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { contextOf } from './context.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
+import { checkSays, namedFiles } from './files/index.ts'
 import { eventFor } from './looked-up.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
@@ -40,6 +42,8 @@ export type SendOptions = {
   skills?: readonly string[] | undefined
   /** Key of the session that this one is a thread of. */
   parent?: string | undefined
+  /** What `files.put` answered; the text may be empty then. */
+  files?: readonly FileRef[] | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
   heartbeat?: boolean | undefined
 }
@@ -141,10 +145,15 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
+    checkSays(command)
     const by = receiverOf(this.#parts, this.#agentOf(), this)
     const runId = (command.type === 'message' && command.id) || ''
     const lap = stopwatch(runId === '' ? undefined : this.#parts.environment.tracing, { sessionKey: this.key, runId })
-    const event = eventFor(command, by, this.#parts, () => this.#context())
+    const event = namedFiles(
+      this.#parts.files,
+      this.key,
+      eventFor(command, by, this.#parts, () => this.#context()),
+    )
     whenRead(event, lap)
     // Only a message begins a conversation.
     if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })

@@ -10,6 +10,7 @@ export const turnServices = (shared: SharedParts, workspace: string): Parameters
   models: shared.models,
   transcripts: shared.transcripts,
   agent: (name) => agentNamed(shared.agents, name),
+  files: shared.files,
   skills: shared.skills,
   cooldowns: sharedCooldowns(shared),
   promptFile: (path) => promptFile(workspace, path),

@@ -98,7 +98,12 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
       list: asynchronous(registry.list),
       watch: listening(registry.watch),
     },
-    blobs: { put: asynchronous(blobs.put), get: asynchronous(blobs.get) },
+    blobs: {
+      put: asynchronous(blobs.put),
+      get: asynchronous(blobs.get),
+      has: asynchronous(blobs.has),
+      delete: asynchronous(blobs.delete),
+    },
     health: async () => (closing === undefined ? parts.health() : { writable: false, freeBytes: undefined, durability: 'closed' }),
     isClosed: () => closing !== undefined,
     close() {

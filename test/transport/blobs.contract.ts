@@ -36,4 +36,29 @@ export const blobsContract = ({ claim, open, reopen }: Suite): void => {
     for (const hash of ['', '../../owner.json', 'A'.repeat(64), `${'0'.repeat(62)}/.`])
       await expect(blobs.get(hash)).rejects.toMatchObject({ code: 'bad_request' })
   })
+
+  claim('what is deleted is not there any more, also after a reopen, and can be put again', async () => {
+    const first = await open()
+    const kept = await first.blobs.put(bytesOf('kept'))
+    const gone = await first.blobs.put(bytesOf('gone'))
+
+    await first.blobs.delete(gone)
+    await first.blobs.delete(gone)
+
+    expect(await first.blobs.has(gone)).toBe(false)
+    await expect(first.blobs.get(gone)).rejects.toMatchObject({ code: 'not_found' })
+    const second = await reopen(first)
+    expect([await second.blobs.has(kept), await second.blobs.has(gone)]).toEqual([true, false])
+    await expect(second.blobs.has('../secret')).rejects.toMatchObject({ code: 'bad_request' })
+    await expect(second.blobs.delete('../secret')).rejects.toMatchObject({ code: 'bad_request' })
+    expect(await second.blobs.put(bytesOf('gone'))).toBe(gone)
+    expect(textOf(await second.blobs.get(gone))).toBe('gone')
+  })
+
+  claim('a blob of several megabytes comes back whole', async () => {
+    const { blobs } = await open()
+    const bytes = new Uint8Array(3_000_000).map((_, index) => index % 251)
+
+    expect(Buffer.compare(await blobs.get(await blobs.put(bytes)), bytes)).toBe(0)
+  })
 }

@@ -138,6 +138,8 @@ export const interrupted = (transport: Transport, harm: Harm): Transport => {
     blobs: {
       put: (bytes) => patient(() => blobs.put(bytes)),
       get: (hash) => patient(() => blobs.get(hash)),
+      has: (hash) => patient(() => blobs.has(hash)),
+      delete: (hash) => patient(() => blobs.delete(hash)),
     },
     bus,
   }

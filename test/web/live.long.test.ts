@@ -307,3 +307,39 @@ test('a run that failed before it had said anything is still there, with why and
   await page.getByText('The provider refused the key').first().waitFor()
   await page.getByRole('button', { name: 'Try again' }).waitFor()
 })
+
+test('[CH-10] files are chosen or dropped, looked at and removed before they are sent, and stand in the message, also after a reload', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page, /status of 400/)
+  const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==', 'base64')
+  const attached = page.getByRole('list', { name: 'Attached files' })
+
+  await page.getByLabel('Files to attach').setInputFiles([
+    { name: 'dot.png', mimeType: 'image/png', buffer: png },
+    { name: 'notes.txt', mimeType: 'text/plain', buffer: Buffer.from('my notes') },
+    { name: 'secret.txt', mimeType: 'text/plain', buffer: Buffer.from('not this one') },
+    { name: 'huge.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_001) },
+  ])
+  await attached.getByText('70 bytes').waitFor()
+  await page.getByText('huge.bin is larger than 5 MB').waitFor()
+  await page.getByRole('button', { name: 'Remove secret.txt' }).click()
+  await expect.poll(() => attached.getByRole('listitem').count()).toBe(2)
+  await says(page, 'what is this?')
+
+  await shows(page, 'echo what is this?')
+  await expect.poll(() => attached.count()).toBe(0)
+  const picture = page.getByRole('img', { name: 'dot.png' })
+  await picture.waitFor()
+  await page.reload()
+  await picture.waitFor()
+  expect(await picture.getAttribute('src')).toMatch(/^blob:/)
+  expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1)
+  const saved = page.waitForEvent('download')
+  await page.getByRole('button', { name: 'notes.txt' }).click()
+  expect((await saved).suggestedFilename()).toBe('notes.txt')
+
+  await page
+    .getByLabel('Files to attach')
+    .setInputFiles({ name: 'all.zip', mimeType: 'application/zip', buffer: Buffer.from([0x50, 0x4b, 3, 4, 0, 0xff]) })
+  await attached.getByText('cannot be sent to a model').waitFor()
+})

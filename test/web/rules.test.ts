@@ -2,6 +2,7 @@
 import { expect, test } from 'vitest'
 import type { Answer, ChatView, Entry } from '../../web/chat/src/model.ts'
 import { announced } from '../../web/chat/src/rules/announce.rules.ts'
+import { attachable, sizeOf } from '../../web/chat/src/rules/attach.rules.ts'
 import { type FollowEvent, follows } from '../../web/chat/src/rules/follow.rules.ts'
 import { costOf, countOf, gistOf, rowsOf, spanOf, useOf } from '../../web/chat/src/rules/format.rules.ts'
 import { groupsOf, markedIn, moodOf } from '../../web/chat/src/rules/list.rules.ts'
@@ -126,4 +127,15 @@ test('a screen reader hears of beginnings, ends, failures and questions, and nev
   expect(announced(withAnswer(asked, { blocks: [] }), asked).assertive).toContain('refund_order')
   expect(announced(asked, { ...asked, connection: { state: 'lost' } })).toEqual({ polite: 'The connection is gone' })
   expect(announced({ ...asked, connection: { state: 'lost' } }, asked)).toEqual({ polite: 'Connected again' })
+})
+
+test('what cannot be attached is said before anything is sent', () => {
+  const file = (name: string, size: number) => ({ name, size })
+
+  expect(attachable([file('a.png', 5_000_000), file('b.png', 5_000_001), file('c.txt', 0)], 0)).toEqual({
+    taken: [file('a.png', 5_000_000)],
+    refused: ['b.png is larger than 5 MB', 'c.txt is empty'],
+  })
+  expect(attachable([file('a', 1), file('b', 1)], 9)).toEqual({ taken: [file('a', 1)], refused: ['b is one too many: 10 can go with a message'] })
+  expect([sizeOf(812), sizeOf(12_400), sizeOf(4_940_000)]).toEqual(['812 bytes', '12 kB', '4.9 MB'])
 })

@@ -2,7 +2,7 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ChatBlock, ChatErrorKind, ChatEvent, ToolEvent } from '../../contracts/gateway.ts'
-import type { Message } from '../../contracts/message.ts'
+import type { Message, UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
@@ -119,16 +119,16 @@ export class RunView {
     let isNew = false
     for (const message of messages.slice(begin + 1)) {
       if (message.role === 'assistant') isNew = this.complete(message.id, message) || isNew
-      else if (message.role === 'user' && !this.ids.includes(message.id)) isNew = this.joined(message.id, message.text, before) || isNew
+      else if (message.role === 'user' && !this.ids.includes(message.id)) isNew = this.joined(message, before) || isNew
       if ('id' in message) before = message.id
     }
     return isNew
   }
 
   /** Somebody's message was taken in while it runs. @param before the message behind which it stands; first where there is none */
-  joined(id: string, text: string, before?: string): boolean {
+  joined({ id, text, files }: Omit<UserMessage, 'role'>, before?: string): boolean {
     const at = this.#blocks.findIndex((block) => block.type === 'joined' && block.id === id)
-    const block: ChatBlock = { type: 'joined', id, text }
+    const block: ChatBlock = { type: 'joined', id, text, ...definedOf({ files }) }
     if (at !== -1 && (this.#blocks[at] as { text: string }).text === text) return false
     const place = at === -1 ? this.#blocks.findLastIndex((one) => one.id === before) + 1 : at
     this.#blocks = this.#blocks.toSpliced(place, at === -1 ? 0 : 1, block)

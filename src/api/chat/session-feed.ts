@@ -195,15 +195,15 @@ export class SessionFeed {
   }
 
   async #tellMessage({ id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>, timestamp: number): Promise<void> {
-    const text = await this.#textOf(id)
-    this.#tell('session.message', { sessionKey: this.#session.key, id, runId, status, timestamp, ...definedOf({ text }) })
+    const { text, files } = (await this.#messageOf(id)) ?? {}
+    this.#tell('session.message', { sessionKey: this.#session.key, id, runId, status, timestamp, ...definedOf({ text, files }) })
   }
 
-  async #textOf(id: string): Promise<string | undefined> {
+  async #messageOf(id: string): Promise<UserMessage | undefined> {
     const waiting = (await this.#session.waiting()).find((message) => message.id === id)
-    if (waiting) return waiting.text
+    if (waiting) return waiting
     const said = await this.#session.history({ limit: messagesMax })
-    return said.findLast((message): message is UserMessage => message.role === 'user' && message.id === id)?.text
+    return said.findLast((message): message is UserMessage => message.role === 'user' && message.id === id)
   }
 
   #begin(view: RunView): Following {

@@ -14,8 +14,10 @@ import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { requireScope } from '../scopes.ts'
 import { uiStream } from '../ui-stream/index.ts'
-import { bodyOf } from './body.ts'
+import { bodyOf, largeBytesMax } from './body.ts'
+import type { Env } from './env.ts'
 import { eventStream } from './events.ts'
+import { fileRoutes } from './files.ts'
 import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
 import { clientOf, type GatewayLimits, gatewayLimits } from './limits.ts'
 import { familiesOf } from './metrics.rules.ts'
@@ -49,21 +51,20 @@ export type GatewayOptions = {
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
-type Bindings = { incoming?: { socket: Socket } }
-type Env = { Bindings: Bindings; Variables: { caller: Caller } }
-
-/** `useChat` sends all of its conversation with each message. */
-const conversationBytesMax = 8 * 1024 * 1024
 
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
   'chat.send',
+  'files.put',
   'actors.send',
   'actors.revive',
   'sessions.reset',
   'sessions.compact',
   'sessions.delete',
 ])
+
+/** Commands that files come in with. */
+const bodyMaxOf: Readonly<Record<string, number | undefined>> = { 'chat.send': largeBytesMax, 'files.put': largeBytesMax }
 
 /** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
 export const shuttingDown = (cause?: unknown): RuntimeError =>
@@ -93,7 +94,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
   app.notFound(() => {
     throw new RuntimeError('not_found', 'there is nothing at this address', {
-      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /api/chat, /metrics, /healthz, /readyz',
+      hint: 'the chat is at /; POST /rpc/<command>, GET /sessions/<key>/events, POST /files, GET /sessions/<key>/files/<id>, /ws, /v1/models, POST /v1/chat/completions, /v1/responses, /api/chat, /metrics, /healthz, /readyz',
     })
   })
 
@@ -132,7 +133,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
     if (isCommand(name) && beginsWork.has(name)) admit()
-    const body = await bodyOf(context.req.raw)
+    const body = await bodyOf(context.req.raw, bodyMaxOf[name])
     return json(200, (await runtime().command(name, body, context.get('caller').access?.())) ?? null)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
@@ -176,15 +177,10 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     return new Response(prometheusText(familiesOf(figures)), { headers: { 'content-type': prometheusType, 'cache-control': 'no-store' } })
   })
 
-  const ui = uiStream({
-    runtime,
-    clock,
-    closing,
-    accessOf: (context) => context.get('caller').access?.(),
-    enter: (context) => occupy(context.get('caller')),
-    admit,
-  })
-  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, conversationBytesMax)))
+  const accessOf = (context: Context<Env>) => context.get('caller').access?.()
+  app.route('/', fileRoutes({ runtime, admit, accessOf }))
+  const ui = uiStream({ runtime, clock, closing, accessOf, enter: (context) => occupy(context.get('caller')), admit })
+  app.post('/api/chat', async (context) => ui.post(context, await bodyOf(context.req.raw, largeBytesMax)))
   app.get('/api/chat/:id/stream', (context) => ui.resume(context, context.req.param('id')))
   return app
 }

@@ -2,13 +2,16 @@
 import { RuntimeError } from '../../contracts/errors.ts'
 
 const bodyBytesMax = 1024 * 1024
+/** What may hold a file in base64: `useChat` sends all of its conversation with each message. */
+export const largeBytesMax = 8 * 1024 * 1024
 /** Read and thrown away beyond that: who is still sending would not see the answer. */
 const discardBytesMax = 16 * 1024 * 1024
 
 /** @param bytesMax default 1 MiB @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
 export const bodyOf = async (request: Request, bytesMax = bodyBytesMax): Promise<unknown> => parsed(await textOf(request, bytesMax))
 
-const textOf = async ({ body }: Request, bytesMax: number): Promise<string> => {
+/** @param noun what is said to be too large @throws RuntimeError too_large, cancelled when the client broke off */
+export const bytesOf = async ({ body }: Request, bytesMax: number, noun = 'a request'): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   try {
@@ -20,9 +23,14 @@ const textOf = async ({ body }: Request, bytesMax: number): Promise<string> => {
   } catch (cause) {
     throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
   }
-  if (sizeBytes > bytesMax) throw new RuntimeError('too_large', `a request may have ${bytesMax} bytes`, { hint: 'send less at a time' })
+  if (sizeBytes > bytesMax) throw new RuntimeError('too_large', `${noun} may have ${bytesMax} bytes`, { hint: 'send less at a time' })
+  return Buffer.concat(chunks)
+}
+
+const textOf = async (request: Request, bytesMax: number): Promise<string> => {
+  const bytes = await bytesOf(request, bytesMax)
   try {
-    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(chunks))
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
     throw new RuntimeError('bad_request', 'the body is not UTF-8', { cause, hint: 'send JSON as UTF-8' })
   }

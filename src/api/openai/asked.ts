@@ -1,4 +1,5 @@
 /** What a request asks for, whichever of the two forms it has. */
+import type { Attachment } from '../../contracts/file.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { Told } from './told.ts'
 
@@ -8,6 +9,8 @@ export type Asked = {
   /** The newest message of the user, and what goes ahead of it. */
   text: string
   before: Told[]
+  /** Files of the newest message. */
+  files: Attachment[]
   /** The field that holds both. */
   field: string
   stream: boolean

@@ -4,7 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
-import { contentText, newestOf, type Told } from './told.ts'
+import { newestOf, saidBy, type Told } from './told.ts'
 
 const ToolCall = z.object({ id: z.string().optional(), function: z.object({ name: z.string(), arguments: z.string() }) })
 
@@ -29,7 +29,7 @@ const ChatRequest = z.object({
 const told = ({ role, content, name, refusal, tool_calls, tool_call_id }: z.infer<typeof Message>, field: string): Told => ({
   role: role === 'function' ? 'tool' : role,
   ...definedOf({ name }),
-  content: contentText(content ?? refusal, `${field}.content`),
+  ...saidBy(role, content ?? refusal, `${field}.content`),
   ...definedOf({
     tool_calls: tool_calls?.map(({ id, function: called }) => ({ ...definedOf({ id }), name: called.name, arguments: called.arguments })),
     tool_call_id,

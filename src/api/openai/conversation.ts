@@ -2,6 +2,7 @@
 import { type Access, reaches } from '../../contracts/access.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { FileRef } from '../../contracts/file.ts'
 import type { Run, Runtime, Session } from '../../runtime/index.ts'
 import { unknownSession } from '../access.ts'
 import type { Asked } from './asked.ts'
@@ -68,13 +69,20 @@ export class Conversations {
       return { session, text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
     }
     const text = toldText(asked.before, asked.text, asked.field)
-    const key = idempotencyKey === undefined ? newKey(access) : keyFor([asked.field, agent, idempotencyKey, text], access)
+    const said = [text, ...asked.files.map(({ content }) => content)].join('\n')
+    const key = idempotencyKey === undefined ? newKey(access) : keyFor([asked.field, agent, idempotencyKey, said], access)
     return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id }
   }
 
-  async #send({ session, text, kept, alone, id }: Place, { thinking }: Asked, { idempotencyKey }: Named): Promise<Said> {
+  async #send({ session, text, kept, alone, id }: Place, { thinking, files: given }: Asked, { idempotencyKey }: Named): Promise<Said> {
+    const files: FileRef[] = []
+    for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file)))
     // Each request has an answer of its own.
-    const run = await session.send(text, { idempotencyKey: id, queueMode: 'followup', ...definedOf({ thinking }) })
+    const run = await session.send(text, {
+      idempotencyKey: id,
+      queueMode: 'followup',
+      ...definedOf({ thinking, files: files.length === 0 ? undefined : files }),
+    })
     const leave = alone ? this.#errands.begin({ session, run, kept, repeatable: idempotencyKey !== undefined }) : () => undefined
     return { session, run, leave }
   }
@@ -91,6 +99,8 @@ export class Conversations {
     }
   }
 }
+
+const refOf = ({ id, mimeType, bytes, fileName }: FileRef): FileRef => ({ id, mimeType, bytes, fileName })
 
 /** Whether a message was accepted before. */
 const isKnown = async (session: Session, id: string): Promise<boolean> => {

@@ -4,7 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
-import { contentText, newestOf, refused, type Told, type ToldAt } from './told.ts'
+import { contentText, newestOf, refused, saidBy, type Told, type ToldAt } from './told.ts'
 
 /** One without a type is a message. */
 const Item = z.looseObject({ type: z.string().default('message') })
@@ -32,7 +32,7 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
   switch (item.type) {
     case 'message': {
       const { role, content } = at(Message)
-      return [{ role, content: contentText(content, `${field}.content`) }]
+      return [{ role, ...saidBy(role, content, `${field}.content`) }]
     }
     case 'function_call': {
       const { call_id: id, name, arguments: given } = at(Call)
@@ -58,10 +58,11 @@ export const responsesRequest = (body: unknown): Asked & { instructions?: string
     typeof input === 'string'
       ? [{ told: { role: 'user', content: input }, at: 'input' }]
       : input.flatMap((item, index) => told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` })))
-  const { before, text } = newestOf(items, 'input')
+  const { before, text, files } = newestOf(items, 'input')
   return {
     model,
     text,
+    files,
     before: instructions === undefined ? before : [{ role: 'system', content: instructions }, ...before],
     field: 'input',
     stream,

@@ -9,7 +9,7 @@ import type { GatewayScope } from '../../contracts/gateway.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { bodyOf } from '../http/body.ts'
+import { bodyOf, largeBytesMax } from '../http/body.ts'
 import type { Caller } from '../http/guard.ts'
 import { requireScope } from '../scopes.ts'
 import { allPieces, livePieces, type Piece } from './answer.ts'
@@ -121,7 +121,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/chat/completions', async (context) => {
-    const asked = chatRequest(await bodyOf(context.req.raw))
+    const asked = chatRequest(await bodyOf(context.req.raw, largeBytesMax))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
     const facts = { id: nameOf('chatcmpl-', session.key, run.id), created, model: asked.model, usage: asked.usage }
@@ -130,7 +130,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/responses', async (context) => {
-    const asked = responsesRequest(await bodyOf(context.req.raw))
+    const asked = responsesRequest(await bodyOf(context.req.raw, largeBytesMax))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
     const { model, store, previous, instructions, effort } = asked

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { CommandInput } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
+import type { Attachment } from '../../contracts/file.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { noteMax } from '../../contracts/session.ts'
 import { maxIdBytes } from '../../contracts/subjects.ts'
@@ -58,7 +59,7 @@ export const readRequest = (body: unknown): UiRequest => {
   if (messageId === newest.id)
     throw cannot('a message cannot be changed: the agent has read it', 'messageId', 'send what you want to say now as a new message')
   const more = definedOf({ agent, model, thinking, queueMode }) as Partial<CommandInput<'chat.send'>>
-  return { kind: 'message', message: { ...more, sessionKey, message: textOf(newest, place), idempotencyKey: newest.id } }
+  return { kind: 'message', message: { ...more, sessionKey, ...saidIn(newest, place), idempotencyKey: newest.id } }
 }
 
 const messageAt = (message: unknown, place: string): Message => {
@@ -68,21 +69,27 @@ const messageAt = (message: unknown, place: string): Message => {
   throw refuse('the newest message needs id, role and parts', [place, ...path].join('.'))
 }
 
-const textOf = ({ parts }: Message, place: string): string => {
-  const texts = parts.map((part, index) => {
+/** Its texts, and its files: `FileUIPart`s of the AI SDK hold their content as a data URL. */
+const saidIn = ({ parts }: Message, place: string): Pick<CommandInput<'chat.send'>, 'message' | 'attachments'> => {
+  const texts: string[] = []
+  const attachments: Attachment[] = []
+  for (const [index, part] of parts.entries()) {
     const field = `${place}.parts.${index}`
-    if (part.type !== 'text')
-      throw cannot(
-        `parts of the type '${part.type.slice(0, 40)}' are not taken`,
-        field,
-        'files and images cannot be sent yet: put what matters into the text',
-      )
-    if (typeof part.text !== 'string') throw refuse('a text part needs a text', `${field}.text`)
-    return part.text
-  })
-  const text = texts.join('\n')
-  if (text.trim() === '') throw refuse('the newest message has no text', `${place}.parts`, 'say something')
-  return text
+    if (part.type === 'file') attachments.push(attachmentOf(part, field))
+    else if (part.type !== 'text') throw cannot(`parts of the type '${part.type.slice(0, 40)}' are not taken`, field, 'send texts and files')
+    else if (typeof part.text !== 'string') throw refuse('a text part needs a text', `${field}.text`)
+    else texts.push(part.text)
+  }
+  const message = texts.join('\n')
+  if (message.trim() === '' && attachments.length === 0) throw refuse('the newest message has no text', `${place}.parts`, 'say something')
+  return { message, ...definedOf({ attachments: attachments.length === 0 ? undefined : attachments }) }
+}
+
+const attachmentOf = ({ url, mediaType, filename }: z.infer<typeof Part>, field: string): Attachment => {
+  if (typeof url !== 'string') throw refuse('a file part needs a url', `${field}.url`)
+  if (!url.startsWith('data:'))
+    throw cannot('addresses of files are not fetched', `${field}.url`, 'send the content as a data URL, as useChat does with a FileList')
+  return { content: url, ...(typeof mediaType === 'string' && { mimeType: mediaType }), ...(typeof filename === 'string' && { fileName: filename }) }
 }
 
 const decisionsIn = ({ parts }: Message, place: string): { runId: string; decisions: Decision[]; asked: string[] } => {

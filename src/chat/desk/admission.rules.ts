@@ -65,6 +65,9 @@ export const isUnmentioned = (message: Message, { record: { toggles } }: Session
   return origin?.chatType === 'group' && origin.mentioned === false && toggles.activation !== 'always' && directivesOf(message).length === 0
 }
 
+/** It says nothing to the model: it was all directives. */
+export const isOrder = ({ text, files }: Pick<Message, 'text' | 'files'>): boolean => text === '' && !files
+
 /** Why there can be no compaction now; '' where there can be one. */
 export const cannotCompact = ({ doing, messages }: SessionFacts): string => {
   if (doing === 'resetting') return 'The conversation begins anew: there is nothing to compact.'
@@ -135,7 +138,7 @@ export const admission = (message: Message, { toggles }: SessionFacts['record'],
     ...definedOf({
       place,
       gather: gatherMs === undefined || skill ? undefined : { ms: gatherMs, by: JSON.stringify([place ?? null, origin?.sender ?? null]) },
-      note: message.text === '' ? greetingNote : skill && command === undefined ? skillNote(skill.skill) : undefined,
+      note: isOrder(message) ? greetingNote : skill && command === undefined ? skillNote(skill.skill) : undefined,
       hint: origin?.messageId === undefined ? undefined : messageIdHint(origin.messageId),
       intro: origin?.chatType === 'group' ? introOf(origin, toggles.activation, groupHint, introDue) : undefined,
     }),

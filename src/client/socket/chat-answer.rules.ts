@@ -1,5 +1,7 @@
 /** The answer of one run, from its history and from what was heard of it: by id, so that nothing stands there twice. */
+
 import { definedOf } from '../../contracts/defined.ts'
+import type { FileRef } from '../../contracts/file.ts'
 import type { ChatBlock } from '../../contracts/gateway.ts'
 import { addUsage, type Usage } from '../../contracts/message.ts'
 import type { AnswerEnd, AnswerEntry, LiveRun, PastPart, PastResult, PastRun, ToolCard, ToolFacts, ViewBlock } from './chat-view.context.ts'
@@ -96,7 +98,7 @@ const blocksOf = (sources: Sources, isRunning: boolean): ViewBlock[] => {
 const pastPieces = ({ sessionKey, runId }: Sources, parts: readonly PastPart[]): Piece[] => {
   const placed = places(runId)
   return parts.map((part) => {
-    if (part.type === 'joined') return joinedPiece(part.id, part.text, placed(part.id, true))
+    if (part.type === 'joined') return joinedPiece(part, placed(part.id, true))
     const { id, text, reasoning = '', calls } = part.message
     return {
       id,
@@ -118,7 +120,7 @@ const livePieces = ({ sessionKey, runId }: Sources, content: readonly ChatBlock[
   for (const block of content) {
     const { id } = block
     if (block.type === 'joined') {
-      pieces.set(id, joinedPiece(id, block.text, placed(id, true)))
+      pieces.set(id, joinedPiece(block, placed(id, true)))
       continue
     }
     const piece: Piece = pieces.get(id) ?? { id, place: placed(id), words: [], calls: new Map() }
@@ -146,11 +148,12 @@ const places = (runId: string): ((id: string, isJoined?: boolean) => number) => 
   }
 }
 
-const joinedPiece = (id: string, text: string, place: number): Piece => ({
+type Joined = { id: string; text: string; files?: readonly FileRef[] | undefined }
+const joinedPiece = ({ id, text, files }: Joined, place: number): Piece => ({
   // A message of a person may have any name, also that of an answer.
   id: `joined ${id}`,
   place,
-  words: [{ type: 'joined', key: `joined ${id}`, id, text }],
+  words: [{ type: 'joined', key: `joined ${id}`, id, text, ...definedOf({ files }) }],
   calls: new Map(),
 })
 

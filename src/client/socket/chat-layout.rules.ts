@@ -144,7 +144,15 @@ const statusOf = ({ event, answer, own }: LiveUser): Status => {
 const waitingOf = (user: LiveUser): WaitingMessage => {
   const { id, event, own } = user
   const status = statusOf(user) as WaitingMessage['status']
-  return { id, status, ...definedOf({ text: own?.text ?? event?.text, error: status === 'refused' || status === 'unsent' ? own?.error : undefined }) }
+  return {
+    id,
+    status,
+    ...definedOf({
+      text: own?.text ?? event?.text,
+      files: own?.files ?? event?.files,
+      error: status === 'refused' || status === 'unsent' ? own?.error : undefined,
+    }),
+  }
 }
 
 const answersByMessage = ({ runs, past }: Facts): Map<string, string> => {

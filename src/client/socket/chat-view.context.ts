@@ -1,5 +1,6 @@
 /** A conversation as a page draws it, and the facts of which that is made. */
 import type { ErrorBody } from '../../contracts/errors.ts'
+import type { FileRef } from '../../contracts/file.ts'
 import type { ChatBlock, ChatEvent, MessageEvent, StateEvent, ToolEvent } from '../../contracts/gateway.ts'
 import type { Message, Usage } from '../../contracts/message.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
@@ -38,7 +39,7 @@ export type ToolCard = {
 export type ViewBlock =
   | { type: 'thinking'; key: string; id: string; thinking: string }
   | { type: 'text'; key: string; id: string; text: string }
-  | { type: 'joined'; key: string; id: string; text: string }
+  | { type: 'joined'; key: string; id: string; text: string; files?: readonly FileRef[] }
   | ToolCard
 
 /** What is known of the end of an answer. */
@@ -51,7 +52,7 @@ export type AnswerEntry = {
   blocks: readonly ViewBlock[]
   at?: number
 } & AnswerEnd
-export type UserEntry = { type: 'user'; key: string; id: string; status: 'said' | 'sending'; text?: string; at?: number }
+export type UserEntry = { type: 'user'; key: string; id: string; status: 'said' | 'sending'; text?: string; files?: readonly FileRef[]; at?: number }
 export type NoticeEntry = { type: 'notice'; key: string; text: string; at: number; id?: string }
 export type SummaryEntry = { type: 'summary'; key: string; text: string }
 export type ViewEntry = UserEntry | AnswerEntry | NoticeEntry | SummaryEntry
@@ -64,6 +65,7 @@ export type WaitingMessage = {
   id: string
   status: 'queued' | 'collected' | 'steered' | 'sending' | 'unsent' | 'refused'
   text?: string
+  files?: readonly FileRef[]
   error?: unknown
 }
 
@@ -127,7 +129,7 @@ export type LiveUser = {
   id: string
   life: number
   /** What this page wanted to send. */
-  own?: { text: string; at: number; state: 'sending' | 'unsent' | 'refused'; error?: unknown }
+  own?: { text: string; files?: readonly FileRef[] | undefined; at: number; state: 'sending' | 'unsent' | 'refused'; error?: unknown }
   /** What `chat.send` has answered. */
   answer?: { status: string; runId?: string }
   event?: MessageEvent
@@ -137,7 +139,7 @@ export type LiveUser = {
 export type PastMessage = Extract<HistoryMessage, { role: 'assistant' }>
 export type PastPart =
   | { type: 'message'; message: PastMessage; results: readonly (PastResult | undefined)[] }
-  | { type: 'joined'; id: string; text: string }
+  | { type: 'joined'; id: string; text: string; files?: readonly FileRef[] | undefined }
 export type PastResult = Extract<HistoryMessage, { role: 'tool' }>
 /** @property end how it ended, where the history says so; without parts it ended before the model had said anything */
 export type PastRun = { runId: string; at?: number; parts: readonly PastPart[]; end?: HistoryRun }
@@ -177,7 +179,7 @@ export type ChatAction =
       approvals: readonly Approval[]
     }
   /** Somebody says something here. `id` becomes its `idempotencyKey`; said again under it, it is sent again. */
-  | { type: 'said'; id: string; text: string; at: number }
+  | { type: 'said'; id: string; text: string; files?: readonly FileRef[]; at: number }
   /** The answer of `chat.send`. */
   | { type: 'taken'; id: string; status: string; runId?: string }
   /** It was not accepted, or nobody knows whether it was. */

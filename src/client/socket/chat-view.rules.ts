@@ -55,8 +55,8 @@ const spoken = (view: ChatView, action: Extract<ChatAction, { id: string }>): Ch
   const known = view.facts.users.get(action.id)
   switch (action.type) {
     case 'said': {
-      const { text, at } = action
-      return withUser(view, action.id, { own: { text, at: known?.own?.at ?? at, state: view.connected ? 'sending' : 'unsent' } })
+      const { text, files, at } = action
+      return withUser(view, action.id, { own: { text, files, at: known?.own?.at ?? at, state: view.connected ? 'sending' : 'unsent' } })
     }
     case 'taken': {
       // The answer of a repeat says no more than that it is one.
@@ -85,7 +85,7 @@ const withUser = (view: ChatView, id: string, change: Partial<Pick<LiveUser, 'ow
     key: `user ${id}`,
     id,
     status: answer || event ? 'said' : 'sending',
-    ...definedOf({ text: own?.text ?? event?.text, at: event?.timestamp ?? own?.at }),
+    ...definedOf({ text: own?.text ?? event?.text, files: own?.files ?? event?.files, at: event?.timestamp ?? own?.at }),
   }
   return withFacts(view, { users: withEntry(users, id, { ...user, id, life: view.life, entry: share(before?.entry, entry) }) })
 }

@@ -1,4 +1,5 @@
 /** What compaction puts away and what it keeps. */
+import { fileLine } from '../../contracts/file.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
 
 const sizeOf = (message: Message): number =>
@@ -43,7 +44,7 @@ const shorten = (text: string): string => (text.length > shownMax ? `${text.slic
 const lineOf = (message: Message): string => {
   switch (message.role) {
     case 'user':
-      return `User: ${shorten(message.text)}`
+      return `User: ${shorten(message.text)}${(message.files ?? []).map((file) => `\n  sent the file ${fileLine(file)}`).join('')}`
     case 'assistant':
       return `Assistant: ${shorten(message.text)}${message.calls.map(({ name, input }) => `\n  called ${name} with ${shorten(JSON.stringify(input) ?? '')}`).join('')}`
     case 'tool':

@@ -2,9 +2,9 @@
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
-import { RuntimeError } from '../../contracts/errors.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { noUsage } from '../../contracts/message.ts'
-import type { Model, ModelDelta, ModelResponse } from '../../contracts/model.ts'
+import type { Model, ModelDelta, ModelMessage, ModelResponse } from '../../contracts/model.ts'
 import { escapeToken } from '../../contracts/subjects.ts'
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/turn.ts'
@@ -15,6 +15,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 import { cacheState } from './cache.rules.ts'
 import { commandAnswer } from './command.rules.ts'
 import { costOf } from './cost.rules.ts'
+import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
 
@@ -98,9 +99,20 @@ export const callModel =
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
       prepared = await prepareCall(services, input, { model, messages, at, told, lap })
+      const { request, messages: sent } = prepared
+      const content = (id: string) => services.files.content(id)
+      const given = await withFiles(sent, opened.accepts, content)
+      const ask = (said: ModelMessage[]) => opened.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
       lap()
       calling = true
-      return opened.call(prepared.request, { signal: stop.signal, onDelta: take })
+      try {
+        return await ask(given)
+      } catch (error) {
+        // It cannot see, and nobody knew: the conversation shall not end with the first picture.
+        if (!isRuntimeError(error) || error.code !== 'provider_rejected' || !hasMedia(given) || stop.signal.aborted || index > 0) throw error
+        environment.log.warn({ model: input.model, error: errorBody(error) }, 'a model refused a request with files: it is asked again without them')
+        return ask(await withFiles(sent, { images: false, pdf: false }, content))
+      }
     }
     try {
       const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])

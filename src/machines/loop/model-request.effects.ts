@@ -97,7 +97,9 @@ const benchOf = (tools: Tools, { profile, model }: ModelCallInput, skills: Skill
 type Facts = { model: Model; messages: Message[]; at: number; told: string | undefined; lap: Lap }
 
 export type PreparedCall = {
-  request: ModelRequest
+  /** All but the messages, whose files are read when it is known what the model takes. */
+  request: Omit<ModelRequest, 'messages'>
+  messages: Message[]
   /** Names of the tools that it may call. */
   bench: string[]
   /** The history was not whole. */
@@ -136,11 +138,12 @@ export const prepareCall = async (
   lap('tools')
 
   const settings = settingsFor(agent.settings, input.thinking, model)
-  const request = { instructions: composed.text, messages: shown, tools: described, settings, limits: agent.limits }
+  const request = { instructions: composed.text, tools: described, settings, limits: agent.limits }
   // A count of characters is rough: where nothing can be put away any more, the provider says whether it is too long.
-  if (!input.shorten && isTooFull(request, window) && splitForSummary(messages).old.length > 0) throw tooFull(input.model)
+  if (!input.shorten && isTooFull({ ...request, messages: shown }, window) && splitForSummary(messages).old.length > 0) throw tooFull(input.model)
   return {
     request,
+    messages: shown,
     bench,
     mended: history !== messages,
     noted: {

@@ -2,6 +2,7 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, DeskReply, IncomingMessage } from '../../contracts/desk.ts'
+import { fileLine } from '../../contracts/file.ts'
 import { type Profile, queueMax } from '../../contracts/profile.ts'
 import type { AcceptedMessage, SessionOutput, SessionRecord } from '../../contracts/session.ts'
 import type { Prompt, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
@@ -99,7 +100,7 @@ export const settingsOf = ({ profile, overrides }: Pick<IncomingMessage, 'profil
 
 /** The message as it waits for its turn, whatever is changed meanwhile. */
 export const admitted = (message: Admission, record: SessionRecord): AcceptedMessage => {
-  const { id, text, at, annotations, toolResults, channel, place, gather, note, hint, intro } = message
+  const { id, text, files, at, annotations, toolResults, channel, place, gather, note, hint, intro } = message
   const profile = settingsOf(message, record)
   return {
     id,
@@ -114,8 +115,8 @@ export const admitted = (message: Admission, record: SessionRecord): AcceptedMes
       note,
       hint,
       intro,
-      line: profile.queueDrop === 'summarize' ? summaryLine(text) : undefined,
-      greeting: text === '' ? (true as const) : undefined,
+      line: profile.queueDrop === 'summarize' ? summaryLine([text, ...(files ?? []).map(fileLine)].join(' ')) : undefined,
+      greeting: text === '' && !files ? (true as const) : undefined,
     }),
   }
 }

@@ -19,7 +19,7 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
     actors: {
       turn: turnActor(effects, services, publisher),
       summarise: placeable(effects.summarise),
-      fork: fromTask(({ input }: { input: { parent: string } }) => services.history(input.parent)),
+      fork: fromTask(({ input }: { input: { parent: string; session: string } }) => services.fork(input.parent, input.session)),
     },
   })
   const registration = registerMachine('session', desk ? withDesk(machine, desk) : machine, {

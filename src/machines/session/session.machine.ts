@@ -55,7 +55,7 @@ export const sessionMachine = sessionSetup.createMachine({
       invoke: {
         id: 'parent',
         src: 'fork',
-        input: ({ event }) => ({ parent: (event as { parent?: string }).parent ?? '' }),
+        input: ({ context, event }) => ({ parent: (event as { parent?: string }).parent ?? '', session: context.key }),
         onDone: { target: 'admission', actions: { type: 'takeHistory', params: ({ event }) => ({ history: event.output }) } },
         onError: 'admission',
       },

@@ -59,7 +59,8 @@ export const sessionSetup = setup({
   },
   actors: {
     turn: turnMachine,
-    fork: fromPromise<TranscriptMessage[], { parent: string }>(notProvided),
+    /** What another session has said. */
+    fork: fromPromise<TranscriptMessage[], { parent: string; session: string }>(notProvided),
     desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
   },

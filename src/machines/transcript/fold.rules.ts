@@ -2,6 +2,7 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
+import type { FileRef } from '../../contracts/file.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { AssistantMessage, Message, UserMessage } from '../../contracts/message.ts'
 import type { ModelCallOutput, Prompt, SummaryOutput, ToolCallOutput, TranscriptItem, TranscriptNote } from '../../contracts/turn.ts'
@@ -29,10 +30,11 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
   if ('timer' in input) return undefined
   const { event } = input
   if (!('from' in input)) {
-    const { id, text } = event
+    const { id, text, files } = event
+    if (event.type !== 'message' || typeof id !== 'string' || typeof text !== 'string') return undefined
     // Results alone are no message of a person.
     if (text === '' && event.toolResults !== undefined) return undefined
-    return event.type === 'message' && typeof id === 'string' && typeof text === 'string' ? [nameOf(id), { role: 'user', id, text }] : undefined
+    return [nameOf(id), { role: 'user', id, text, ...(Array.isArray(files) && files.length > 0 ? { files: files as FileRef[] } : {}) }]
   }
   if (event.type !== 'xstate.promise.resolve') return undefined
   const data = event.data as ModelCallOutput | ToolCallOutput | SummaryOutput | null | undefined
@@ -52,7 +54,8 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
 const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[]): UserMessage => {
   const items = said.map(({ text }) => text)
   const text = collected ? collectText({ items, ...definedOf({ dropped }) }) : items.join(joined ? '\n' : '\n\n')
-  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ before }) }
+  const files = said.flatMap((one) => one.files ?? [])
+  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ before, files: files.length > 0 ? files : undefined }) }
 }
 
 const noNotes: TranscriptNote[] = []

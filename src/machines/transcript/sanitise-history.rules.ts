@@ -77,7 +77,8 @@ const merge = (messages: readonly Message[], isPrompt: (message: Message) => boo
 const joined = (before: UserMessage, after: UserMessage): UserMessage => {
   const { before: notes, ...rest } = after
   const text = [before.text, notes ?? '', after.text].filter((part) => part !== '').join('\n\n')
-  return { ...rest, text, ...definedOf({ before: before.before }) }
+  const files = [...(before.files ?? []), ...(after.files ?? [])]
+  return { ...rest, text, ...definedOf({ before: before.before, files: files.length > 0 ? files : undefined }) }
 }
 
 /** A turn begins with the user, so that no call is cut off from its result. */

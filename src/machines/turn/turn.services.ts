@@ -31,6 +31,9 @@ export type TurnEffects = {
   execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
 }
 
+/** Contents of files that messages name. */
+type TurnFiles = { content(id: string): Promise<Uint8Array | undefined> }
+
 /** What they need for that. */
 export type TurnServices = {
   environment: Environment
@@ -45,6 +48,7 @@ export type TurnServices = {
   promptFile?(path: string): Promise<PromptFile>
   /** What extensions change, where there are any that do. */
   hooks?: TurnHooks
+  files: TurnFiles
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */
@@ -52,6 +56,6 @@ export type LocalServices = {
   lanes: Lanes
   clock: Clock
   log: Logger
-  /** The conversation of another session. */
-  history(session: string): Promise<Message[]>
+  /** What a thread of another session begins with: its conversation, whose files are the thread's from then on too. */
+  fork(parent: string, session: string): Promise<Message[]>
 }

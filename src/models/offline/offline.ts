@@ -2,8 +2,9 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
-import type { AssistantMessage, Message, ToolMessage } from '../../contracts/message.ts'
-import type { Model } from '../../contracts/model.ts'
+import { fileLine } from '../../contracts/file.ts'
+import type { AssistantMessage, ToolMessage } from '../../contracts/message.ts'
+import type { Model, ModelFile, ModelMessage } from '../../contracts/model.ts'
 import type { ScriptedResponse } from '../script.ts'
 import { scriptedModel } from '../scripted.ts'
 import { asksForSummary } from '../summary-prompt.rules.ts'
@@ -37,7 +38,7 @@ export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaD
   )
 
 /** The beginning of each line: the stand-in cannot tell what matters. */
-const summarised = (messages: readonly Message[]): string =>
+const summarised = (messages: readonly ModelMessage[]): string =>
   messages
     .flatMap((message) => ('text' in message ? message.text.split('\n') : []))
     .filter((line) => line.trim() !== '')
@@ -51,11 +52,12 @@ const linesMax = 50
  * What the stand-in answers; the same conversation always gets the same answer. It reports the tool results that have come since its last
  * message, then turns to what users have said since then, be it one message or several, and asks for the tools that this needs.
  */
-export const decideOffline = (messages: readonly Message[], toolNames: readonly string[]): ScriptedResponse & { slow?: true } => {
+export const decideOffline = (messages: readonly ModelMessage[], toolNames: readonly string[]): ScriptedResponse & { slow?: true } => {
   const last = messages.findLastIndex((message) => message.role === 'assistant')
   const news = messages.slice(last + 1)
   const results = news.filter((message) => message.role === 'tool')
-  const texts = news.filter((message) => message.role === 'user').map(({ text }) => text)
+  const users = news.filter((message) => message.role === 'user')
+  const texts = users.filter(({ text, files }) => text !== '' || files === undefined).map(({ text }) => text)
   const said = messages[last]
   const asked = said?.role === 'assistant' ? said : undefined
   const calls: { name: string; input: unknown }[] = []
@@ -67,6 +69,7 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
     lines.push(chapter.text)
     if (chapter.more) calls.push({ name: 'now', input: {} })
   }
+  lines.push(...users.flatMap(({ files }) => (files ?? []).map(sawFile)))
   let slow = chapter !== undefined
 
   let previous = lastNumber(messages)
@@ -101,6 +104,9 @@ export const decideOffline = (messages: readonly Message[], toolNames: readonly 
     usage: estimate(messages, text),
   }
 }
+
+const sawFile = (file: ModelFile): string =>
+  file.data ? `I got the file ${fileLine(file)}.` : `The file ${fileLine(file)} ${file.missing ?? 'is not given'}.`
 
 /** A tool that the user names, with its input as JSON: the way to try a tool of one's own without a model. */
 const namedCall = (text: string, toolNames: readonly string[]): { name: string; input: unknown } | undefined => {
@@ -174,7 +180,7 @@ const errorText = (output: unknown): string => {
 }
 
 /** The newest number that `calculate` returned in this conversation, as an operand. */
-const lastNumber = (messages: readonly Message[]): string | undefined => {
+const lastNumber = (messages: readonly ModelMessage[]): string | undefined => {
   for (let index = messages.length - 1; index >= 0; index--) {
     const message = messages[index]
     if (
@@ -197,7 +203,7 @@ const shortened = (text: string, charsMax = shownCharsMax): string => (text.leng
 const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Four characters a token, so that budgets and meters have something to show. */
-const estimate = (messages: readonly Message[], text: string) => ({
+const estimate = (messages: readonly ModelMessage[], text: string) => ({
   inputTokens: Math.ceil(messages.reduce((chars, message) => chars + ('text' in message ? message.text.length : 40), 0) / 4),
   outputTokens: Math.ceil(text.length / 4) + 1,
 })

@@ -1,7 +1,7 @@
 /** Content-addressed files. A blob appears under its name only when all of it is on the disk. */
 import { randomUUID } from 'node:crypto'
 import { mkdirSync, rmSync } from 'node:fs'
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Blobs } from '../../contracts/transport.ts'
@@ -50,6 +50,22 @@ export const fileBlobs = (folder: string, space: Pick<FreeSpace, 'require'>): Bl
       throw new RuntimeError('corrupt_at', `the content of blob ${hash} does not fit its name`, {
         hint: `restore ${file} from a backup, or put the same content again`,
         data: { hash },
+      })
+    },
+    async has(hash) {
+      const file = fileOf(checkHash(hash))
+      return stat(file).then(
+        () => true,
+        (error: NodeJS.ErrnoException) => {
+          if (error.code === 'ENOENT') return false
+          throw fromFileSystem(error, file)
+        },
+      )
+    },
+    async delete(hash) {
+      const file = fileOf(checkHash(hash))
+      await rm(file, { force: true }).catch((error: unknown) => {
+        throw fromFileSystem(error, file)
       })
     },
   }

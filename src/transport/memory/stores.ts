@@ -105,5 +105,7 @@ export const memoryBlobs = (): Blobs => {
       if (bytes === undefined) throw blobNotFound(hash)
       return new Uint8Array(bytes)
     },
+    has: async (hash) => blobs.has(checkHash(hash)),
+    delete: async (hash) => void blobs.delete(checkHash(hash)),
   }
 }

@@ -71,5 +71,20 @@ export const natsBlobs = (link: Link, names: Names): Blobs => {
       if (!there) throw blobNotFound(hash)
       throw new RuntimeError('corrupt_at', `the blob ${hash} is not whole`, { data: { hash }, hint: 'restore the stream of blobs from a backup' })
     },
+    async has(hash) {
+      try {
+        return await isThere(names.blob(checkHash(hash)))
+      } catch (error) {
+        throw fromNats(error, 'looking for a blob')
+      }
+    },
+    async delete(hash) {
+      const filter = names.blob(checkHash(hash))
+      try {
+        await link.jsm.streams.purge(stream, { filter })
+      } catch (error) {
+        throw fromNats(error, 'deleting a blob')
+      }
+    },
   }
 }

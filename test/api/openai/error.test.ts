@@ -69,7 +69,11 @@ test('what asks for nothing special is no reason to refuse, nor is what only ste
 })
 
 test.each([
-  ['a picture', { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] }, 'messages[0].content[0].type'],
+  [
+    'a picture that is none',
+    { messages: [{ role: 'user', content: [{ type: 'image_url', image_url: { url: 'x' } }] }] },
+    'messages[0].content[0].image_url',
+  ],
   ['no messages', { messages: [] }, 'messages'],
   ['no message of the user', { messages: [{ role: 'system', content: 'be brief' }] }, 'messages'],
   ['an empty message', { messages: [{ role: 'user', content: '' }] }, 'messages[0]'],
@@ -100,7 +104,7 @@ test.each([
     'input[2]',
   ],
   ['a call of a tool without a name', { input: [{ type: 'function_call', call_id: 'c', arguments: '{}' }] }, 'input[0].name'],
-  ['a picture', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] }, 'input[0].content[0].type'],
+  ['a picture that is none', { input: [{ role: 'user', content: [{ type: 'input_image', image_url: 'x' }] }] }, 'input[0].content[0].image_url'],
   ['an item of somewhere else', { input: [{ type: 'item_reference', id: 'x' }] }, 'input[0].type'],
 ])('%s as the input of a response is refused by the name of its field', async (_, body, param) => {
   const { call } = await anOpenAiGateway()
@@ -121,7 +125,7 @@ test('a body that is no JSON, no object, no UTF-8 or too large is refused as it 
   expect(await chat('')).toEqual([400, 'invalid_request_error', 'bad_request'])
   expect(await chat('[]')).toEqual([400, 'invalid_request_error', 'bad_request'])
   expect(await chat(Buffer.from([0x7b, 0xff, 0x7d]))).toEqual([400, 'invalid_request_error', 'bad_request'])
-  expect(await chat('x'.repeat(1024 * 1024 + 1))).toEqual([413, 'invalid_request_error', 'too_large'])
+  expect(await chat('x'.repeat(8 * 1024 * 1024 + 1))).toEqual([413, 'invalid_request_error', 'too_large'])
 })
 
 test('more than a message may hold is refused, with the way out', async () => {

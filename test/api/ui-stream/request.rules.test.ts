@@ -70,10 +70,10 @@ test.each([
   ],
   ['a part that is none', { ...said('x'), messages: [{ id: 'u1', role: 'user', parts: [null] }] }, 'bad_request', 'messages.0.parts.0'],
   [
-    'a file',
-    { ...said('x'), messages: [{ id: 'u1', role: 'user', parts: [{ type: 'file', url: 'data:,', mediaType: 'image/png' }] }] },
+    'a file that stands elsewhere',
+    { ...said('x'), messages: [{ id: 'u1', role: 'user', parts: [{ type: 'file', url: 'https://example.org/a.png', mediaType: 'image/png' }] }] },
     'unsupported',
-    'messages.0.parts.0',
+    'messages.0.parts.0.url',
   ],
   ['a message of the system', { ...said('x'), messages: [{ ...user('x'), role: 'system' }] }, 'bad_request', 'messages.0.role'],
   ['a role of nobody', { ...said('x'), messages: [{ ...user('x'), role: '__proto__' }] }, 'bad_request', 'messages.0.role'],

@@ -544,7 +544,7 @@ test('[OC-37] a thread begins with what its parent said; if that cannot be read,
   const threaded = (id: string) => ({ ...message(id), parent: 'main' })
   const walk = start().send(threaded('a')).send(message('b', 'followup'))
   expect(walk.state).toBe('forking')
-  expect(walk.inputs('fork')).toEqual([{ parent: 'main' }])
+  expect(walk.inputs('fork')).toEqual([{ parent: 'main', session: 's' }])
   await walk.resolve('fork', [{ role: 'user', id: 'p', text: 'hello' }])
   expect(walk.pass(500).context).toMatchObject({ run: { runId: 'a' }, transcriptLength: 1 })
   expect(walk.heard().find(({ type }) => type === 'transcript')?.add).toEqual([{ role: 'user', id: 'p', text: 'hello' }])

@@ -1,6 +1,6 @@
 /** A model for tests and looks: it shows what it was given, remembers what it was asked for, and changes when it is told to. */
 import type { Approval } from '../../../src/contracts/turn.ts'
-import type { Answer, Block, ChatModel, ChatView, Current, Decision, Entry, SendMode, ThinkingLevel } from '../../../web/chat/src/model.ts'
+import type { Answer, Block, ChatModel, ChatView, Current, Decision, Entry, FileRef, SendMode, ThinkingLevel } from '../../../web/chat/src/model.ts'
 
 export class ScriptedModel implements ChatModel {
   /** What was asked for, oldest first. */
@@ -60,7 +60,7 @@ export class ScriptedModel implements ChatModel {
     if (refusal) throw Object.assign(new Error(refusal.message), refusal)
   }
 
-  async send(text: string, { mode }: { mode: SendMode }): Promise<void> {
+  async send(text: string, { mode }: { mode: SendMode; files?: readonly FileRef[] }): Promise<void> {
     await this.#ask('send', text, mode)
     const id = `said-${this.asked.length}`
     if (this.#view.current.running) this.changeCurrent({ waiting: [...this.#view.current.waiting, { id, text, mode }] })

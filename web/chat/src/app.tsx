@@ -2,7 +2,7 @@
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
 import { errorOf, useModel, useNarrow, useView } from './hooks.ts'
 import { twiceMs, useKeys } from './keys.ts'
-import type { Conversation, ErrorBody } from './model.ts'
+import type { Conversation, ErrorBody, FileRef } from './model.ts'
 import { Announcer } from './parts/announcer.tsx'
 import { Banner } from './parts/banner.tsx'
 import { Composer, type ComposerHandle } from './parts/composer.tsx'
@@ -40,7 +40,7 @@ export const App = () => {
     const timer = setTimeout(() => setEscapedAt(undefined), twiceMs)
     return () => clearTimeout(timer)
   }, [escapedAt])
-  const say = useCallback((text: string) => composer.current?.say(text), [])
+  const say = useCallback((text: string, files?: readonly FileRef[]) => composer.current?.say(text, files), [])
   const onRefused = useCallback((reason: unknown) => refuse(errorOf(reason)), [])
   const openSettings = useCallback(() => {
     setDrawer(false)

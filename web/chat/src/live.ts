@@ -4,7 +4,7 @@ import { definedOf } from '../../../src/contracts/defined.ts'
 import { errorBody } from '../../../src/contracts/errors.ts'
 import type { Agents, Listed, Models } from './live/commands.ts'
 import { ConversationLive } from './live/conversation.ts'
-import type { ChatModel, ChatView, Connection, Conversation, Current, ModelChoice, ThinkingLevel } from './model.ts'
+import type { ChatModel, ChatView, Connection, Conversation, Current, ErrorBody, FileRef, ModelChoice, ThinkingLevel } from './model.ts'
 import { Shown } from './rules/shown.rules.ts'
 import { keep, kept } from './storage.ts'
 
@@ -185,9 +185,28 @@ class LiveModel implements ChatModel {
 
   // ---- what a person does
 
-  async send(text: string, { mode }: { mode: 'steer' | 'followup' }): Promise<void> {
-    await this.#open.say(text, mode)
+  async send(text: string, options: Parameters<ChatModel['send']>[1]): Promise<void> {
+    await this.#open.say(text, options)
     void this.#readList()
+  }
+
+  /** Not over the socket, whose frames are small. */
+  async upload(file: File, signal: AbortSignal): Promise<FileRef> {
+    const response = await this.#fetch(`/files?name=${encodeURIComponent(file.name)}`, { method: 'POST', body: file, signal })
+    const { id, mimeType, bytes, fileName } = (await response.json()) as FileRef
+    return { id, mimeType, bytes, fileName }
+  }
+
+  /** The token goes in a header, so that no address shows anything by itself. */
+  async download(key: string, { id }: FileRef): Promise<Blob> {
+    return (await this.#fetch(`/files/${id}?sessionKey=${encodeURIComponent(key)}`, {})).blob()
+  }
+
+  async #fetch(path: string, init: RequestInit): Promise<Response> {
+    const response = await fetch(path, { ...init, headers: { authorization: `Bearer ${this.#token}` } })
+    if (response.ok) return response
+    const { error } = (await response.json().catch(() => ({}))) as { error?: ErrorBody }
+    throw Object.assign(new Error(error?.message ?? `the node answered ${response.status}`), error)
   }
 
   stop = (): Promise<void> => this.#open.stop()

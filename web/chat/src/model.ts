@@ -5,12 +5,13 @@
  * A view is read only, and whatever has not changed in the next one is the same object there, which is how the page knows what to draw again.
  */
 import type { ErrorBody } from '../../../src/contracts/errors.ts'
+import type { FileRef } from '../../../src/contracts/file.ts'
 import type { ChatBlock, StateEvent, ToolEvent } from '../../../src/contracts/gateway.ts'
 import type { Usage } from '../../../src/contracts/message.ts'
 import type { ThinkingLevel } from '../../../src/contracts/settings.ts'
 import type { Approval } from '../../../src/contracts/turn.ts'
 
-export type { ErrorBody, ThinkingLevel }
+export type { ErrorBody, FileRef, ThinkingLevel }
 
 /** Times are ms since the epoch, by this machine's clock. */
 export type ChatView = {
@@ -71,7 +72,7 @@ export type Current = {
 export type Entry = Said | Answer | Notice | Summary
 
 /** `sending` until the server has it; `unsent` while there is no connection to send it by. */
-export type Said = { kind: 'said'; id: string; text: string; at?: number; state: 'sending' | 'unsent' | 'sent' }
+export type Said = { kind: 'said'; id: string; text: string; files?: readonly FileRef[]; at?: number; state: 'sending' | 'unsent' | 'sent' }
 
 /** What came of a run. */
 export type Answer = {
@@ -99,7 +100,7 @@ export type Summary = { kind: 'summary'; id: string; text: string; at?: number }
 export type Block =
   | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number })
   | Extract<ChatBlock, { type: 'text' }>
-  | (Extract<ChatBlock, { type: 'joined' }> & { at?: number })
+  | (Omit<Extract<ChatBlock, { type: 'joined' }>, 'files'> & { files?: readonly FileRef[]; at?: number })
   | ToolBlock
   | AskBlock
   /** The run went on after the process that ran it had ended. */
@@ -135,7 +136,7 @@ export type Decision = 'approve' | 'deny'
 /** `steer` joins the running turn at its next step, `followup` waits for its end. */
 export type SendMode = 'steer' | 'followup'
 
-export type Waiting = { id: string; text: string; mode: SendMode; at?: number; withdrawing?: boolean }
+export type Waiting = { id: string; text: string; files?: readonly FileRef[]; mode: SendMode; at?: number; withdrawing?: boolean }
 
 export type ModelChoice = {
   /** As `setModel` takes it. */
@@ -156,7 +157,11 @@ export type ChatModel = {
   subscribe(changed: () => void): () => void
 
   /** Resolves once the server has it or it is kept to be sent later; the draft is cleared then and not before. `mode` counts only while a run goes on. */
-  send(text: string, options: { mode: SendMode }): Promise<void>
+  send(text: string, options: { mode: SendMode; files?: readonly FileRef[] }): Promise<void>
+  /** Keeps a file for a message; left out where files cannot be sent. The signal ends it. */
+  upload?(file: File, signal: AbortSignal): Promise<FileRef>
+  /** What is in a file of a conversation. */
+  download?(key: string, file: FileRef): Promise<Blob>
   /** Ends the run; what it said is kept, and so is what waits. */
   stop(): Promise<void>
   /** The note is told to the model with a refusal. */

@@ -1,5 +1,6 @@
 /** What the commands of a gateway answer, as far as the page reads it. */
 import type { HistoryMessage, HistoryRun } from '../../../../src/client/socket/index.ts'
+import type { FileRef } from '../../../../src/contracts/file.ts'
 import type { Toggles } from '../../../../src/contracts/settings.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 
@@ -25,7 +26,7 @@ export type Viewed = {
 
 export type History = {
   messages: HistoryMessage[]
-  waiting: { id: string; text: string }[]
+  waiting: { id: string; text: string; files?: FileRef[] }[]
   runs: HistoryRun[]
 }
 

@@ -9,6 +9,7 @@ import {
 } from '../../../../src/client/socket/index.ts'
 import { definedOf } from '../../../../src/contracts/defined.ts'
 import { isRuntimeError } from '../../../../src/contracts/errors.ts'
+import type { FileRef } from '../../../../src/contracts/file.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 import type { Decision, SendMode, ThinkingLevel } from '../model.ts'
 import type { History, Viewed } from './commands.ts'
@@ -54,17 +55,18 @@ export class ConversationLive {
 
   connected(): void {
     this.#take({ type: 'connected' })
-    for (const { id, status, text = '' } of this.known.waiting) if (status === 'unsent') void this.#send(id, text, 'steer').catch(() => undefined)
+    for (const { id, status, text = '', files } of this.known.waiting)
+      if (status === 'unsent') void this.#send(id, { text, files, mode: 'steer' }).catch(() => undefined)
   }
 
   disconnected(): void {
     this.#take({ type: 'disconnected' })
   }
 
-  async say(text: string, mode: SendMode): Promise<void> {
+  async say(text: string, { mode, files }: { mode: SendMode; files?: readonly FileRef[] | undefined }): Promise<void> {
     const id = crypto.randomUUID()
-    this.#take({ type: 'said', id, text, at: Date.now() })
-    if (this.known.connected) await this.#send(id, text, mode)
+    this.#take({ type: 'said', id, text, ...definedOf({ files }), at: Date.now() })
+    if (this.known.connected) await this.#send(id, { text, files, mode })
   }
 
   async stop(): Promise<void> {
@@ -167,7 +169,7 @@ export class ConversationLive {
       this.mayHaveEarlier = answer.messages.length >= this.#limit && this.#limit < allMax
       this.#take({ type: 'opened', sessionKey: this.key, life, messages: answer.messages, runs: answer.runs })
       await this.#look()
-      for (const { id, text } of answer.waiting) this.#tellText(id, text)
+      for (const said of answer.waiting) this.#tellText(said)
     } catch (error) {
       // Nothing was said in it yet.
       if (isRuntimeError(error) && error.code === 'not_found') this.#take({ type: 'opened', sessionKey: this.key, life, messages: [] })
@@ -181,15 +183,15 @@ export class ConversationLive {
   }
 
   /** Of what waits only the id was known. */
-  #tellText(id: string, text: string): void {
+  #tellText({ id, text, files }: History['waiting'][number]): void {
     const waiting = this.known.waiting.find((message) => message.id === id)
     if (waiting?.text !== undefined || waiting === undefined) return
     const status = waiting.status === 'steered' ? ('steered' as const) : ('queued' as const)
-    const payload = { sessionKey: this.key, id, runId: '', status, text, timestamp: 0 }
+    const payload = { sessionKey: this.key, id, runId: '', status, text, ...definedOf({ files }), timestamp: 0 }
     this.#take({ type: 'event', frame: { type: 'event', event: 'session.message', payload } })
   }
 
-  async #send(id: string, text: string, mode: SendMode): Promise<void> {
+  async #send(id: string, { text, files = [], mode }: { text: string; files?: readonly FileRef[] | undefined; mode: SendMode }): Promise<void> {
     const { model, thinking } = this.chosen
     const isFirst = this.viewed === undefined
     try {
@@ -198,6 +200,7 @@ export class ConversationLive {
         message: text,
         idempotencyKey: id,
         queueMode: mode,
+        ...(files.length > 0 && { attachments: files.map(({ id: file, fileName }) => ({ id: file, fileName })) }),
         ...definedOf({ model, thinking }),
       })
       this.#take({ type: 'taken', id, ...answer })

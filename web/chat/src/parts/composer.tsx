@@ -2,17 +2,19 @@
 
 import type { Ref } from 'preact'
 import { useEffect, useImperativeHandle, useLayoutEffect, useRef, useState } from 'preact/hooks'
+import { useAttached } from '../attached.ts'
 import { useDraft } from '../drafts.ts'
 import { alt, control, errorOf, isComposing, useModel } from '../hooks.ts'
-import type { ChatView, Current, ErrorBody, SendMode } from '../model.ts'
+import type { ChatView, Current, ErrorBody, FileRef, SendMode } from '../model.ts'
 import { usePreferences } from '../preferences.ts'
 import { costOf, countOf } from '../rules/format.rules.ts'
+import { Attach, Attached } from './attached.tsx'
 import { Icon } from './icons.tsx'
 import { ModelPick, ThinkingPick } from './pickers.tsx'
 import { Refusal } from './problem.tsx'
 import { Queue } from './queue.tsx'
 
-export type ComposerHandle = { say(text: string): void; focus(): void }
+export type ComposerHandle = { say(text: string, files?: readonly FileRef[]): void; focus(): void }
 
 /** @property escaped Esc was pressed once: a second time stops the turn */
 type ComposerProps = { view: ChatView; handle: Ref<ComposerHandle>; escaped: boolean; onSaid(): void }
@@ -22,6 +24,7 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
   const { preferences } = usePreferences()
   const { current, connection } = view
   const draft = useDraft(current.key)
+  const attached = useAttached(current.key)
   const field = useRef<HTMLTextAreaElement>(null)
   const [mode, setMode] = useState<SendMode>(preferences.whileRunning)
   const [sending, setSending] = useState(false)
@@ -35,30 +38,31 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
   }, [current.key, preferences.whileRunning])
   useTall(field, draft.text)
 
+  const empty = draft.text.trim() === '' && attached.files.length === 0
   const send = async (how: SendMode) => {
-    if (draft.text.trim() === '' || sending) return
+    if (empty || sending || attached.busy) return
     refuse(undefined)
     setSending(true)
     onSaid()
     try {
-      await draft.give((text) => model.send(text, { mode: how }))
+      await attached.give((files) => draft.give((text) => model.send(text, { mode: how, ...(files.length > 0 && { files }) })))
     } catch (reason) {
       refuse(errorOf(reason))
     } finally {
       setSending(false)
     }
   }
-  const say = async (text: string) => {
+  const say = async (text: string, files: readonly FileRef[] = []) => {
     onSaid()
     try {
-      await model.send(text, { mode })
+      await model.send(text, { mode, ...(files.length > 0 && { files }) })
     } catch (reason) {
       refuse(errorOf(reason))
       // It was not written here, so there is nothing to lose; but it can be sent again from here.
       if (draft.text === '') draft.write(text)
     }
   }
-  useImperativeHandle(handle, () => ({ say: (text) => void say(text), focus: () => field.current?.focus() }))
+  useImperativeHandle(handle, () => ({ say: (text, files) => void say(text, files), focus: () => field.current?.focus() }))
 
   const keys = (event: KeyboardEvent) => {
     if (isComposing(event)) return
@@ -75,7 +79,6 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
       draft.write(last.text)
     }
   }
-  const empty = draft.text.trim() === ''
   return (
     <div class="dock">
       <div class="dock-in">
@@ -83,11 +86,13 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
         {refused && <Refusal error={refused} />}
         <form
           class={current.running ? 'composer running' : 'composer'}
+          {...attached.drops}
           onSubmit={(event) => {
             event.preventDefault()
             void send(mode)
           }}
         >
+          <Attached attached={attached} />
           <label class="unseen" for="say">
             Message
           </label>
@@ -99,9 +104,11 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
             placeholder={placeholderOf(current, connection.state === 'lost', mode)}
             onInput={(event) => draft.write(event.currentTarget.value)}
             onKeyDown={keys}
+            onPaste={attached.onPaste}
             enterkeyhint={preferences.enterSends ? 'send' : 'enter'}
           />
           <div class="row">
+            {model.upload && <Attach onChosen={attached.add} />}
             {view.models.length > 0 && <ModelPick current={current} models={view.models} onRefused={(message) => refuse({ message })} />}
             {view.thinkingLevels.length > 0 && (
               <ThinkingPick current={current} choices={view.thinkingLevels} onRefused={(message) => refuse({ message })} />
@@ -109,7 +116,7 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
             <span class="grow" />
             {current.running && <Modes mode={mode} onChoose={setMode} />}
             {current.running && <Stop current={current} onRefused={(reason) => refuse(errorOf(reason))} />}
-            <button type="submit" class="send" aria-label="Send" title="Send" disabled={empty || sending}>
+            <button type="submit" class="send" aria-label="Send" title="Send" disabled={empty || sending || attached.busy}>
               <Icon name="send" />
             </button>
           </div>

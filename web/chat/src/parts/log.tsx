@@ -2,7 +2,7 @@
 import type { Ref } from 'preact'
 import { useImperativeHandle, useMemo, useRef } from 'preact/hooks'
 import { useLasting, useModel } from '../hooks.ts'
-import type { Current } from '../model.ts'
+import type { Current, FileRef } from '../model.ts'
 import { type Turn, turnsOf } from '../rules/turns.rules.ts'
 import { useFollowing } from './following.ts'
 import { Hello } from './hello.tsx'
@@ -11,7 +11,7 @@ import { TurnOf } from './turn.tsx'
 
 export type LogHandle = { said(): void }
 
-type LogProps = { current: Current; handle: Ref<LogHandle>; onAgain(text: string): void; onStart(text: string): void }
+type LogProps = { current: Current; handle: Ref<LogHandle>; onAgain(text: string, files?: readonly FileRef[]): void; onStart(text: string): void }
 
 export const Log = ({ current, handle, onAgain, onStart }: LogProps) => {
   const log = useRef<HTMLElement>(null)

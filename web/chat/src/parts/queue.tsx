@@ -16,11 +16,11 @@ export const Queue = ({ waiting, onBack }: QueueProps) => {
     const timer = setTimeout(() => say(undefined), 6000)
     return () => clearTimeout(timer)
   }, [said])
-  const withdraw = async ({ id, text }: Waiting, then?: SendMode) => {
+  const withdraw = async ({ id, text, files }: Waiting, then?: SendMode) => {
     try {
       const came = await model.withdraw(id)
       if (came === 'too-late') say('Too late, it was taken in already')
-      else if (then) await model.send(text, { mode: then })
+      else if (then) await model.send(text, { mode: then, ...(files && { files }) })
       else {
         onBack(text)
         say('Withdrawn, its text is in the field again')
@@ -40,7 +40,7 @@ export const Queue = ({ waiting, onBack }: QueueProps) => {
                 <Icon name={one.mode === 'steer' ? 'join' : 'queue'} />
                 <span>{one.mode === 'steer' ? 'Joins next' : 'After this'}</span>
               </span>
-              <span class="what">{one.text}</span>
+              <span class="what">{[one.text, ...(one.files ?? []).map(({ fileName }) => `[${fileName}]`)].filter(Boolean).join(' ')}</span>
               {one.mode === 'followup' && (
                 <button type="button" class="button quiet" disabled={one.withdrawing} onClick={() => void withdraw(one, 'steer')}>
                   Send now

@@ -2,18 +2,19 @@
 import type { ComponentChildren } from 'preact'
 import { useMemo, useState } from 'preact/hooks'
 import { useModel } from '../hooks.ts'
-import type { Answer, Block, Said } from '../model.ts'
+import type { Answer, Block, FileRef, Said } from '../model.ts'
 import { usePreferences } from '../preferences.ts'
 import { clockOf, spanOf, useOf } from '../rules/format.rules.ts'
 import { foldOf, type Turn, textOfAnswer } from '../rules/turns.rules.ts'
 import { Ask } from './ask.tsx'
 import { Copy } from './copy.tsx'
+import { Files } from './files.tsx'
 import { Icon, Sign, type SignName } from './icons.tsx'
 import { Problem } from './problem.tsx'
 import { Prose } from './prose.tsx'
 import { ToolCard } from './tool-card.tsx'
 
-type TurnProps = { turn: Turn; conversation: string; last: boolean; onAgain(text: string): void }
+type TurnProps = { turn: Turn; conversation: string; last: boolean; onAgain(text: string, files?: readonly FileRef[]): void }
 
 /** The same nodes as long as nothing of it has changed, however often the log is drawn. */
 export const TurnOf = ({ turn, conversation, last, onAgain }: TurnProps) =>
@@ -26,18 +27,24 @@ const Drawn = ({ turn, conversation, last, onAgain }: TurnProps) => {
   // It does not go on by itself: the rail ends at the question.
   const asks = answer?.blocks.some((block) => block.type === 'ask' && !block.decided)
   const said = turn.said.map(({ text }) => text).join('\n\n')
+  const files = turn.said.flatMap((one) => one.files ?? [])
   return (
     <article class={`turn${(live && !asks) || waits ? ' live' : ''}${last ? '' : ' past'}`} data-turn={turn.id}>
       <h2 class="unseen">{turn.at === undefined ? 'A turn' : `Turn of ${clockOf(turn.at)}`}</h2>
       {turn.said.map((message) => (
-        <SaidStep key={message.id} said={message} />
+        <SaidStep key={message.id} said={message} conversation={conversation} />
       ))}
       {answer?.blocks.map((block, index) => (
-        <BlockStep key={keyOf(block)} block={block} live={live} open={live && index === answer.blocks.length - 1} />
+        <BlockStep key={keyOf(block)} block={block} conversation={conversation} live={live} open={live && index === answer.blocks.length - 1} />
       ))}
       {(waits || (live && answer.blocks.length === 0)) && <Begun />}
       {answer && answer.state !== 'running' && (
-        <End answer={answer} conversation={conversation} onAgain={said ? () => onAgain(said) : undefined} onGoOn={() => onAgain('Go on.')} />
+        <End
+          answer={answer}
+          conversation={conversation}
+          onAgain={said || files.length > 0 ? () => onAgain(said, files) : undefined}
+          onGoOn={() => onAgain('Go on.')}
+        />
       )}
       {turn.notices.map((notice) => (
         <Step key={notice.id} sign={<Sign name="aside" />}>
@@ -84,9 +91,10 @@ const Begun = () => (
   </Step>
 )
 
-const SaidStep = ({ said }: { said: Said }) => (
+const SaidStep = ({ said, conversation }: { said: Said; conversation: string }) => (
   <Step kind={`said-step ${said.state}`} sign={<Sign name="first" />}>
-    <SaidText text={said.text} />
+    {said.files && <Files files={said.files} conversation={conversation} kept={said.state === 'sent'} />}
+    {said.text !== '' && <SaidText text={said.text} />}
     <p class="meta">
       <span>You{said.at === undefined ? '' : `, ${clockOf(said.at)}`}</span>
       {said.state === 'sending' && <span>sending…</span>}
@@ -112,7 +120,7 @@ const SaidText = ({ text }: { text: string }) => {
 
 const toolSign = { waiting: '', running: 'run', done: '', error: 'fail', skipped: '' } as const
 
-const BlockStep = ({ block, live, open }: { block: Block; live: boolean; open: boolean }) => {
+const BlockStep = ({ block, conversation, live, open }: { block: Block; conversation: string; live: boolean; open: boolean }) => {
   switch (block.type) {
     case 'text':
       return block.text.trim() === '' ? null : (
@@ -147,7 +155,8 @@ const BlockStep = ({ block, live, open }: { block: Block; live: boolean; open: b
           <svg class="merge" viewBox="0 0 28 34" aria-hidden="true">
             <path d="M27 14C11 14 1.5 18 1.5 34" />
           </svg>
-          <SaidText text={block.text} />
+          {block.files && <Files files={block.files} conversation={conversation} />}
+          {block.text !== '' && <SaidText text={block.text} />}
           <p class="meta">
             <span>You{block.at === undefined ? '' : `, ${clockOf(block.at)}`}</span>
             <span>joined the {live ? 'running ' : ''}turn here</span>

@@ -22,8 +22,9 @@ const blockOf = (block: ViewBlock): Block => {
     case 'thinking':
       return { type: 'thinking', id: block.id, thinking: block.thinking }
     case 'text':
+      return { type: 'text', id: block.id, text: block.text }
     case 'joined':
-      return { type: block.type, id: block.id, text: block.text }
+      return { type: 'joined', id: block.id, text: block.text, ...definedOf({ files: block.files }) }
     case 'tool':
       return toolOf(block)
   }
@@ -49,14 +50,14 @@ export class Shown {
   waiting({ waiting }: Known): Waiting[] {
     return waiting.flatMap((message) => {
       if (isOnItsWay(message) || message.status === 'refused') return []
-      const { id, text = '', status } = message
-      return [this.#kept(message, { id, text, mode: status === 'steered' ? 'steer' : 'followup' })]
+      const { id, text = '', files, status } = message
+      return [this.#kept(message, { id, text, ...definedOf({ files }), mode: status === 'steered' ? 'steer' : 'followup' })]
     })
   }
 
   #said(message: WaitingMessage): Said {
-    const { id, text = '', status } = message
-    return this.#kept(message, { kind: 'said', id, text, state: status === 'unsent' ? 'unsent' : 'sending' })
+    const { id, text = '', files, status } = message
+    return this.#kept(message, { kind: 'said', id, text, ...definedOf({ files }), state: status === 'unsent' ? 'unsent' : 'sending' })
   }
 
   #kept<Made extends Said | Waiting>(message: WaitingMessage, made: Made): Made {
@@ -128,7 +129,7 @@ const entryOf = (entry: Exclude<ViewEntry, AnswerEntry>): Entry => {
         id: entry.id,
         text: entry.text ?? '',
         state: entry.status === 'sending' ? 'sending' : 'sent',
-        ...definedOf({ at: entry.at }),
+        ...definedOf({ at: entry.at, files: entry.files }),
       }
     case 'notice':
       return { kind: 'notice', id: entry.key, text: entry.text, at: entry.at }

@@ -1,0 +1,5 @@
+/** What the routes of the gateway find in a request. */
+import type { Socket } from 'node:net'
+import type { Caller } from './guard.ts'
+
+export type Env = { Bindings: { incoming?: { socket: Socket } }; Variables: { caller: Caller } }

@@ -1,0 +1,180 @@
+/**
+ * The files of messages: contents in the blobs of the transport, named by their hash; whose they are in its registry. A content is kept as long as a
+ * session names it, or somebody has uploaded it within a day and may still send it.
+ *
+ *     files.<session>.<id>   what it is        file.<id>.<session>   who names it        uploaded.<id>   what it is, and since when
+ */
+import { createHash } from 'node:crypto'
+import type { Environment } from '../../contracts/environment.ts'
+import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { FileRef, FileWarning } from '../../contracts/file.ts'
+import { fileBytesMax } from '../../contracts/file-limits.ts'
+import type { Transport } from '../../contracts/transport.ts'
+import { checkFileSize, cleanFileName } from './content.rules.ts'
+import { plainType, sniff } from './sniff.rules.ts'
+
+type Given = { bytes: Uint8Array; mimeType?: string | undefined; fileName?: string | undefined }
+type Uploaded = FileRef & { at: number }
+
+const uploadMs = 24 * 3_600_000
+const sweepMs = 3_600_000
+
+/** A key may be longer than the name of an entry. */
+const sessionName = (key: string): string => createHash('sha256').update(key).digest('hex').slice(0, 32)
+
+export class FileStore {
+  readonly #transport: Pick<Transport, 'blobs' | 'registry'>
+  readonly #environment: Pick<Environment, 'clock' | 'log'>
+  #sweptAt = 0
+
+  constructor(transport: Pick<Transport, 'blobs' | 'registry'>, environment: Pick<Environment, 'clock' | 'log'>) {
+    this.#transport = transport
+    this.#environment = environment
+  }
+
+  /**
+   * Keeps a content for a day, until a message names it. Durable when it resolves.
+   * @returns a warning alone for what no model could read
+   * @throws RuntimeError too_large, bad_request, log_full …
+   */
+  async put({ bytes, mimeType: claim = '', fileName }: Given, field: string): Promise<{ file?: FileRef; warning?: FileWarning }> {
+    checkFileSize(bytes.length, field)
+    const mimeType = sniff(bytes, claim)
+    const name = cleanFileName(fileName, mimeType ?? '')
+    if (mimeType === undefined) {
+      const warning = { fileName: name, message: 'left out: it is neither an image (PNG, JPEG, GIF, WebP) nor a PDF nor UTF-8 text' }
+      this.#environment.log.warn({ fileName: name, reason: warning.message, claim: plainType(claim).slice(0, 100) }, 'a file was left out')
+      return { warning }
+    }
+    await this.#sweep()
+    const { blobs, registry } = this.#transport
+    const id = await blobs.put(bytes)
+    const file: FileRef = { id, mimeType, bytes: bytes.length, fileName: name }
+    await registry.put(`uploaded.${id}`, JSON.stringify({ ...file, at: this.#environment.clock.now() } satisfies Uploaded))
+    // It may have been deleted since it was found there.
+    if (!(await blobs.has(id))) await blobs.put(bytes)
+    if (!isOtherThan(claim, mimeType)) return { file }
+    const warning = { fileName: name, message: `labelled ${plainType(claim).slice(0, 100)}, but its content is ${mimeType}: taken as that` }
+    this.#environment.log.warn({ fileName: name, reason: warning.message }, 'a file is not what it was labelled')
+    return { file, warning }
+  }
+
+  /** The files of a message as they are kept; from here on the session names them. @throws RuntimeError not_found for one that was neither uploaded nor sent there */
+  async link(session: string, files: readonly Pick<FileRef, 'id' | 'fileName'>[], field = 'files'): Promise<FileRef[]> {
+    const { registry } = this.#transport
+    const linked: FileRef[] = []
+    for (const [index, { id, fileName }] of files.entries()) {
+      const known = await this.#known(session, id, `${field}.${index}.id`)
+      const file = { ...known, fileName: cleanFileName(fileName, known.mimeType) }
+      await registry.put(`file.${id}.${sessionName(session)}`, '1')
+      await registry.put(`files.${sessionName(session)}.${id}`, JSON.stringify(file))
+      linked.push(file)
+    }
+    return linked
+  }
+
+  /** What is known of a file that may be sent in a session. @throws RuntimeError not_found */
+  async known(session: string, id: string, field: string, fileName?: string): Promise<FileRef> {
+    const known = await this.#known(session, id, field)
+    return fileName === undefined ? known : { ...known, fileName: cleanFileName(fileName, known.mimeType) }
+  }
+
+  async #known(session: string, id: string, field: string): Promise<FileRef> {
+    const { blobs, registry } = this.#transport
+    const found = (await registry.get(`files.${sessionName(session)}.${id}`)) ?? (await registry.get(`uploaded.${id}`))
+    if (found && (await blobs.has(id))) return fileIn(found.value)
+    throw new RuntimeError('not_found', `there is no file ${id.slice(0, 64)}`, {
+      field,
+      hint: 'upload it first: what is not sent within a day is forgotten',
+    })
+  }
+
+  /** The files that the messages of a session name, with those that it has named and forgotten in a reset. */
+  async list(session: string): Promise<FileRef[]> {
+    const entries = await this.#transport.registry.list(`files.${sessionName(session)}.`)
+    return entries.map(({ value }) => fileIn(value))
+  }
+
+  /** @throws RuntimeError not_found also where another session has it */
+  async read(session: string, id: string): Promise<{ file: FileRef; bytes: Uint8Array }> {
+    const found = await this.#transport.registry.get(`files.${sessionName(session)}.${id}`)
+    if (found === undefined)
+      throw new RuntimeError('not_found', `session '${session.slice(0, 80)}' has no file ${id.slice(0, 64)}`, {
+        hint: 'chat.history names its files',
+      })
+    return { file: fileIn(found.value), bytes: await this.#transport.blobs.get(id) }
+  }
+
+  /** For a model: what has gone, or cannot be read, is undefined, and fails no turn. */
+  async content(id: string): Promise<Uint8Array | undefined> {
+    try {
+      return await this.#transport.blobs.get(id)
+    } catch (error) {
+      this.#environment.log.warn({ id, error: errorBody(error) }, 'a file of a message could not be read')
+      return undefined
+    }
+  }
+
+  /** A thread begins with what was said elsewhere: its files are its own then. Those that have gone stay gone. */
+  async share(session: string, files: readonly FileRef[]): Promise<void> {
+    const { registry } = this.#transport
+    for (const file of files) {
+      await registry.put(`file.${file.id}.${sessionName(session)}`, '1')
+      await registry.put(`files.${sessionName(session)}.${file.id}`, JSON.stringify(file))
+    }
+  }
+
+  /** The session is gone, and so are its files that nobody else names. */
+  async forget(session: string): Promise<void> {
+    const { registry } = this.#transport
+    for (const { key } of await registry.list(`files.${sessionName(session)}.`)) {
+      const id = key.slice(-64)
+      await registry.delete(`file.${id}.${sessionName(session)}`)
+      await this.#deleteUnnamed(id)
+      await registry.delete(key)
+    }
+  }
+
+  async #deleteUnnamed(id: string): Promise<void> {
+    const { blobs } = this.#transport
+    if (await this.#isNamed(id)) return
+    const bytes = await blobs.get(id).catch(() => undefined)
+    await blobs.delete(id)
+    // Somebody has sent the same content at this moment, and found it there.
+    if (bytes !== undefined && bytes.length <= fileBytesMax && (await this.#isNamed(id))) await blobs.put(bytes)
+  }
+
+  async #isNamed(id: string): Promise<boolean> {
+    const { registry } = this.#transport
+    return (await registry.get(`uploaded.${id}`)) !== undefined || (await registry.list(`file.${id}.`)).length > 0
+  }
+
+  /** What was uploaded and never sent goes after a day. No clock is set for it: who uploads looks after it. */
+  async #sweep(): Promise<void> {
+    const { clock, log } = this.#environment
+    const now = clock.now()
+    if (now - this.#sweptAt < sweepMs) return
+    this.#sweptAt = now
+    const { registry } = this.#transport
+    try {
+      for (const { key, value, revision } of await registry.list('uploaded.')) {
+        if (now - (JSON.parse(value) as Uploaded).at < uploadMs) continue
+        if (await registry.delete(key, { expected: revision })) await this.#deleteUnnamed(key.slice(-64))
+      }
+    } catch (error) {
+      if (isRuntimeError(error) && error.code === 'closed') throw error
+      log.warn({ error: errorBody(error) }, 'uploads that nobody has sent could not be looked through')
+    }
+  }
+}
+
+const fileIn = (value: string): FileRef => {
+  const { id, mimeType, bytes, fileName } = JSON.parse(value) as FileRef
+  return { id, mimeType, bytes, fileName }
+}
+
+/** Nothing is wrong with a text that its sender took for unknown bytes. */
+const isOtherThan = (claim: string, mimeType: string): boolean => {
+  const plain = plainType(claim)
+  return plain !== '' && plain !== 'application/octet-stream' && plain !== mimeType && !(plain === 'image/jpg' && mimeType === 'image/jpeg')
+}

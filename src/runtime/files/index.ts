@@ -1,0 +1,6 @@
+/** Files that people send with their messages. */
+export { nothingLeft, takeAttachments } from './attachments.ts'
+export { decodedContent } from './content.rules.ts'
+export { FileStore } from './file-store.ts'
+export { checkSays, namedFiles } from './named-files.ts'
+export { sniff } from './sniff.rules.ts'
