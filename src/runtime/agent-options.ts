@@ -155,7 +155,14 @@ export const promptOptions = (given: unknown): PromptOptions => {
 
 /** All that `agent()` can be told. */
 export const agentOptions = [
-  ...['name', 'tools', 'services', 'mcp', 'bench', 'toolPolicy', 'beforeTool', 'environment'],
+  'name',
+  'tools',
+  'services',
+  'mcp',
+  'bench',
+  'toolPolicy',
+  'beforeTool',
+  'environment',
   ...Object.keys(Models.shape),
   ...Object.keys(Options.shape),
 ]
