@@ -6,6 +6,7 @@ import { definedOf } from './contracts/defined.ts'
 import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
+import { allShown } from './contracts/shown.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
 import { providerKind, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
@@ -144,7 +145,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
     })
     begun.host = host
-    const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
+    const parts: Parts = {
+      ...shared,
+      host,
+      receive: sockets.receive ?? receiveMessage,
+      receiveFailed: sockets.receiveFailed,
+      receiving: new Map(),
+      ...(options.history && { history: options.history }),
+    }
     const session = (key: string, which: { agent?: string | undefined } = {}) =>
       new Session(parts, key, agentOf(which.agent ?? (agents.keys().next().value as string)).agent)
     if (resumes) await host.start()
@@ -203,6 +211,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       subjects: names,
       models: { defaultRef: models.defaultRef, list: () => models.list(), get: (ref) => models.get(ref) },
       log,
+      shown: sockets.shown ?? allShown,
       shared: transport.capabilities.sharedByNodes,
       session,
       actor: (kind, id, input) => new Actor(parts, kind, id, input),

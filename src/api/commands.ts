@@ -15,7 +15,7 @@ import { readFrames, readTrace, registered, whereToLook } from '../runtime/index
 import { nearest } from '../tools/index.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { readEvents } from './events-read.ts'
-import { withDetails } from './history-details.ts'
+import { readHistory, readMessage } from './history/index.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
 import { cleanMessage } from './said.rules.ts'
@@ -65,12 +65,8 @@ const handlers: Handlers = {
     return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq }
   },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
-  'chat.history': async (parts, { sessionKey, limit, details }) => {
-    const session = await existing(parts, sessionKey)
-    const messages = await session.history(definedOf({ limit }))
-    const waiting = await session.waiting()
-    return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
-  },
+  'chat.history': async (parts, input) => readHistory(parts, await existing(parts, input.sessionKey), input),
+  'chat.message': async (parts, input) => readMessage(parts, await existing(parts, input.sessionKey), input),
   'sessions.list': async (parts, { limit, details }) => ({
     sessions: details ? await describeSessions(parts, limit) : await listSessions(parts, limit),
   }),

@@ -7,6 +7,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'chat.send': 'write',
   'chat.abort': 'write',
   'chat.history': 'read',
+  'chat.message': 'read',
   'sessions.list': 'read',
   'sessions.get': 'read',
   'sessions.reset': 'write',

@@ -4,6 +4,7 @@ import type { MachineOptions, Registration, Replayed, TraceEntry } from '../acto
 import type { NodeRow } from '../cluster/index.ts'
 import type { Logger } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
+import type { ShownText } from '../contracts/shown.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
 import type { Actor } from './actor.ts'
@@ -49,6 +50,8 @@ export interface Runtime<Registered extends Machines = Machines> {
   replay(address: Address, to?: number): Promise<Replayed>
   /** How actors of a kind are made: its machine, with its signature. @throws RuntimeError not_found */
   registration(kind: string): Registration
+  /** What people see of what a model says. */
+  readonly shown: ShownText
   /** The models that there are. */
   readonly models: Pick<Models, 'defaultRef' | 'list' | 'get'>
   readonly log: Logger

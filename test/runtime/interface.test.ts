@@ -13,6 +13,7 @@ type Names =
   | 'command'
   | 'events'
   | 'shared'
+  | 'shown'
   | 'trace'
   | 'replay'
   | 'registration'
@@ -28,6 +29,7 @@ type Names =
 const names: Record<Names, true> = {
   subjects: true,
   shared: true,
+  shown: true,
   models: true,
   log: true,
   session: true,
