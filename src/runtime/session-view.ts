@@ -11,7 +11,7 @@ import { type SessionContext, shownRecord } from '../machines/index.ts'
 export type SessionView = {
   key: string
   state: unknown
-  run: { runId: string; ids: string[]; model: string } | null
+  run: { runId: string; ids: string[]; model: string; agent?: string; heartbeat?: true } | null
   queued: string[]
   approvals: Approval[]
   messages: number
@@ -29,7 +29,12 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
   return {
     key,
     state: snapshot.value,
-    run: run && { runId: run.runId, ids: run.ids, model: run.profile.model },
+    run: run && {
+      runId: run.runId,
+      ids: run.ids,
+      model: run.profile.model,
+      ...(run.profile.heartbeat && { heartbeat: true, agent: run.profile.agent }),
+    },
     queued: queue.map(({ id }) => id),
     approvals,
     messages: transcriptLength,

@@ -1,17 +1,20 @@
 /** The routes of a node. */
 
+import type { ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
 import { type Context, Hono } from 'hono'
-import { type CommandName, isCommand } from '../../contracts/commands.ts'
+import { isCommand } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock, version } from '../../runtime/index.ts'
+import { AnswerRoom, answerLimits } from '../answer-room.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { uiStream } from '../ui-stream/index.ts'
+import { admission, shuttingDown } from './admission.ts'
 import { bodyOf } from './body.ts'
 import { eventStream } from './events.ts'
 import { bearerIn, type Caller, callerOf, requireOurs } from './guard.ts'
@@ -20,7 +23,7 @@ import { familiesOf } from './metrics.rules.ts'
 import { pageRoutes } from './page.ts'
 import { prometheusText, prometheusType } from './prometheus.rules.ts'
 import { Counts, type Throttle } from './throttle.ts'
-import { RequestCounts } from './traffic.ts'
+import { boundedRequests, RequestCounts } from './traffic.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -40,6 +43,8 @@ export type GatewayOptions = {
   throttle: Throttle
   /** Told of the connection on which the right token was shown. */
   trust?: (socket: Socket) => void
+  /** Default: one of its own. */
+  room?: AnswerRoom
   /** How many connections are open. */
   connections?: () => number
   /** How many clients are on the WebSocket. */
@@ -47,35 +52,23 @@ export type GatewayOptions = {
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
-type Bindings = { incoming?: { socket: Socket } }
+type Bindings = { incoming?: { socket: Socket }; outgoing?: ServerResponse }
 type Env = { Bindings: Bindings; Variables: { caller: Caller } }
 
 /** `useChat` sends all of its conversation with each message. */
 const conversationBytesMax = 8 * 1024 * 1024
 
-/** What begins work; a node that drains refuses it and still answers about the work it has. */
-export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
-  'chat.send',
-  'actors.send',
-  'actors.revive',
-  'sessions.reset',
-  'sessions.compact',
-  'sessions.delete',
-])
-
-/** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
-export const shuttingDown = (cause?: unknown): RuntimeError =>
-  new RuntimeError('closed', 'this node is shutting down', { cause, retryable: true, hint: 'send it again when the node is back' })
-
 export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, throttle, ...more }: GatewayOptions): Hono<Env> => {
   const app = new Hono<Env>()
   const limits = { ...gatewayLimits, ...more.limits }
   const { clock = systemClock } = more
+  const { room = new AnswerRoom(answerLimits, clock) } = more
   const streams = new Counts()
   const requests = new RequestCounts()
   let openStreams = 0
-  const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
-    new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
+  const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response => bytes(status, JSON.stringify(body), headers)
+  const bytes = (status: number, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Response =>
+    new Response(body, { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
   app.onError((error, context) => {
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
@@ -96,6 +89,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
 
   app.use(requests.count)
+  app.use(boundedRequests(limits))
   app.use(async (context, next) => {
     requireOurs({ host: context.req.header('host'), origin: context.req.header('origin') }, host)
     await next()
@@ -117,13 +111,20 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     if (socket) more.trust?.(socket)
     await next()
   })
-  const admit = (): void => {
-    if (draining.aborted) throw shuttingDown()
-  }
+  const admit = admission(draining)
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
-    if (isCommand(name) && beginsWork.has(name)) admit()
-    return json(200, (await runtime().command(name, await bodyOf(context.req.raw))) ?? null)
+    if (isCommand(name)) admit(name)
+    const { incoming, outgoing } = context.env
+    const input = await bodyOf(context.req.raw)
+    const answer = await room.made(isCommand(name) ? name : undefined, async () =>
+      Buffer.from(JSON.stringify((await runtime().command(name, input)) ?? null)),
+    )
+    outgoing?.once(
+      'close',
+      room.hold(answer.length, () => incoming?.socket.destroy()),
+    )
+    return bytes(200, answer)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
   const occupy = ({ client, token }: Caller): (() => void) => {

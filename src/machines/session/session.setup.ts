@@ -291,6 +291,7 @@ const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
   runId: run?.runId ?? '',
   ids: run?.ids ?? [],
   model: run?.profile.model ?? '',
+  ...(run?.profile.heartbeat ? { heartbeat: true as const, agent: run.profile.agent } : {}),
 })
 
 /** What a turn that is running is told of the settings of its conversation. */
