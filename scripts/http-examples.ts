@@ -87,15 +87,41 @@ export const examples: Record<CommandName, Example> = {
   'chat.history': {
     input: { sessionKey: 'main', limit: 3 },
     answer: {
+      sessionKey: 'main',
+      sessionId: '5b0e2c4e-8d5b-8f0e-9a44-3c1a62f7d9b1',
+      thinkingLevel: 'off',
+      verboseLevel: 'off',
       messages: [
-        { role: 'assistant', id: 'k1:1', text: '', calls: [{ callId: 'call-983d80c1-0-1', name: 'refund', input: { amount: 7 } }] },
+        {
+          role: 'assistant',
+          id: 'k1:1',
+          text: '',
+          calls: [{ callId: 'call-983d80c1-0-1', name: 'refund', input: { amount: 7 } }],
+          at: 1790000000000,
+        },
         { role: 'tool', callId: 'call-983d80c1-0-1', name: 'refund', output: 'refunded 7', isError: false },
-        { role: 'assistant', id: 'k1:2', text: 'refund: refunded 7', calls: [] },
+        { role: 'assistant', id: 'k1:2', text: 'refund: refunded 7', calls: [], at: 1790000001000 },
       ],
+      more: true,
       waiting: [],
     },
     about:
-      'The newest `limit` messages since the last reset; `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet. With `details`, messages have `at`, and `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
+      'The newest `limit` messages since the last reset (default 200, at most 1,000), at most 6 MiB, as people see them; what is stored stays whole. `more`: older ones stand before them, to be had with `before: <id of the first>`. A part of a message longer than `maxChars` (default 12,000) is cut, and `cut` says how long each part was; `chat.message` and `chat.output` give all of it. `thinkingLevel` and `verboseLevel` are those in force. `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet. `at` is when it was said. With `details`, `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
+    errors: ['not_found', 'corrupt_at'],
+  },
+  'chat.message': {
+    input: { sessionKey: 'main', messageId: 'k1:2' },
+    answer: {
+      sessionKey: 'main',
+      messageId: 'k1:2',
+      role: 'assistant',
+      text: 'refund: refunded 7',
+      offset: 0,
+      characters: 18,
+      next: null,
+    },
+    about:
+      'One message as it is stored, in pieces of `limit` characters (UTF-16 units, default 100,000): `next` is the `offset` of the next one. `part` is `text`, `reasoning` or `calls`, which are JSON.',
     errors: ['not_found', 'corrupt_at'],
   },
   'tools.result': {

@@ -8,6 +8,7 @@ import { type Environment, noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { agentInKey, canonicalKey } from './contracts/session-key.rules.ts'
+import { allShown } from './contracts/shown.ts'
 import { subjects } from './contracts/subjects.ts'
 import type { Transport } from './contracts/transport.ts'
 import { credentialFile } from './credential-file.ts'
@@ -195,7 +196,14 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
     })
     begun.host = host
-    const parts: Parts = { ...shared, host, receive: sockets.receive ?? receiveMessage, receiveFailed: sockets.receiveFailed, receiving: new Map() }
+    const parts: Parts = {
+      ...shared,
+      host,
+      receive: sockets.receive ?? receiveMessage,
+      receiveFailed: sockets.receiveFailed,
+      receiving: new Map(),
+      ...(options.history && { history: options.history }),
+    }
     const known = { agents: [...agents.keys()] }
     const session = (key: string, which: { agent?: string | undefined } = {}) => {
       if (which.agent !== undefined) agentOf(which.agent)
@@ -265,6 +273,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       subjects: names,
       models: { defaultRef: models.defaultRef, list: () => models.list(), get: (ref) => models.get(ref) },
       log,
+      shown: sockets.shown ?? allShown,
       shared: transport.capabilities.sharedByNodes,
       session,
       actor: (kind, id, input) => new Actor(parts, kind, id, input),

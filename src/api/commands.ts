@@ -20,7 +20,7 @@ import { createToken, getConfig, listTokens, revokeToken, setConfig } from './co
 import { readEvents } from './events-read.ts'
 import { listExtensions, reloadExtension } from './extensions.ts'
 import { fileCommands } from './files.ts'
-import { withDetails } from './history-details.ts'
+import { readHistory, readMessage } from './history/index.ts'
 import { importFrames } from './import.ts'
 import { parsePlace } from './place.ts'
 import { abortRuns, waitForRun } from './runs.ts'
@@ -61,12 +61,8 @@ const handlers: Handlers = {
     return giveResults(parts.runtime.session(input.sessionKey, { agent: input.agent }), input)
   },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
-  'chat.history': async (parts, { sessionKey, limit, details }) => {
-    const session = await existing(parts, sessionKey)
-    const messages = await session.history({ limit: limit ?? parts.config.view.value.session.historyMax })
-    const waiting = await session.waiting()
-    return details ? { ...(await withDetails(parts.transport.journal, session.address, messages)), waiting } : { messages, waiting }
-  },
+  'chat.history': async (parts, input) => readHistory(parts, await existing(parts, input.sessionKey), input),
+  'chat.message': async (parts, input) => readMessage(parts, await existing(parts, input.sessionKey), input),
   'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),
   ...fileCommands,
   'sessions.list': async (parts, { limit, details }, access) => ({

@@ -12,6 +12,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'files.put': 'write',
   'files.get': 'read',
   'files.list': 'read',
+  'chat.message': 'read',
   'sessions.list': 'read',
   'sessions.get': 'read',
   'sessions.context': 'read',

@@ -40,7 +40,7 @@ const describe = async (parts: JournalParts, head: Head): Promise<DescribedSessi
   const row = await sessionRow(parts, head)
   try {
     const last = (await saidIn(parts, head.address, Math.max(1, head.seq - lookBack + 1), lookBack)).at(-1)
-    const title = (await chosenTitle(parts, head.address)) ?? beginning((await saidIn(parts, head.address, 1, 1))[0]?.text)
+    const title = (await chosenTitle(parts, head.address))?.replace(unseen, '') ?? beginning((await saidIn(parts, head.address, 1, 1))[0]?.text)
     return { ...row, ...definedOf({ title, last: beginning(last?.text), lastRole: last?.role }) }
   } catch (error) {
     // One that cannot be read says so in its state, and hides no other.
@@ -64,9 +64,12 @@ const saidIn = async ({ transport }: JournalParts, address: Address, from: numbe
     .filter((message): message is Said => (message.role === 'user' || message.role === 'assistant') && message.text.trim() !== '')
 }
 
+/** What no screen shows, and what turns the direction of writing for all that stands behind it. */
+const unseen = /[\p{Cc}\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu
+
 /** On one line, cut between characters. */
 const beginning = (text: string | undefined): string | undefined => {
   if (text === undefined) return undefined
-  const line = text.replace(/\s+/g, ' ').trim()
+  const line = text.replace(/\s+/g, ' ').replace(unseen, '').trim()
   return line.length <= charsMax ? line : `${line.slice(0, charsMax).replace(/[\ud800-\udbff]$/, '')}…`
 }

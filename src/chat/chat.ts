@@ -7,6 +7,7 @@ import { channelTable } from './channels/channel-table.ts'
 import { type ChatAgent, checkChatAgents, peopleAgents } from './chat-agents.ts'
 import { deliverServices, deliveryActor } from './delivery/delivery.effects.ts'
 import { chatPublisher } from './delivery/render.rules.ts'
+import { shownText } from './delivery/shown-text.rules.ts'
 import { chatDesk } from './desk/desk.effects.ts'
 import { heartbeatKind, registerHeartbeat, startHeartbeats } from './heartbeat/heartbeat.effects.ts'
 import { receiver } from './inbound/receive.ts'
@@ -43,6 +44,7 @@ export const chat = (options: ChatOptions = {}): Extension => {
       return {
         publisher: chatPublisher(delivery),
         desk: chatDesk(delivery),
+        shown: shownText(agentsOf(parts)),
         receive: receiver({ channels, sendRules: sendPolicy, agents: agentsOf(parts), environment: parts.environment }),
       }
     },

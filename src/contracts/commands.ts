@@ -60,10 +60,28 @@ export const commands = {
   'chat.history': z
     .strictObject({
       sessionKey: SessionKey,
-      limit: z.number().int().min(1).max(1000).optional(),
-      details: z.boolean().optional().describe('also when each message was said, and how the runs ended that answered'),
+      limit: z.number().int().min(1).max(1000).optional().describe('so many of the newest messages at most; default: 200'),
+      before: z.string().min(1).max(500).optional().describe('only what stands before the message of this id: the first one of the page before'),
+      details: z.boolean().optional().describe('also how the runs ended that answered'),
+      maxChars: z
+        .number()
+        .int()
+        .min(100)
+        .max(500_000)
+        .optional()
+        .describe('characters of a text, a reasoning, the input or output of a call; what is longer is cut; default: 12,000'),
     })
-    .describe('the conversation as the model reads it'),
+    .describe('the newest messages of the conversation as people see it, at most 6 MiB; `more` says whether there are older ones'),
+  'chat.message': z
+    .strictObject({
+      sessionKey: SessionKey,
+      messageId: z.string().min(1).max(500),
+      role: z.enum(['user', 'assistant', 'summary']).optional().describe('which one, where messages of several have this id'),
+      part: z.enum(['text', 'reasoning', 'calls']).optional().describe('default: text; calls are JSON'),
+      offset: z.number().int().min(0).optional().describe('in UTF-16 units'),
+      limit: z.number().int().min(1).max(500_000).optional().describe('default: 100,000'),
+    })
+    .describe('one message of the conversation as it is stored, in pieces: all of what a history has cut'),
   'chat.output': z
     .strictObject({
       sessionKey: SessionKey,

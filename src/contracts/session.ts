@@ -233,7 +233,7 @@ export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
 export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
-  | { type: 'started'; runId: string; ids: string[]; model: string; modelSource?: ModelSource }
+  | { type: 'started'; runId: string; ids: string[]; model: string; modelSource?: ModelSource; agent?: string; heartbeat?: true }
   /** Said by the session itself, beside the turns: a notice, or what somebody asked in passing. `id` of the message that asked. */
   | { type: 'notice'; id?: string; text: string }
   | { type: 'skipped'; id: string; reason: SkipReason }

@@ -56,6 +56,10 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   nats: [isRecord, 'an object: what the NATS client takes'],
   replicas: [(value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 5, 'a whole number from 1 to 5'],
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
+  history: [
+    (value) => isRecord(value) && Object.entries(value).every(([name, most]) => isHistoryLimit(name, most)),
+    '{ messages: 1 to 1,000, bytesMax: 1,024 or more }, whole numbers',
+  ],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
   prompt: [isRecord, "{ files: ['AGENTS.md'] }, and what else the option `prompt` of agent() takes"],
@@ -113,6 +117,10 @@ const isModel = (value: unknown): boolean => ['function', 'object', 'undefined']
 
 /** With none of these no message would be taken in, and none kept. */
 const leastOne = new Set(['queueMax', 'snapshotEvery'])
+const isHistoryLimit = (name: string, most: unknown): boolean => {
+  if (!Number.isInteger(most)) return false
+  return name === 'messages' ? (most as number) >= 1 && (most as number) <= 1000 : name === 'bytesMax' && (most as number) >= 1024
+}
 const isLimit = ([name, value]: [string, unknown]): boolean =>
   Object.hasOwn(defaultLimits, name) && (value === undefined || (typeof value === 'number' && value >= (leastOne.has(name) ? 1 : 0)))
 

@@ -26,4 +26,5 @@ export const Sockets = knownOnly({
   desk: knownOnly({ logic, annotations: z.custom((value) => hasMethods(value, ['safeParse', 'optional']), 'must be a zod schema') }).optional(),
   publisher: knownOnly({ logic, follows: callable, conclude: callable }).optional(),
   receive: callable.optional(),
+  shown: z.custom((value) => hasMethods(value, ['finished', 'growing', 'showsHeartbeats']), 'must say what is shown').optional(),
 })

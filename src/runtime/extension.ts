@@ -4,6 +4,7 @@ import type { Registration } from '../actors/index.ts'
 import type { IncomingMessage } from '../contracts/desk.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
+import type { ShownText } from '../contracts/shown.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
 import type { registerSession } from '../machines/index.ts'
 import { checkedHooks, type EnvironmentManager } from '../tools/index.ts'
@@ -31,6 +32,8 @@ type MachineEntry = Machines[string]
 export type SessionSockets = NonNullable<Parameters<typeof registerSession>[2]> & {
   /** Makes the event of a message; without one, a message comes from code and has no origin. */
   receive?: Receive
+  /** What people see of what a model says. Default: all of it. */
+  shown?: ShownText
 }
 
 /** One is of one runtime at a time: it is bound to the parts of the runtime that starts it. */

@@ -6,6 +6,7 @@ import type { Access } from '../contracts/access.ts'
 import type { ConfigurationView } from '../contracts/configuration.ts'
 import type { Logger } from '../contracts/environment.ts'
 import type { Models } from '../contracts/model.ts'
+import type { ShownText } from '../contracts/shown.ts'
 import type { Address, Subjects } from '../contracts/subjects.ts'
 import type { Tracing } from '../contracts/tracing.ts'
 import type { TransportHealth } from '../contracts/transport.ts'
@@ -59,6 +60,8 @@ export interface Runtime<Registered extends Machines = Machines> {
   replay(address: Address, to?: number): Promise<Replayed>
   /** How actors of a kind are made: its machine, with its signature. @throws RuntimeError not_found */
   registration(kind: string): Registration
+  /** What people see of what a model says. */
+  readonly shown: ShownText
   /** The models that there are. */
   readonly models: Pick<Models, 'defaultRef' | 'list' | 'get'>
   readonly log: Logger

@@ -54,6 +54,8 @@ export type SessionParts = SharedParts &
 
 /** What handles on actors work with. */
 export type Parts = SessionParts & {
+  /** How much of a conversation is given at once, where that is not as usual. */
+  history?: { messages?: number; bytesMax?: number }
   /** The actors of this process. */
   host: Host
 }

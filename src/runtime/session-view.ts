@@ -12,7 +12,7 @@ import { kindsOf, type SessionContext, shownRecord } from '../machines/index.ts'
 export type SessionView = {
   key: string
   state: unknown
-  run: { runId: string; ids: string[]; model: string; modelSource?: ModelSource } | null
+  run: { runId: string; ids: string[]; model: string; modelSource?: ModelSource; agent?: string; heartbeat?: true } | null
   queued: string[]
   approvals: Approval[]
   messages: number
@@ -32,7 +32,13 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
   return {
     key,
     state: snapshot.value,
-    run: run && { runId: run.runId, ids: run.ids, model: run.profile.model, ...definedOf({ modelSource: run.profile.modelSource }) },
+    run: run && {
+      runId: run.runId,
+      ids: run.ids,
+      model: run.profile.model,
+      ...definedOf({ modelSource: run.profile.modelSource }),
+      ...(run.profile.heartbeat && { heartbeat: true, agent: run.profile.agent }),
+    },
     queued: queue.map(({ id }) => id),
     approvals,
     messages: transcriptLength,

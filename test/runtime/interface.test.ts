@@ -17,6 +17,7 @@ type Names =
   | 'config'
   | 'events'
   | 'shared'
+  | 'shown'
   | 'trace'
   | 'replay'
   | 'registration'
@@ -32,6 +33,7 @@ type Names =
 const names: Record<Names, true> = {
   subjects: true,
   shared: true,
+  shown: true,
   models: true,
   log: true,
   tracing: true,

@@ -1,9 +1,10 @@
 /** One run as those who watch it are shown it: what its session says, folded to the blocks of its answer and to its tool calls. */
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
-import type { ChatBlock, ChatErrorKind, ChatEvent, ToolEvent } from '../../contracts/gateway.ts'
+import type { ChatBlock, ChatErrorKind, ChatEvent, GatewayEvents, MessageEvent, ToolEvent } from '../../contracts/gateway.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
+import { allShown, type ShownText } from '../../contracts/shown.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 
 import { shownOutput } from './shown-output.rules.ts'
@@ -47,11 +48,33 @@ export class RunView {
   #open: { answerId: string; attempt: number; next: number } | undefined
   readonly #lacking = new Set<string>()
   #seq = 0
+  readonly #text: ShownText
+  readonly #heartbeat: boolean
+  /** Nobody has asked: whether there is something to say is known at its end. */
+  readonly isHidden: boolean
+  /** What is shown of a block: the same object as long as the block is. */
+  readonly #growing = new WeakMap<ChatBlock, ChatBlock>()
+  readonly #finished = new WeakMap<ChatBlock, ChatBlock>()
 
-  constructor(sessionKey: string, { runId, ids }: Pick<Said<'started'>, 'runId' | 'ids'>) {
+  /** @param text what people see of a text */
+  constructor(
+    sessionKey: string,
+    { runId, ids, heartbeat, agent = '' }: Pick<Said<'started'>, 'runId' | 'ids' | 'heartbeat' | 'agent'>,
+    text = allShown,
+  ) {
+    this.#text = text
+    this.#heartbeat = heartbeat === true
+    this.isHidden = this.#heartbeat && !text.showsHeartbeats(agent)
     this.sessionKey = sessionKey
     this.runId = runId
     this.ids = ids
+  }
+
+  /** Whether those who watch are not told of something while it goes on. */
+  hides<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): boolean {
+    if (!this.isHidden) return false
+    if (event === 'chat') return (payload as ChatEvent).state === 'delta'
+    return event === 'session.tool' || event === 'session.state' || (event === 'session.message' && this.ids.includes((payload as MessageEvent).id))
   }
 
   get blocks(): readonly ChatBlock[] {
@@ -160,7 +183,7 @@ export class RunView {
 
   /** All of it so far. */
   soFar(at: number): ChatEvent {
-    return { runId: this.runId, sessionKey: this.sessionKey, seq: ++this.#seq, state: 'delta', ids: [...this.ids], ...this.#message(at) }
+    return { runId: this.runId, sessionKey: this.sessionKey, seq: ++this.#seq, state: 'delta', ids: [...this.ids], ...this.#message(at, false) }
   }
 
   end(output: TurnOutput, at: number): ChatEvent {
@@ -173,7 +196,7 @@ export class RunView {
       seq: ++this.#seq,
       state: status === 'completed' ? 'final' : status === 'cancelled' ? 'aborted' : 'error',
       ids,
-      ...(outcome === 'silent' ? {} : this.#message(at)),
+      ...(outcome === 'silent' ? {} : this.#message(at, true)),
       model,
       usage,
       steps,
@@ -196,8 +219,21 @@ export class RunView {
     return true
   }
 
-  #message(timestamp: number): Pick<ChatEvent, 'message'> {
-    const content = this.#blocks.filter((block) => !isEmpty(block))
+  #shown(block: ChatBlock, finished: boolean): ChatBlock {
+    if (block.type !== 'text') return block
+    const parts = finished ? this.#finished : this.#growing
+    const known = parts.get(block)
+    if (known) return known
+    const text = finished ? this.#text.finished(block.text, { heartbeat: this.#heartbeat }) : this.#text.growing(block.text)
+    const part = text === block.text ? block : { ...block, text }
+    parts.set(block, part)
+    return part
+  }
+
+  #message(timestamp: number, ended: boolean): Pick<ChatEvent, 'message'> {
+    const content = this.#blocks
+      .map((block, index) => this.#shown(block, ended || index < this.#blocks.length - 1))
+      .filter((block) => !isEmpty(block))
     return content.length === 0 ? {} : { message: { role: 'assistant', content, timestamp } }
   }
 }

@@ -122,6 +122,7 @@ export class SessionFeed {
   }
 
   #tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void {
+    if (this.#following?.view.hides(event, payload)) return
     for (const watcher of this.#watchers) watcher.tell(event, payload)
   }
 
@@ -140,7 +141,7 @@ export class SessionFeed {
         this.#do(() => this.#tellMessage(event, at))
         return
       case 'started':
-        this.#begin(new RunView(sessionKey, event))
+        this.#begin(new RunView(sessionKey, event, this.#runtime.shown))
         this.#state('thinking', event.runId, at)
         return
       case 'delta':
@@ -267,7 +268,7 @@ export class SessionFeed {
   async #joinRun(): Promise<void> {
     const { run } = await this.#session.view()
     if (run === null || this.#following) return
-    await this.#showCaughtUp(this.#begin(new RunView(this.#session.key, run)))
+    await this.#showCaughtUp(this.#begin(new RunView(this.#session.key, run, this.#runtime.shown)))
   }
 
   /** Takes in what the transcript says about a run: messages that joined it, and answers of which a piece was missed. @returns whether something was new */
@@ -287,13 +288,14 @@ export class SessionFeed {
   async #endRun(output: TurnOutput, at: number): Promise<void> {
     const { runId, ids, partial, answerId, text } = output
     const following = this.#of(runId)
-    const view = following?.view ?? new RunView(this.#session.key, { runId, ids })
+    const view = following?.view ?? new RunView(this.#session.key, { runId, ids }, this.#runtime.shown)
     await this.#catchUp(view)
     if (partial && answerId !== null) view.complete(answerId, { text })
     following?.pace.send({ type: 'flush' })
     following?.pace.stop()
     if (this.#following === following) this.#following = undefined
-    this.#tell('chat', view.end(output, at))
+    const end = view.end(output, at)
+    if (!view.isHidden || end.message) this.#tell('chat', end)
     this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
     if (this.isIdle) this.#idle()
   }

@@ -2,7 +2,7 @@
 
 import type { Socket } from 'node:net'
 import { type Context, Hono } from 'hono'
-import { type CommandName, isCommand } from '../../contracts/commands.ts'
+import { isCommand } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
@@ -10,10 +10,12 @@ import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock, version } from '../../runtime/index.ts'
 import { requireWhole } from '../access.ts'
+import { AnswerRoom, answerLimits } from '../answer-room.ts'
 import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { requireScope } from '../scopes.ts'
 import { uiStream } from '../ui-stream/index.ts'
+import { admission, shuttingDown } from './admission.ts'
 import { bodyOf, largeBytesMax } from './body.ts'
 import type { Env } from './env.ts'
 import { eventStream } from './events.ts'
@@ -24,7 +26,7 @@ import { familiesOf } from './metrics.rules.ts'
 import { pageRoutes } from './page.ts'
 import { prometheusText, prometheusType } from './prometheus.rules.ts'
 import { Counts, type Throttle } from './throttle.ts'
-import { RequestCounts } from './traffic.ts'
+import { boundedRequests, RequestCounts } from './traffic.ts'
 
 export type GatewayOptions = {
   /** Throws while there is none yet: who listens before it is made says so to those who come early. */
@@ -44,6 +46,8 @@ export type GatewayOptions = {
   throttle: Throttle
   /** Told of the connection on which the right token was shown. */
   trust?: (socket: Socket) => void
+  /** Default: one of its own. */
+  room?: AnswerRoom
   /** How many connections are open. */
   connections?: () => number
   /** How many clients are on the WebSocket. */
@@ -51,34 +55,20 @@ export type GatewayOptions = {
 }
 
 /** What the server of Node hands over with a request; nothing where there is no server. */
-
-/** What begins work; a node that drains refuses it and still answers about the work it has. */
-export const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
-  'chat.send',
-  'files.put',
-  'actors.send',
-  'actors.revive',
-  'sessions.reset',
-  'sessions.compact',
-  'sessions.delete',
-])
-
 /** Commands that files come in with. */
 const bodyMaxOf: Readonly<Record<string, number | undefined>> = { 'chat.send': largeBytesMax, 'files.put': largeBytesMax }
-
-/** Also what parts of a node say of themselves that has been closed: who asked has neither opened them nor could. */
-export const shuttingDown = (cause?: unknown): RuntimeError =>
-  new RuntimeError('closed', 'this node is shutting down', { cause, retryable: true, hint: 'send it again when the node is back' })
 
 export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, throttle, ...more }: GatewayOptions): Hono<Env> => {
   const app = new Hono<Env>()
   const limits = { ...gatewayLimits, ...more.limits }
   const { clock = systemClock } = more
+  const { room = new AnswerRoom(answerLimits, clock) } = more
   const streams = new Counts()
   const requests = new RequestCounts()
   let openStreams = 0
-  const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response =>
-    new Response(JSON.stringify(body), { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
+  const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response => bytes(status, JSON.stringify(body), headers)
+  const bytes = (status: number, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Response =>
+    new Response(body, { status, headers: { 'content-type': 'application/json', 'cache-control': 'no-store', ...headers } })
 
   app.onError((error, context) => {
     if (!isRuntimeError(error)) log.error({ error: errorBody(error), stack: error.stack }, 'a request failed')
@@ -99,6 +89,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   })
 
   app.use(requests.count)
+  app.use(boundedRequests(limits))
   app.use(async (context, next) => {
     requireOurs({ host: context.req.header('host'), origin: context.req.header('origin') }, host)
     await next()
@@ -127,14 +118,20 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     if (socket) more.trust?.(socket)
     await next()
   })
-  const admit = (): void => {
-    if (draining.aborted) throw shuttingDown()
-  }
+  const admit = admission(draining)
   app.post('/rpc/:command', async (context) => {
     const name = context.req.param('command')
-    if (isCommand(name) && beginsWork.has(name)) admit()
-    const body = await bodyOf(context.req.raw, bodyMaxOf[name])
-    return json(200, (await runtime().command(name, body, context.get('caller').access?.())) ?? null)
+    if (isCommand(name)) admit(name)
+    const { incoming, outgoing } = context.env
+    const input = await bodyOf(context.req.raw, bodyMaxOf[name])
+    const answer = await room.made(isCommand(name) ? name : undefined, async () =>
+      Buffer.from(JSON.stringify((await runtime().command(name, input, context.get('caller').access?.())) ?? null)),
+    )
+    outgoing?.once(
+      'close',
+      room.hold(answer.length, () => incoming?.socket.destroy()),
+    )
+    return bytes(200, answer)
   })
   /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
   const occupy = ({ client, token }: Caller): (() => void) => {

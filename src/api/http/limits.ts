@@ -9,6 +9,9 @@ export const gatewayLimits = {
   streamsPerTokenMax: 512,
   streamsPerAddressMax: 256,
   connectionsMax: 2_048,
+  /** Requests of one connection, and of all, that have not been answered, or whose answers have not been read. */
+  requestsPerConnectionMax: 32,
+  requestsMax: 4_096,
   /** Connections of one address on which nobody has shown the right token. */
   strangersPerAddressMax: 128,
   /** ms for the headers of a request, from the opening of its connection. */

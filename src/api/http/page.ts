@@ -39,5 +39,11 @@ export const pageRoutes = (): Hono => {
     : () => {
         throw new RuntimeError('not_found', 'the web chat has not been built', { hint: 'run npm run build:web, then start this node anew' })
       }
-  return routes.get('/', files).get('/assets/*', files)
+  // Who asks for what is not there is told so, and not for a token.
+  return routes
+    .get('/', files)
+    .get('/assets/*', files)
+    .get('/assets/*', () => {
+      throw new RuntimeError('not_found', 'the web chat has no such file', { hint: 'load the page anew: it may be of another version' })
+    })
 }

@@ -4,15 +4,20 @@ import type { AddressInfo, Socket } from 'node:net'
 import { serve } from '@hono/node-server'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { systemClock } from '../../runtime/index.ts'
+import { type AnswerLimits, AnswerRoom, answerLimits } from '../answer-room.ts'
 import { type Sockets, serveSockets } from '../ws/index.ts'
-import { beginsWork, type GatewayOptions, gatewayApp, shuttingDown } from './app.ts'
+import { admission } from './admission.ts'
+import { type GatewayOptions, gatewayApp } from './app.ts'
 import { Connections } from './connections.ts'
 import { callerOf, isLoopback, requireOurs } from './guard.ts'
 import { clientOf, gatewayLimits } from './limits.ts'
 import { Throttle } from './throttle.ts'
 import { checkStrength, newToken } from './token.ts'
 
-export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & { port: number }
+export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & {
+  port: number
+  answers?: Partial<AnswerLimits>
+}
 
 export type Gateway = {
   url: string
@@ -30,12 +35,15 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   const limits = { ...gatewayLimits, ...options.limits }
   const draining = new AbortController()
   const closing = new AbortController()
+  const admit = admission(draining.signal)
+  const room = new AnswerRoom({ ...answerLimits, ...options.answers }, clock)
   let connections: Connections | undefined
   let sockets: Sockets | undefined
   const trust = (socket: Socket) => connections?.trust(socket)
   const throttle = new Throttle(limits, clock, (client) => log.warn({ client }, 'wrong tokens from this address are answered 429 now'))
   const app = gatewayApp({
     ...options,
+    room,
     throttle,
     draining: draining.signal,
     closing: closing.signal,
@@ -61,16 +69,15 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     clock,
     check: ({ headers }) => {
       requireOurs(headers, host)
-      if (draining.signal.aborted) throw shuttingDown()
+      admit()
     },
     authorise: (token, { socket }) => {
       const caller = callerOf(token, clientOf(socket.remoteAddress), { tokens, throttle, accessOf: (hash) => runtime().accessOf(hash) })
       trust(socket)
       return caller.access
     },
-    admit: (command) => {
-      if (draining.signal.aborted && beginsWork.has(command)) throw shuttingDown()
-    },
+    admit,
+    room,
   })
   sockets = served
   const bound = server.address() as AddressInfo

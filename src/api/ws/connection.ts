@@ -14,7 +14,6 @@ import {
   type GatewayCap,
   type GatewayEventName,
   type GatewayEvents,
-  type GatewayScope,
   gatewayCaps,
   gatewayProtocol,
   gatewayScopes,
@@ -29,10 +28,12 @@ import { webChannelId } from '../../contracts/reply.ts'
 import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { version } from '../../runtime/index.ts'
+import type { AnswerRoom } from '../answer-room.ts'
 import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
 import { requireScope, scopeOf, withImplied } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
 import { droppable } from './droppable.rules.ts'
+import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
 import type { SocketLimits } from './limits.ts'
 
 export type ConnectionParts = {
@@ -45,9 +46,8 @@ export type ConnectionParts = {
   authorise: (token: string) => (() => Access) | undefined
   /** Refuses what begins work while the node shuts down. @throws RuntimeError closed */
   admit: (command: CommandName) => void
+  room: AnswerRoom
 }
-
-const scopeOfEvent = (event: GatewayEventName): GatewayScope => (event.startsWith('approval.') ? 'approve' : 'read')
 
 export class Connection implements Watcher {
   readonly id = randomBytes(9).toString('base64url')
@@ -153,11 +153,19 @@ export class Connection implements Watcher {
 
   /** What must not be left out is sent however much waits, as far as there is room; who is behind is not heard until it has caught up. */
   #write(frame: object): void {
+    this.#send(bytesOf(frame))
+  }
+
+  #send(bytes: Buffer, sent: () => void = () => undefined): void {
     if (this.isOpen && this.#socket.bufferedAmount > this.#parts.limits.overrunBytes) {
       this.#actor.send({ type: 'overrun' })
+      sent()
       return
     }
-    this.#socket.send(JSON.stringify(frame), () => this.#sent())
+    this.#socket.send(bytes, { binary: false }, () => {
+      sent()
+      this.#sent()
+    })
     if (!this.#isBehind || this.#room !== undefined) return
     this.#room = Promise.withResolvers()
     this.#socket.pause()
@@ -182,15 +190,23 @@ export class Connection implements Watcher {
 
   async #hear(data: RawData, isBinary: boolean): Promise<void> {
     let frame: ClientFrame | undefined
+    let id = ''
     try {
       if (isBinary) throw new RuntimeError('bad_request', 'frames are text, not binary', { hint: 'send JSON as a text frame' })
       const said = parseJson(data as Buffer, 'frame', 'send one JSON object a frame')
+      id = idOf(said)
       frame = parseInput(ClientFrame, said, 'send { type: "req", id, method, params }')
-      await this.#answer(frame.id, { ok: true, payload: (await this.#handle(frame)) ?? null })
+      const asked = frame
+      const { method } = asked
+      // As it is sent it takes up least.
+      const answer = await this.#parts.room.made(isCommand(method) ? method : undefined, async () =>
+        bytesOf({ type: 'res', id: asked.id, ok: true, payload: (await this.#handle(asked)) ?? null }),
+      )
+      await this.#answer(answer)
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')
       const body = shownBody(error)
-      await this.#answer(frame?.id ?? '', { ok: false, error: body })
+      await this.#answer(bytesOf({ type: 'res', id, ok: false, error: body }))
       this.#minded(frame, body)
     }
   }
@@ -205,10 +221,19 @@ export class Connection implements Watcher {
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
   }
 
-  async #answer(id: string, rest: { ok: true; payload: unknown } | { ok: false; error: ErrorBody }): Promise<void> {
+  /** @throws RuntimeError overloaded */
+  async #answer(answer: Buffer): Promise<void> {
+    const release = answer.length > smallBytes ? this.#parts.room.hold(answer.length, () => this.#overrun()) : undefined
     // Who asks for more than can be sent at once gets it piece by piece.
     while (this.#room !== undefined) await this.#room.promise
-    if (this.#socket.readyState === this.#socket.OPEN) this.#write({ type: 'res', id, ...rest })
+    if (this.#socket.readyState === this.#socket.OPEN) this.#send(answer, release)
+    else release?.()
+  }
+
+  #overrun(): void {
+    if (this.isOpen) this.#actor.send({ type: 'overrun' })
+    // It reads nothing, and would never say that it has heard.
+    this.#socket.terminate()
   }
 
   async #handle({ method, params = {} }: ClientFrame): Promise<unknown> {

@@ -14,7 +14,7 @@ import { type SocketLimits, socketLimits } from './limits.ts'
 
 const socketPath = '/ws'
 
-type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit'> & {
+type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit' | 'room'> & {
   clock: Clock
   /** @throws RuntimeError forbidden where the request comes from elsewhere, closed while the node ends */
   check: (request: IncomingMessage) => void
@@ -60,7 +60,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     // Who is refused may be gone before the refusal is written.
     socket.on('error', (error) => options.log.debug({ error: errorBody(error) }, 'an upgrade broke off'))
     try {
-      if (new URL(request.url ?? '/', 'http://node').pathname !== socketPath)
+      if (pathOf(request.url) !== socketPath)
         throw new RuntimeError('not_found', 'there is no socket at this address', { hint: `open ${socketPath}` })
       check(request)
     } catch (error) {
@@ -88,6 +88,9 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     },
   }
 }
+
+/** Not as an address of its own: `//` would be one without a host. */
+const pathOf = (url = '/'): string => url.split(/[?#]/, 1)[0] ?? '/'
 
 /** There is no response object yet: the refusal is written by hand. */
 const refuse = (socket: Duplex, error: unknown): void => {

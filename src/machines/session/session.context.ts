@@ -210,6 +210,7 @@ export const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
   ids: run?.ids ?? [],
   model: run?.profile.model ?? '',
   ...definedOf({ modelSource: run?.profile.modelSource }),
+  ...(run?.profile.heartbeat ? { heartbeat: true as const, agent: run.profile.agent } : {}),
 })
 
 /** What a turn that is running is told of the settings of its conversation. */

@@ -4,9 +4,12 @@
  */
 
 import type { Commit } from '../../contracts/journal.ts'
-import type { Message } from '../../contracts/message.ts'
+import type { Message, UserMessage } from '../../contracts/message.ts'
 import type { TranscriptItem } from '../../contracts/turn.ts'
 import { contentOf, type Folded, keepsMore, leftOut, messageOf, nameOf, notesOf, textsOf, unknownText } from './fold.rules.ts'
+
+/** The newest messages of a conversation. `more`: older ones stand before them. `waiting`: said, and not part of it yet. */
+export type Newest = { messages: Message[]; more: boolean; waiting: UserMessage[] }
 
 /** A message whose texts have not all been found. */
 type Slot = { item: TranscriptItem; seq: number; texts: Map<string, Message> }
@@ -28,6 +31,11 @@ export class FromTheEnd {
   /** @returns whether older commits matter */
   get wantsMore(): boolean {
     return this.#wanted > 0 || this.#lacking.size > 0
+  }
+
+  /** Whether the newest `count` messages have been found, each with its texts. */
+  has(count: number): boolean {
+    return this.#wanted === 0 ? this.#lacking.size === 0 : this.#slots.length >= count && this.#lacking.size === 0
   }
 
   /** To be called with the newest commit first. */
@@ -92,16 +100,29 @@ export class FromTheEnd {
   /** What it comes to. @param whole it has seen all commits, from the first on @throws RuntimeError corrupt_at where notes and inputs do not fit */
   end(whole: boolean): Folded {
     if (whole) this.#begin(1)
-    const messages = [...this.#slots, ...this.#summaries].toReversed().map(({ item, seq, texts }) =>
-      messageOf(item, (name) => {
-        const message = texts.get(name)
-        if (!message) throw unknownText(seq, name)
-        return message
-      }),
-    )
-    return { seq: this.#seq, messages, pending: this.#pending }
+    return { seq: this.#seq, messages: [...this.#slots, ...this.#summaries].toReversed().map(madeOf), pending: this.#pending }
+  }
+
+  /** The newest so many, when {@link has} says that they are there, or when all commits have been seen. */
+  newest(count: number, whole: boolean): Newest {
+    if (whole && this.wantsMore) this.#begin(1)
+    // A summary stands before what was kept: it is among the newest only where all of that is.
+    const found = this.#wanted === 0 ? [...this.#slots, ...this.#summaries] : this.#slots
+    const more = found.length > count || this.#wanted > 0
+    return {
+      messages: found.slice(0, count).toReversed().map(madeOf),
+      more,
+      waiting: [...this.#pending.values()].filter((message) => message.role === 'user').toReversed(),
+    }
   }
 }
+
+const madeOf = ({ item, seq, texts }: Slot): Message =>
+  messageOf(item, (name) => {
+    const message = texts.get(name)
+    if (!message) throw unknownText(seq, name)
+    return message
+  })
 
 /** Whether a commit takes a text that stands neither in it nor among those that are known to wait. */
 export const takesUnknown = ({ pending }: Folded, commit: Commit): boolean => {

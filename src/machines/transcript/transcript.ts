@@ -12,7 +12,7 @@ import type { Journal } from '../../contracts/transport.ts'
 import type { TurnOutcome } from '../../contracts/turn.ts'
 import { resultIn, resultText } from '../loop/tool-results.rules.ts'
 import { contentOf, type Folded, foldTranscript, nameOf, notesOf, nothingFolded } from './fold.rules.ts'
-import { FromTheEnd, takesUnknown } from './from-the-end.rules.ts'
+import { FromTheEnd, type Newest, takesUnknown } from './from-the-end.rules.ts'
 
 /** Conversations kept at hand. */
 const viewMax = 10_000
@@ -95,6 +95,29 @@ export class Transcripts {
     return view.messages.slice(0, upTo)
   }
 
+  /**
+   * The newest messages of a conversation. One that is not at hand is read from its end and no further than needed, and is not kept.
+   * @param awaited ids of messages that may still wait: it is read at least as far back as they were said
+   * @throws RuntimeError corrupt_at, log_unavailable
+   */
+  async newest(address: Address, count: number, awaited: readonly string[] = []): Promise<Newest> {
+    const view = this.#views.get(formatAddress(address))
+    if (view !== undefined && view.seq > 0) {
+      const messages = await this.read(address)
+      return {
+        messages: messages.slice(-count),
+        more: messages.length > count,
+        waiting: [...view.pending.values()].filter((message) => message.role === 'user'),
+      }
+    }
+    const names = new Set(awaited.map(nameOf))
+    const { reader, whole } = await this.#fromTheEnd(address, (one, commit) => {
+      for (const input of commit?.inputs ?? []) names.delete(contentOf(input)?.[0] ?? '')
+      return !one.has(count) || names.size > 0
+    })
+    return reader.newest(count, whole)
+  }
+
   /** What users have said that is not part of it yet, in the order in which it came. @throws RuntimeError corrupt_at, log_unavailable */
   async waiting(address: Address): Promise<UserMessage[]> {
     await this.read(address)
@@ -133,21 +156,35 @@ export class Transcripts {
 
   /** As much of the journal as is left of the conversation. */
   async #readFromTheEnd(address: Address, view: View): Promise<void> {
+    const { reader, from } = await this.#fromTheEnd(address, ({ wantsMore }) => wantsMore)
+    // Another reader may have been faster, and the view have gone on since.
+    if (from > 0 && view.seq === 0) Object.assign(view, reader.end(from === 1 && reader.wantsMore), { whole: from === 1 })
+  }
+
+  /** @param goesOn asked before the first commit and after each @returns `from`: the oldest commit of the pages that were read, 0 where there is no journal */
+  async #fromTheEnd(
+    address: Address,
+    goesOn: (reader: FromTheEnd, commit?: Commit) => boolean,
+  ): Promise<{ reader: FromTheEnd; from: number; whole: boolean }> {
     const head = await this.#journal.head(address)
-    if (!head) return
     const reader = new FromTheEnd()
+    if (!head) return { reader, from: 0, whole: true }
     let from = head.seq + 1
-    for (let size = lastPageSize; from > 1 && reader.wantsMore; size = Math.min(pageSize, 2 * size)) {
+    let more = goesOn(reader)
+    for (let size = lastPageSize; from > 1 && more; size = Math.min(pageSize, 2 * size)) {
       const limit = Math.min(size, from - 1)
       from -= limit
       const frames = await this.#journal.read(address, from, { limit })
       // It was removed while we read, or is damaged; only reading it again can tell.
       if (frames.length < limit) throw brokenOff(address, from + frames.length)
-      for (const { seq, bytes } of frames.toReversed())
-        if (reader.wantsMore) reader.take(decodeCommit(bytes, { address: formatAddress(address), seq }))
+      for (const { seq, bytes } of frames.toReversed()) {
+        if (!more) break
+        const commit = decodeCommit(bytes, { address: formatAddress(address), seq })
+        reader.take(commit)
+        more = goesOn(reader, commit)
+      }
     }
-    // Another reader may have been faster, and the view have gone on since.
-    if (view.seq === 0) Object.assign(view, reader.end(from === 1 && reader.wantsMore), { whole: from === 1 })
+    return { reader, from, whole: from === 1 && more }
   }
 
   async *#commits(address: Address, next: () => number): AsyncGenerator<Commit> {

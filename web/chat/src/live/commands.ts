@@ -26,6 +26,7 @@ export type Viewed = {
 
 export type History = {
   messages: HistoryMessage[]
+  more: boolean
   waiting: { id: string; text: string; files?: FileRef[] }[]
   runs: HistoryRun[]
 }

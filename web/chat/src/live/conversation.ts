@@ -2,6 +2,7 @@
 import {
   type ChatAction,
   emptyView,
+  type HistoryMessage,
   type ChatView as Known,
   type SessionSubscription,
   type SocketClient,
@@ -17,7 +18,8 @@ import type { History, Viewed } from './commands.ts'
 /** Messages that are read first, and how many more each time that is asked for earlier ones. */
 const firstMax = 60
 const moreMax = 200
-const allMax = 1_000
+/** Characters of one part of a message: longer ones say that they are cut. */
+const charsMax = 100_000
 
 type Settings = { model?: string | undefined; thinking?: ThinkingLevel | undefined }
 
@@ -36,7 +38,9 @@ export class ConversationLive {
   readonly #client: SocketClient
   readonly #changed: () => void
   readonly #subscription: SessionSubscription
-  #limit = firstMax
+  #wanted = firstMax
+  /** The history as far as it has been read. */
+  #messages: HistoryMessage[] = []
   #reading = false
   #readAgain = false
 
@@ -124,7 +128,7 @@ export class ConversationLive {
 
   loadEarlier(): void {
     if (this.loadingEarlier || !this.mayHaveEarlier) return
-    this.#limit = Math.min(allMax, this.#limit + moreMax)
+    this.#wanted = this.#messages.length + moreMax
     this.loadingEarlier = true
     this.#changed()
     void this.#read()
@@ -165,9 +169,18 @@ export class ConversationLive {
     this.#readAgain = false
     const { life } = this.known
     try {
-      const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: this.#limit, details: true })
-      this.mayHaveEarlier = answer.messages.length >= this.#limit && this.#limit < allMax
-      this.#take({ type: 'opened', sessionKey: this.key, life, messages: answer.messages, runs: answer.runs })
+      const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: firstMax, details: true, maxChars: charsMax })
+      let { more, messages, runs } = answer
+      // As much as had been read before.
+      while (more && messages.length < this.#wanted) {
+        const page = await this.#before(messages, this.#wanted - messages.length)
+        more = page.more
+        messages = [...page.messages, ...messages]
+        runs = [...page.runs, ...runs]
+      }
+      this.#messages = messages
+      this.mayHaveEarlier = more
+      this.#take({ type: 'opened', sessionKey: this.key, life, messages, runs })
       await this.#look()
       for (const said of answer.waiting) this.#tellText(said)
     } catch (error) {
@@ -180,6 +193,18 @@ export class ConversationLive {
     }
     const again = this.#readAgain || (this.known.history === 'wanted' && this.known.life !== life)
     if (this.known.connected && again) void this.#read()
+  }
+
+  #before(messages: readonly HistoryMessage[], wanted: number): Promise<History> {
+    // A page begins with a message that has a name.
+    const [first] = messages
+    const before = first !== undefined && 'id' in first ? first.id : undefined
+    const input = { sessionKey: this.key, limit: Math.min(1_000, wanted), details: true, maxChars: charsMax, ...definedOf({ before }) }
+    return this.#client.call<History>('chat.history', input).catch((error: unknown) => {
+      // It was compacted meanwhile: what was read is what there is, and it is read anew soon.
+      if (isRuntimeError(error) && error.code === 'not_found') return { messages: [], more: false, waiting: [], runs: [] }
+      throw error
+    })
   }
 
   /** Of what waits only the id was known. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { aGateway } from './http/harness.ts'
+import { aGateway } from '../http/harness.ts'
 
 const says = async ({ rpc }: Awaited<ReturnType<typeof aGateway>>, message: string, idempotencyKey: string) => {
   await rpc('chat.send', { sessionKey: 'main', message, idempotencyKey })

@@ -1,14 +1,16 @@
 /** When messages of a history were said, and how the runs ended in which they were: read from the journal, no further back than the history reaches. */
-import { decodeCommit } from '../actors/index.ts'
-import { definedOf } from '../contracts/defined.ts'
-import type { Commit } from '../contracts/journal.ts'
-import type { Message } from '../contracts/message.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Journal } from '../contracts/transport.ts'
-import type { TurnOutcome } from '../contracts/turn.ts'
-import { contentOf, notesOf } from '../machines/index.ts'
+import { decodeCommit } from '../../actors/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
+import type { Commit, Input } from '../../contracts/journal.ts'
+import type { Message } from '../../contracts/message.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Journal } from '../../contracts/transport.ts'
+import type { TurnOutcome } from '../../contracts/turn.ts'
+import { contentOf, notesOf } from '../../machines/index.ts'
 
-const pageSize = 500
+/** Commits that are read first; each page further back is twice as long. */
+const pageSizeMin = 64
+const pageSizeMax = 500
 
 /** How a run ended, as the history shows it beside its messages. */
 type EndedRun = Pick<
@@ -20,7 +22,8 @@ type EndedRun = Pick<
 }
 /** @property at ms since the epoch when it was said, where it has been found */
 type DetailedMessage = Message & { at?: number }
-type HistoryDetails = { messages: DetailedMessage[]; runs: EndedRun[] }
+/** @property heartbeats ids of messages that nobody has written */
+type HistoryDetails = { messages: DetailedMessage[]; runs: EndedRun[]; heartbeats: ReadonlySet<string> }
 
 export const withDetails = async (
   journal: Pick<Journal, 'head' | 'read'>,
@@ -29,11 +32,13 @@ export const withDetails = async (
 ): Promise<HistoryDetails> => {
   const saidAt = new Map<string, number>()
   const runs: EndedRun[] = []
+  const heartbeats = new Set<string>()
   const wanted = new Set(messages.flatMap((message) => idOf(message) ?? []))
   for await (const commit of fromTheEnd(journal, address)) {
     runs.unshift(...endedIn(commit))
     for (const input of commit.inputs) {
       const message = contentOf(input)?.[1]
+      if (message?.role === 'user' && isHeartbeat(input)) heartbeats.add(message.id)
       const id = message && idOf(message)
       if (id === undefined) continue
       saidAt.set(id, commit.at)
@@ -41,8 +46,10 @@ export const withDetails = async (
     }
     if (wanted.size === 0) break
   }
-  return { messages: messages.map((message) => ({ ...message, ...definedOf({ at: saidAt.get(idOf(message) ?? '') }) })), runs }
+  return { messages: messages.map((message) => ({ ...message, ...definedOf({ at: saidAt.get(idOf(message) ?? '') }) })), runs, heartbeats }
 }
+
+const isHeartbeat = (input: Input): boolean => 'event' in input && (input.event as { profile?: { heartbeat?: boolean } }).profile?.heartbeat === true
 
 /** Results of tools stand beside their calls. Users choose the ids of their messages, so a role is part of the name. */
 const idOf = (message: Message): string | undefined => (message.role === 'tool' ? undefined : `${message.role} ${message.id}`)
@@ -65,8 +72,9 @@ const endedIn = (commit: Commit): EndedRun[] =>
 
 async function* fromTheEnd(journal: Pick<Journal, 'head' | 'read'>, address: Address): AsyncGenerator<Commit> {
   const head = await journal.head(address)
-  for (let from = (head?.seq ?? 0) + 1; from > 1; ) {
-    const limit = Math.min(pageSize, from - 1)
+  let size = pageSizeMin
+  for (let from = (head?.seq ?? 0) + 1; from > 1; size = Math.min(pageSizeMax, 2 * size)) {
+    const limit = Math.min(size, from - 1)
     from -= limit
     const frames = await journal.read(address, from, { limit })
     for (const { seq, bytes } of frames.toReversed()) yield decodeCommit(bytes, { address: formatAddress(address), seq })

@@ -1,0 +1,72 @@
+/** What those who watch are not shown: words for the machine, and that an agent has looked and found nothing. */
+import { expect, test } from 'vitest'
+import { chat } from '../../../src/chat.ts'
+import { agent, type RuntimeOptions } from '../../../src/index.ts'
+import { aGateway } from '../http/harness.ts'
+import { aSocket } from '../ws/a-socket.ts'
+
+const app = (answer: string): RuntimeOptions => ({
+  agents: [agent({ name: 'main', model: 'test/echo', tools: [] })],
+  models: {
+    'test/echo': ({ messages }) => {
+      const last = messages.at(-1)
+      return { text: last?.role === 'user' && last.text === 'plain' ? 'plain answer' : answer }
+    },
+  },
+})
+
+test.each([
+  ['a silent answer', 'NO_REPLY', undefined],
+  ['an answer with directive tags', '[[reply_to_current]] Here you are', 'Here you are'],
+  ['an answer with its reasoning in tags', '<think>hm, what now</think>Done.', 'Done.'],
+])('[CH-68] %s never shows what is for the machine, neither in deltas nor in the history', async (_, answer, shown) => {
+  const { gateway } = await aGateway({}, app(answer))
+  const socket = await aSocket(gateway.url)
+  await socket.request('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: 'k1' })
+  await socket.event('chat', ({ state }) => state === 'final')
+
+  const texts = socket.events('chat').flatMap(({ message }) => message?.content.flatMap((block) => (block.type === 'text' ? [block.text] : [])) ?? [])
+  const { messages } = (await socket.request('chat.history', { sessionKey: 'main' })).payload
+
+  for (const text of texts) expect(shown?.startsWith(text.trim())).toBe(true)
+  expect(messages.map(({ text }: { text: string }) => text)).toEqual(shown === undefined ? ['hi'] : ['hi', shown])
+  expect((await socket.request('chat.message', { sessionKey: 'main', messageId: 'k1:1' })).payload.text).toBe(answer)
+})
+
+const looks = async (options: RuntimeOptions) => {
+  const { gateway, runtime } = await aGateway({}, options)
+  const socket = await aSocket(gateway.url)
+  await socket.request('chat.subscribe', { sessionKey: 'main' })
+  await (await runtime.session('main').send('look around', { idempotencyKey: 'look', heartbeat: true })).result()
+  await socket.request('chat.send', { sessionKey: 'main', message: 'plain', idempotencyKey: 'k2' })
+  await socket.event('chat', ({ state, runId }) => state === 'final' && runId === 'k2')
+  const { messages } = (await socket.request('chat.history', { sessionKey: 'main' })).payload
+  return { socket, ids: messages.map(({ id }: { id: string }) => id) }
+}
+
+test('[CH-68] a heartbeat that finds nothing is not to be seen by those who watch', async () => {
+  const { socket, ids } = await looks(app('HEARTBEAT_OK'))
+
+  expect(socket.events('chat').filter(({ runId }) => runId === 'look')).toEqual([])
+  expect(socket.events('session.message').filter(({ id }) => id === 'look')).toEqual([])
+  expect(ids).toEqual(['k2', 'k2:1'])
+})
+
+test('[CH-68] of a heartbeat that has something to say the end is shown', async () => {
+  const { socket, ids } = await looks(app('The build is red.'))
+
+  expect(socket.events('chat').filter(({ runId }) => runId === 'look')).toMatchObject([
+    { state: 'final', message: { content: [{ type: 'text', text: 'The build is red.' }] } },
+  ])
+  expect(ids).toEqual(['look:1', 'k2', 'k2:1'])
+})
+
+test('[CH-68] with showOk a heartbeat is shown as any run', async () => {
+  const { socket, ids } = await looks({
+    ...app('The build is red.'),
+    extensions: [chat({ agents: { main: { heartbeat: { everyMs: 86_400_000, visibility: { showOk: true } } } } })],
+  })
+
+  expect(socket.events('session.message').map(({ id }) => id)).toEqual(['look', 'k2'])
+  expect(ids).toEqual(['look', 'look:1', 'k2', 'k2:1'])
+})

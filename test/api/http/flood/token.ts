@@ -1,0 +1,1 @@
+export const token = 'a-token-of-thirty-two-characters'
