@@ -4,22 +4,18 @@ import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, openCluster } from './cluster/index.ts'
 import type { Access } from './contracts/access.ts'
 import { definedOf } from './contracts/defined.ts'
-import { type Environment, noFailPoints } from './contracts/environment.ts'
+import { noFailPoints } from './contracts/environment.ts'
 import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
-import { agentInKey, canonicalKey } from './contracts/session-key.rules.ts'
 import { allShown } from './contracts/shown.ts'
 import { subjects } from './contracts/subjects.ts'
-import type { Transport } from './contracts/transport.ts'
-import { credentialFile } from './credential-file.ts'
 import { checkShortForms, defaultChat } from './default-chat.ts'
+import { equip } from './equipment.ts'
 import { configKind, providerKind, registerConfig, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
-import { createModels, readCredentialStore } from './models/index.ts'
+import { openStore } from './open-store.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
-  agentNamed,
-  agentTable,
   checkExtensions,
   checkRetention,
   checkWorkspace,
@@ -30,37 +26,29 @@ import {
   determinismCheck,
   EventHub,
   emptyHash,
-  exportRuns,
+  environmentOf,
   FileStore,
-  failPointsFrom,
-  gatesOf,
   hitAll,
   hooksOf,
   hostEvents,
   keepRetention,
   loadPlugins,
   localServices,
-  logWith,
   openDocuments,
-  openSkills,
   othersOn,
   publishOutputs,
-  RunTraces,
   readCommits,
   receiveMessage,
   registerBrought,
   runExtensions,
-  Session,
+  sessionsOf,
   socketsOf,
-  systemEnvironment,
   turnServices,
   userMachines,
   variables,
   version,
   withParts,
 } from './runtime/index.ts'
-import { mcpServers, serviceDirectory } from './tools/index.ts'
-import { openTransport } from './transport/index.ts'
 
 export type { Health, Machines, Runtime, RuntimeOptions } from './runtime/index.ts'
 
@@ -74,15 +62,8 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   defineApp(options)
   checkShortForms(options)
   const retention = options.retention && checkRetention(options.retention)
-  const system = systemEnvironment()
-  const given: Environment = { ...system, failPoints: failPointsFrom(process.env.STATECAST_FAILPOINTS, system.clock), ...options.environment }
   const check = options.checkDeterminism ?? defaultCheck(process.env)
-  const traces = new RunTraces(given.clock, exportRuns(given.log))
-  const environment: Environment = {
-    ...given,
-    tracing: given.tracing ?? traces,
-    log: logWith(given.log, () => (begun.cluster?.me === undefined ? {} : { node: begun.cluster.me })),
-  }
+  const { environment, traces } = environmentOf(options, () => begun.cluster?.me)
   const plugins = await loadPlugins(options.extensions ?? [await defaultChat(options)], process.cwd())
   const extensions = checkExtensions(
     plugins.map(({ extension }) => extension),
@@ -98,40 +79,9 @@ export const createRuntime = async <Registered extends Machines = Machines>(
   const workspace = checkWorkspace(options.workspace)
   const names = subjects(options.prefix)
   const agentProtocol = options.agentProtocol && checkAgentProtocol(options.agentProtocol)
-  const serviceTools = serviceDirectory(environment, names.prefix)
   const env = variables()
-  const skills = openSkills(options, { workspace, environment, extensions, env })
-  const mcp = mcpServers(options.mcp, { environment, env, version })
-  const agents = agentTable(options.agents ?? [], {
-    workspace,
-    environment,
-    directory: serviceTools,
-    mcp,
-    fallbacks: options.fallbacks,
-    prompt: options.prompt,
-    toolPolicy: options.toolPolicy,
-    beforeTool: gatesOf(extensions),
-    skills,
-  })
-  const models = createModels({
-    environment,
-    env,
-    folder: workspace,
-    ...definedOf({ custom: options.models, credentials: options.credentials, order: options.credentialOrder }),
-    store: readCredentialStore(credentialFile(options, env)),
-  })
-  const own =
-    typeof options.transport === 'object'
-      ? undefined
-      : (options.transport ?? options.config?.session?.store ?? env.STATECAST_URL ?? 'embedded:./.statecast')
-  const transport =
-    own === undefined
-      ? (options.transport as Transport)
-      : await openTransport(own, {
-          environment,
-          owner: { pid: String(process.pid), ...options.owner },
-          ...definedOf({ prefix: options.prefix, connection: options.nats, replicas: options.replicas }),
-        })
+  const { serviceTools, skills, mcp, agents, models } = equip(options, { workspace, environment, extensions, env, prefix: names.prefix })
+  const { transport, isOurs } = await openStore(options, env, environment)
   try {
     const resumes = options.resume !== false
     if (resumes) serviceTools.start(transport.bus)
@@ -171,7 +121,6 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
-    const agentOf = (name: string) => agentNamed(agents, name)
     const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn })
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
@@ -204,12 +153,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       receiving: new Map(),
       ...(options.history && { history: options.history }),
     }
-    const known = { agents: [...agents.keys()] }
-    const session = (key: string, which: { agent?: string | undefined } = {}) => {
-      if (which.agent !== undefined) agentOf(which.agent)
-      const own = canonicalKey(key, known)
-      return new Session(parts, own, () => agentOf(which.agent ?? agentInKey(own, known) ?? (known.agents[0] as string)).agent)
-    }
+    const { session, keyOf } = sessionsOf(parts)
     if (resumes) {
       skills.start()
       await host.start()
@@ -245,7 +189,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         // The caller is told so.
         await Promise.all([agentHost?.settled(), door?.idle(answersMs)])
         await cluster?.close()
-        if (own !== undefined) await transport.close()
+        if (isOurs) await transport.close()
         log.info({ transport: transport.name }, 'the runtime closed')
       })().finally(ended.resolve)
       return closed
@@ -279,7 +223,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       actor: (kind, id, input) => new Actor(parts, kind, id, input),
       publish: (subject, data, id) => transport.inbox.put(subject, id ?? environment.ids.next('in'), data),
       command: async <Result>(name: string, input: unknown = {}, access?: Access) => (await execute(whole, name, input, access)) as Result,
-      keyOf: (key) => canonicalKey(key, known),
+      keyOf,
       accessOf: (hash) => accessOf(tokens, hash, environment.clock.now()),
       get config() {
         return config.view
@@ -339,7 +283,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       await begun.cluster?.stop()
       begun.host?.abandon()
       await begun.cluster?.close()
-      if (own !== undefined) await transport.close()
+      if (isOurs) await transport.close()
     }
     throw error
   }
