@@ -2,7 +2,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { TraceEntry } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { ModelCallOutput } from '../contracts/turn.ts'
+import type { ModelCallOutput } from '../contracts/model-call.ts'
 import type { TracePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'

@@ -12,6 +12,7 @@ import type { PromptOptions } from '../contracts/prompt.ts'
 import type { DropPolicy, QueueMode } from '../contracts/settings.ts'
 import { SkillFilter } from '../contracts/skill.ts'
 import { hintForOption } from '../tools/index.ts'
+import { PromptGroup } from './prompt-options.ts'
 
 /** How much one turn may take. */
 type TurnLimits = {
@@ -85,16 +86,6 @@ export type TurnOptions = {
 
 const turn = Profile.shape
 const modelCall = z.strictObject({ idleTimeoutMs: z.number().min(1), totalTimeoutMs: z.number().min(1), outputCharsMax: z.number().min(1) }).partial()
-const promptText = z.string().max(100_000)
-const PromptGroup = z
-  .strictObject({
-    identity: promptText,
-    tools: promptText,
-    files: z.array(z.string().min(1).max(500)).max(20),
-    conversation: promptText,
-    mode: z.enum(['full', 'minimal']),
-  })
-  .partial()
 const groups = {
   limits: z
     .strictObject({

@@ -3,14 +3,12 @@
 import type { Agent } from '../contracts/agent.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import type { FileRef } from '../contracts/file.ts'
 import type { Receipt } from '../contracts/journal.ts'
 import type { Message, UserMessage } from '../contracts/message.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { detached } from '../contracts/plain.ts'
-import type { Origin } from '../contracts/reply.ts'
 import { SessionCommand, type SessionEvent } from '../contracts/session.ts'
-import type { QueueMode, ThinkingLevel, ToggleChanges } from '../contracts/settings.ts'
+import type { ToggleChanges } from '../contracts/settings.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { stopwatch } from '../contracts/tracing.ts'
 import type { TurnOutput } from '../contracts/turn.ts'
@@ -24,29 +22,8 @@ import type { SessionParts } from './parts.ts'
 import { receiverOf, whenRead } from './receiver.ts'
 import { throwRefusal } from './refusal.ts'
 import { type Ending, LiveRun, type Run, type RunEvent } from './run.ts'
+import type { SendOptions } from './send-options.ts'
 import { type SessionView, viewOf } from './session-view.ts'
-
-export type SendOptions = {
-  /** A repeated one changes nothing and is answered as the first. */
-  idempotencyKey?: string | undefined
-  queueMode?: QueueMode | undefined
-  model?: string | undefined
-  thinking?: ThinkingLevel | undefined
-  /** ms that its turn may work; 0 and less mean the default. */
-  timeoutMs?: number | undefined
-  /** Whether its answer goes to the channel in blocks while it is written; default: as agent and channel want it. */
-  streaming?: boolean | undefined
-  /** Where it came from, and so where the answer goes. */
-  origin?: Origin | undefined
-  /** Only these skills for this message; none where it is empty. */
-  skills?: readonly string[] | undefined
-  /** Key of the session that this one is a thread of. */
-  parent?: string | undefined
-  /** What `files.put` answered; the text may be empty then. */
-  files?: readonly FileRef[] | undefined
-  /** Nobody has written it: the agent looks whether there is something to say. */
-  heartbeat?: boolean | undefined
-}
 
 export class Session {
   readonly key: string

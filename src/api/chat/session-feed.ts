@@ -106,11 +106,7 @@ export class SessionFeed {
 
   #soFar(): RunSoFar {
     const { view } = this.#following ?? {}
-    return view === undefined ? { run: null, tools: [] } : { run: view.soFar(this.#now()), tools: [...view.tools.values()] }
-  }
-
-  #now(): number {
-    return this.#clock.now()
+    return view === undefined ? { run: null, tools: [] } : { run: view.soFar(this.#clock.now()), tools: [...view.tools.values()] }
   }
 
   #do(task: () => Promise<void>): void {
@@ -129,7 +125,7 @@ export class SessionFeed {
   #hear({ path: _, seq, part = 0, birth, ...said }: OutEvent): void {
     if (seq !== undefined) this.#place = formatPlace({ seq, part, birth })
     const event = said as unknown as SessionOutput
-    const at = this.#now()
+    const at = this.#clock.now()
     const { key: sessionKey } = this.#session
     // What is known of it counts no more: it was reset, or deleted and begun anew.
     if (said.type === 'reset' || said.type === 'restart') {
@@ -210,7 +206,7 @@ export class SessionFeed {
   #begin(view: RunView): Following {
     this.#following?.pace.stop()
     const pace = createActor(paceMachine, { clock: actorClock(this.#clock) })
-    pace.on('show', () => this.#tell('chat', view.soFar(this.#now())))
+    pace.on('show', () => this.#tell('chat', view.soFar(this.#clock.now())))
     this.#following = { view, pace: pace.start() }
     if (this.#runtime.shared) this.#do(async () => void this.#awaitEnd(view))
     return this.#following
@@ -221,7 +217,7 @@ export class SessionFeed {
     const id = ids[0] ?? runId
     // How it failed is an outcome too.
     await this.#session.wait(id, runMsMax).catch(() => undefined)
-    if (!this.#over) this.#do(async () => this.#endRun(await this.#session.outcome(id), this.#now()))
+    if (!this.#over) this.#do(async () => this.#endRun(await this.#session.outcome(id), this.#clock.now()))
   }
 
   /** @param change says whether there is something new to show */
@@ -238,7 +234,7 @@ export class SessionFeed {
     const another = event.index === 0 && view.blocks.length > 0
     if (view.delta(event)) following.pace.send({ type: 'changed' })
     if (another) this.#do(() => this.#showCaughtUp(following))
-    this.#state(event.kind === 'text' ? 'answering' : 'thinking', event.runId, this.#now())
+    this.#state(event.kind === 'text' ? 'answering' : 'thinking', event.runId, this.#clock.now())
   }
 
   #of(runId: string): Following | undefined {

@@ -2,8 +2,9 @@
 
 import { definedOf } from '../../contracts/defined.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
+import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
-import type { Approval, ModelCallOutput, TurnOutput } from '../../contracts/turn.ts'
+import type { Approval, TurnOutput } from '../../contracts/turn.ts'
 import { formatApproval } from './approval-id.rules.ts'
 import { ShownText } from './shown-text.rules.ts'
 import type { UiPart, UiState } from './ui-part.ts'

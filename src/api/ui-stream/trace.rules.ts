@@ -1,7 +1,9 @@
 /** What the trace of a session tells of a run: where its message was accepted, and what the model has said. */
 
 import type { AnyEvent } from '../../contracts/journal.ts'
-import type { ModelCallOutput, SummaryOutput, ToolCallOutput } from '../../contracts/turn.ts'
+import type { ModelCallOutput } from '../../contracts/model-call.ts'
+import type { ToolCallOutput } from '../../contracts/tool-call.ts'
+import type { SummaryOutput } from '../../contracts/turn.ts'
 
 /** A line of a trace, as far as it is read here. */
 type Entry = { seq: number; detail?: AnyEvent }

@@ -8,15 +8,10 @@ import { type CommandName, isCommand } from '../../contracts/commands.ts'
 import { actorClock, type Clock, type Logger } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import {
-  type ChatBlock,
   type ChatEvent,
   ClientFrame,
-  type GatewayCap,
   type GatewayEventName,
   type GatewayEvents,
-  gatewayCaps,
-  gatewayProtocol,
-  gatewayScopes,
   type SocketMethod,
   type Subscribed,
   socketMethods,
@@ -27,14 +22,15 @@ import { shownBody } from '../../contracts/redact.ts'
 import { webChannelId } from '../../contracts/reply.ts'
 import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
-import { version } from '../../runtime/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
-import { patchOf, type RunSoFar, type SessionFeeds, type Watcher } from '../chat/index.ts'
-import { requireScope, scopeOf, withImplied } from '../scopes.ts'
+import type { SessionFeeds, Watcher } from '../chat/index.ts'
+import { requireScope, scopeOf } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
 import { droppable } from './droppable.rules.ts'
 import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
+import { grant, welcomeTo } from './handshake.ts'
 import type { SocketLimits } from './limits.ts'
+import { Watching } from './watching.ts'
 
 export type ConnectionParts = {
   runtime: () => Runtime
@@ -54,9 +50,7 @@ export class Connection implements Watcher {
   readonly #socket: WebSocket
   readonly #parts: ConnectionParts
   readonly #actor
-  readonly #watched = new Set<string>()
-  /** By run, the blocks that it was shown last. */
-  readonly #shown = new Map<string, readonly ChatBlock[]>()
+  readonly #watched: Watching
   /** While it is behind: resolves when it has caught up, or is gone. */
   #room: PromiseWithResolvers<void> | undefined
   /** What its token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
@@ -72,6 +66,7 @@ export class Connection implements Watcher {
   constructor(socket: WebSocket, parts: ConnectionParts, ended: () => void) {
     this.#socket = socket
     this.#parts = parts
+    this.#watched = new Watching(parts.feeds, this, parts.limits.subscriptionsMax)
     this.#actor = createActor(connectionMachine, { clock: actorClock(parts.clock) })
     this.#actor.on('close', ({ code, reason }) => {
       socket.close(code, reason)
@@ -82,8 +77,7 @@ export class Connection implements Watcher {
     this.#actor.subscribe({
       complete: () => {
         this.#makeRoom()
-        for (const key of this.#watched) parts.feeds.leave(key, this)
-        this.#watched.clear()
+        this.#watched.leaveAll()
         ended()
       },
     })
@@ -111,14 +105,14 @@ export class Connection implements Watcher {
 
   ended(): void {
     // Its session can be watched anew: what it missed stands in the history.
-    this.#watched.clear()
+    this.#watched.forget()
   }
 
   tell<Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name], seq?: number): void {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event)) || !this.#isValid()) return
     if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
-    const shown = event === 'chat' ? this.#chat(payload as ChatEvent, caps) : payload
+    const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : payload
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
   }
 
@@ -137,14 +131,6 @@ export class Connection implements Watcher {
   #access(): Access | undefined {
     const allowed = this.#allowed?.()
     return allowed && { ...allowed, scopes: this.#actor.getSnapshot().context.scopes.filter((scope) => allowed.scopes.includes(scope)) }
-  }
-
-  #chat(event: ChatEvent, caps: readonly GatewayCap[]): ChatEvent {
-    if (!caps.includes('chat.patch')) return event
-    const shown = this.#shown.get(event.runId) ?? []
-    if (event.state === 'delta') this.#shown.set(event.runId, event.message?.content ?? [])
-    else this.#shown.delete(event.runId)
-    return patchOf(event, shown)
   }
 
   get #isBehind(): boolean {
@@ -265,27 +251,12 @@ export class Connection implements Watcher {
     if (method === 'chat.subscribe') {
       // One that is not there says nothing either.
       if (!reaches(this.#access(), sessionKey)) return { sessionKey, run: null, tools: [] } satisfies Subscribed
-      const { run, tools } = await this.#watch(sessionKey)
-      if (run) this.#shown.set(run.runId, run.message?.content ?? [])
+      const { run, tools } = await this.#watched.watch(sessionKey)
+      if (run) this.#watched.shows(run)
       return { sessionKey, run, tools } satisfies Subscribed
     }
-    this.#watched.delete(sessionKey)
-    this.#parts.feeds.leave(sessionKey, this)
+    this.#watched.leave(sessionKey)
     return { sessionKey }
-  }
-
-  async #watch(sessionKey: string): Promise<RunSoFar> {
-    if (!this.#watched.has(sessionKey) && this.#watched.size >= this.#parts.limits.subscriptionsMax)
-      throw new RuntimeError('rate_limited', `this connection watches ${this.#watched.size} sessions`, {
-        hint: 'chat.unsubscribe those that nobody looks at',
-      })
-    this.#watched.add(sessionKey)
-    try {
-      return await this.#parts.feeds.watch(sessionKey, this)
-    } catch (error) {
-      this.#watched.delete(sessionKey)
-      throw error
-    }
   }
 
   async #command(name: CommandName, params: Record<string, unknown>): Promise<unknown> {
@@ -296,8 +267,7 @@ export class Connection implements Watcher {
     if (name !== 'chat.send' || typeof params.sessionKey !== 'string') return runtime.command(name, params, access)
     const sessionKey = runtime.keyOf(params.sessionKey)
     // Who says something wants to hear what comes of it, as far as there is room for that.
-    if (reaches(access, sessionKey) && !this.#watched.has(sessionKey) && this.#watched.size < this.#parts.limits.subscriptionsMax)
-      await this.#watch(sessionKey)
+    if (reaches(access, sessionKey) && this.#watched.mayAdd(sessionKey)) await this.#watched.watch(sessionKey)
     const { idempotencyKey = `m-${randomUUID()}` } = params
     const run = { sessionKey, runId: String(idempotencyKey) }
     // A key may be longer than the name of a place.
@@ -310,36 +280,16 @@ export class Connection implements Watcher {
   }
 
   async #connect(params: unknown): Promise<Welcome> {
-    const { minProtocol, maxProtocol, scopes, caps, auth } = parseInput(socketMethods.connect, params)
     const start = this.#time()
-    this.#allowed = this.#parts.authorise(auth.token)
+    const granted = grant(params, this.#parts.authorise)
     const authorised = this.#time()
-    const allowed = this.#allowed?.()
-    if (minProtocol > gatewayProtocol || maxProtocol < gatewayProtocol)
-      throw new RuntimeError('unsupported', `this node speaks protocol ${gatewayProtocol}`, {
-        field: 'maxProtocol',
-        hint: 'update the older of the two',
-      })
-    // Nobody gets more than the token has, whatever is asked for.
-    const granted = withImplied(scopes ?? allowed?.scopes ?? gatewayScopes).filter((scope) => allowed?.scopes.includes(scope) ?? true)
-    const known = gatewayCaps.filter((cap) => caps.includes(cap))
-    const { limits, runtime } = this.#parts
-    this.#actor.send({ type: 'accepted', scopes: granted, caps: known })
-    const { node } = await runtime().health()
+    this.#allowed = granted.allowed
+    this.#actor.send({ type: 'accepted', scopes: granted.scopes, caps: granted.caps })
+    const welcome = await welcomeTo(granted, this.id, this.#parts.runtime(), this.#parts.limits)
     this.#connecting = [
       { name: 'connect', start: this.#openedAt, end: this.#time(), outcome: 'ok' },
       { name: 'auth', start, end: authorised, outcome: 'ok' },
     ]
-    return {
-      protocol: gatewayProtocol,
-      server: { name: 'statecast', version, connection: this.id, ...(node === undefined ? {} : { node }) },
-      policy: {
-        frameBytesMax: limits.frameBytesMax,
-        bufferedBytesMax: limits.bufferedBytesMax ?? runtime().config.value.gateway.bufferedBytesMax,
-        tickMs: limits.tickMs,
-      },
-      scopes: granted,
-      caps: known,
-    }
+    return welcome
   }
 }

@@ -1,5 +1,5 @@
 /** An answer without a word and without a call is a fault: a model that thinks may spend all of it on that. */
-import type { ModelCallOutput } from '../../contracts/turn.ts'
+import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import { failure } from './failure.rules.ts'
 import { type LoopContext, spent } from './loop.context.ts'
 

@@ -3,21 +3,12 @@ import type { PendingCall } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
+import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call.ts'
 import type { PromptHashes, PromptReport } from '../../contracts/prompt.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
-import type {
-  Attempt,
-  LoopInput,
-  LoopOutput,
-  ModelCallInput,
-  ModelCallOutput,
-  SummaryInput,
-  SummaryOutput,
-  TranscriptItem,
-  TurnStatus,
-} from '../../contracts/turn.ts'
+import type { Attempt, LoopInput, LoopOutput, SummaryInput, SummaryOutput, TranscriptItem, TurnStatus } from '../../contracts/turn.ts'
 import { candidates } from '../../models/fallback.rules.ts'
 import { type CacheState, cacheState } from './cache.rules.ts'
 import { changedParts } from './prompt.rules.ts'

@@ -1,4 +1,5 @@
-import type { ModelCallOutput, TurnStatus } from '../../contracts/turn.ts'
+import type { ModelCallOutput } from '../../contracts/model-call.ts'
+import type { TurnStatus } from '../../contracts/turn.ts'
 import { begin, loopOutput, modelCall, summaryInput } from './loop.context.ts'
 import { loopSetup } from './loop.setup.ts'
 

@@ -12,6 +12,7 @@ import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
+import { isAsked } from './approvals.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
@@ -85,11 +86,7 @@ export const sessionSetup = setup({
     namesNoRun: ({ event }) => event.type === 'cancel' && event.runId === undefined,
     isThisRun: ({ context, event }) => event.type === 'cancel' && context.run?.ids.includes(event.runId ?? '') === true,
     isQueued: ({ context, event }) => event.type === 'cancel' && context.queue.some(({ id }) => id === event.runId),
-    isWaiting: ({ context, event }) =>
-      event.type === 'approve' &&
-      context.approvals.some(
-        ({ callId, inputHash, attempt }) => callId === event.callId && inputHash === event.inputHash && attempt === event.attempt,
-      ),
+    isWaiting: ({ context, event }) => event.type === 'approve' && isAsked(context.approvals, event),
     isOtherInput: ({ context, event }) => event.type === 'approve' && context.approvals.some(({ callId }) => callId === event.callId),
     wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(questionOf(event)),
     hasOrder: ({ context }) => context.order !== null,

@@ -1,7 +1,7 @@
 /** Asks the hooks that stand before a tool call. What they answer is journalled, so that no replay asks them again. */
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
-import type { GateInput, GateOutput } from '../../contracts/turn.ts'
+import type { GateInput, GateOutput } from '../../contracts/tool-call.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
 export const checkTool =

@@ -2,7 +2,8 @@
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'
-import type { Approval, ToolInput, TranscriptItem } from '../../contracts/turn.ts'
+import type { ToolInput } from '../../contracts/tool-call.ts'
+import type { Approval, TranscriptItem } from '../../contracts/turn.ts'
 
 /** `attemptMax` is the tool's own, until a worker is lost. */
 export type Context = ToolInput & { attempt: number; attemptMax: number; error: ErrorBody | null }

@@ -4,8 +4,8 @@ import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import { logWithout, withoutSecrets } from '../../contracts/redact.ts'
+import type { ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts'
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
-import type { ToolCallInput, ToolCallOutput } from '../../contracts/turn.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */

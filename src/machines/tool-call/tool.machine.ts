@@ -5,7 +5,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { type ErrorBody, errorBody } from '../../contracts/errors.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolOutcome } from '../../contracts/tool.ts'
-import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput, ToolInput } from '../../contracts/turn.ts'
+import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput, ToolInput } from '../../contracts/tool-call.ts'
 import {
   asked,
   attemptMaxOfLost,

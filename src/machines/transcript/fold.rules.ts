@@ -5,7 +5,9 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { FileRef } from '../../contracts/file.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { AssistantMessage, Message, UserMessage } from '../../contracts/message.ts'
-import type { ModelCallOutput, Prompt, SummaryOutput, ToolCallOutput, TranscriptItem, TranscriptNote } from '../../contracts/turn.ts'
+import type { ModelCallOutput } from '../../contracts/model-call.ts'
+import type { ToolCallOutput } from '../../contracts/tool-call.ts'
+import type { Prompt, SummaryOutput, TranscriptItem, TranscriptNote } from '../../contracts/turn.ts'
 import { collectText } from '../session/collect.rules.ts'
 
 /** The conversation as of a commit, and the texts that are not part of it yet. */

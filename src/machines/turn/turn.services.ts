@@ -6,19 +6,12 @@ import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Models } from '../../contracts/model.ts'
+import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call.ts'
 import type { PromptFile } from '../../contracts/prompt.ts'
 import type { Skills } from '../../contracts/skill.ts'
 import type { Tools } from '../../contracts/tool.ts'
-import type {
-  GateInput,
-  GateOutput,
-  ModelCallInput,
-  ModelCallOutput,
-  SummaryInput,
-  SummaryOutput,
-  ToolCallInput,
-  ToolCallOutput,
-} from '../../contracts/turn.ts'
+import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts'
+import type { SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
 import type { Cooldowns } from '../provider/choose-credential.ts'
 import type { Transcripts } from '../transcript/transcript.ts'
 import type { Lanes } from './lane.effects.ts'

@@ -4,7 +4,8 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { AnswerParts } from '../../../src/api/ui-stream/answer-parts.rules.ts'
 import type { UiPart } from '../../../src/api/ui-stream/ui-part.ts'
-import type { ModelCallOutput, TurnOutput } from '../../../src/contracts/turn.ts'
+import type { ModelCallOutput } from '../../../src/contracts/model-call.ts'
+import type { TurnOutput } from '../../../src/contracts/turn.ts'
 
 const usage = { inputTokens: 1, outputTokens: 1, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 const begun = () => {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { ToolCall } from '../../../src/contracts/tool.ts'
-import type { ToolInput } from '../../../src/contracts/turn.ts'
+import type { ToolInput } from '../../../src/contracts/tool-call.ts'
 import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
 import { walker } from '../walk.ts'
 
