@@ -40,7 +40,7 @@ test.each([
   ['no repeat: the model goes on', ['Hello ', 'world.', 'Hello world.', ' Again.'], 'Hello world.Hello world. Again.'],
   ['a word that is said twice', ['ha', 'ha'], 'haha'],
 ])('[CH-33] a provider that sends at the end %s: the user sees it once, and text never shrinks', async (_, pieces, whole) => {
-  const { gateway } = await aGateway({}, app(streaming(...pieces) as never))
+  const { gateway } = await aGateway({}, app(streaming(...pieces)))
   const { request, event, events } = await aSocket(gateway.url)
   await request('chat.send', { sessionKey: 'main', message: 'hi', idempotencyKey: 'k1' })
   const { payload } = await event('chat', ({ state }) => state === 'final')
@@ -65,7 +65,7 @@ test('[CH-34] the events of a run count from one on, and a client that misses th
       return frame?.event === 'chat' && frame.payload.seq === 5 ? true : super.emit(name, ...args)
     }
   }
-  const client = socketClient({ url: gateway.url.replace('http', 'ws').concat('/ws'), token, client: { name: 'test' }, WebSocket: Lossy as never })
+  const client = socketClient({ url: gateway.url.replace('http', 'ws').concat('/ws'), token, client: { name: 'test' }, WebSocket: Lossy })
   onTestFinished(() => client.close())
   await client.ready()
   const seqs: number[] = []

@@ -130,7 +130,7 @@ test('[CH-90] the second request of a session begins with the bytes of the first
         ? createOpenAICompatible({ name: 'test', baseURL: servers.openai.url })('m')
         : createAnthropic({ baseURL: `${servers.anthropic.url}/v1`, apiKey: 'k' })('claude-sonnet-4-5')
     const { say } = await talking(
-      { workspace, models: { 'test/keeping': model as never } },
+      { workspace, models: { 'test/keeping': model } },
       { instructions: 'Help.', tools: [aTool('one'), aTool('two')], prompt: { files: ['AGENTS.md'] } },
     )
     await say('hi')
