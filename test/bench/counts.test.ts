@@ -5,8 +5,8 @@ import { type Counts, count } from '../../bench/counts.ts'
 // and a step that was not counted before since it was XState's; 0011: three promises more, for one answer of a server less to wait for; 0016: eight files, a guard
 // and forty functions more, for prompts that say what they hold and runs that say when they did what).
 const limits = {
-  plain: { kilobytes: 350, ofOurs: 84, snapshots: 22, actors: 4, actions: 30, guards: 19, files: 103, functions: 563 },
-  tool: { kilobytes: 560, ofOurs: 145, snapshots: 37, actors: 7, actions: 54, guards: 36, files: 110, functions: 626 },
+  plain: { kilobytes: 350, ofOurs: 84, snapshots: 22, actors: 4, actions: 30, guards: 19, files: 103, functions: 564 },
+  tool: { kilobytes: 560, ofOurs: 145, snapshots: 37, actors: 7, actions: 54, guards: 36, files: 110, functions: 628 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

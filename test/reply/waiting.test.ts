@@ -104,14 +104,19 @@ test.each(crashes)(
   },
 )
 
-test('[OC-21] after an empty answer what waits is next, too', async () => {
-  const { script } = listener((request) => ({ text: request.messages.length === 1 ? '' : 'ok' }))
+test.each([
+  ['silent', 'NO_REPLY', 'a final'],
+  ['empty', '', 'a error'],
+])('[OC-21] after an answer that is %s what waits is next, too', async (_, text, ended) => {
+  const { script } = listener((request) => ({ text: request.messages.length === 1 ? text : 'ok' }))
   await using told = await story(script, { queueMode: 'followup' })
-  await told.say('go', ann('a'))
+  const first = await told.say('go', ann('a'))
+  first.result().catch(() => undefined)
   await told.say('1', ann('1'))
   await told.quiet()
 
-  expect(eventsOf(told, 'final').map(({ ids, outcome }) => `${String(ids)} ${outcome}`)).toEqual(['a silent', '1 replied'])
+  const ends = [...eventsOf(told, 'final'), ...eventsOf(told, 'error')]
+  expect(ends.map(({ ids, type }) => `${String(ids)} ${type}`).sort()).toEqual(['1 final', ended])
 })
 
 test.each(crashes)('[OC-22] what waited is a whole turn with a run of its own, as settings were when it came%s', async (crash) => {

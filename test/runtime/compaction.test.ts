@@ -21,7 +21,7 @@ test('overflow: old history becomes a summary, the newest message stays, the sam
 
   expect(answer).toMatchObject({ status: 'completed', text: 'saw 2', steps: 1, usage: { inputTokens: 7 } })
   expect(await told.transcript()).toEqual(['summary: SUMMARY', `user: 2 ${long}`, 'assistant: saw 2'])
-  expect(told.said().slice(-6)).toEqual(['accepted', 'started', 'compacting', 'compacted', 'usage', 'final'])
+  expect(told.said().slice(-7)).toEqual(['accepted', 'started', 'compacting', 'compacted', 'prefix', 'usage', 'final'])
   await told.crash()
   await told.restart()
   expect(await told.transcript()).toEqual(['summary: SUMMARY', `user: 2 ${long}`, 'assistant: saw 2'])
