@@ -9,7 +9,7 @@ export const historyLimits = {
   messageBytesMax: 128 * 1024,
   bytesMax: 6 * 1024 * 1024,
 }
-export type HistoryLimits = typeof historyLimits
+type HistoryLimits = typeof historyLimits
 
 /** The newest for which there is room; one that has none for itself alone gives its place to a word about it. */
 export const bounded = (

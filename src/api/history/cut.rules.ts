@@ -1,7 +1,7 @@
 /** How long texts are cut on their way out: between whole characters, with a mark that says so. */
 
 /** Where something is missing. */
-export const cutMark = '\n… (cut here)'
+const cutMark = '\n… (cut here)'
 
 /** The beginning of a text, no character of it in two. @param max UTF-16 units */
 export const beginningOf = (text: string, max: number): string => (text.length <= max ? text : text.slice(0, max).replace(/[\ud800-\udbff]$/, ''))

@@ -12,7 +12,7 @@ type Cut = { cut?: Record<string, number> }
 /** @property at ms since the epoch when it was said, where it has been found */
 export type OutgoingMessage = Message & Cut & { at?: number }
 
-export type Sanitising = {
+type Sanitising = {
   /** Characters of one part of a message: its text, its reasoning, the input or output of a call. */
   charsMax?: number
   shown?: ShownText
@@ -23,7 +23,7 @@ export type Sanitising = {
   failed?: ReadonlySet<string>
 }
 
-export const charsMaxDefault = 12_000
+const charsMaxDefault = 12_000
 
 export const sanitised = (messages: readonly (Message & { at?: number })[], options: Sanitising = {}): OutgoingMessage[] => {
   const { charsMax = charsMaxDefault, shown = allShown, heartbeats, hidesHeartbeats = false } = options
@@ -113,7 +113,7 @@ const signatures = ['signature', 'thinkingSignature', 'thoughtSignature', 'thoug
 const isThinking = ({ type }: Record<string, unknown>): boolean => typeof type === 'string' && /thinking|reasoning|thought/.test(type)
 
 /** Bytes that base64 stands for. */
-const sizeOf = (base64: string): number => Math.floor((base64.replace(/=+$/, '').length * 3) / 4)
+const sizeOf = (base64: string): number => Math.floor((base64.replaceAll('=', '').length * 3) / 4)
 const dataUrl = /data:([\w.+-]+\/[\w.+-]+)(?:;[\w=.+-]+)*;base64,([A-Za-z0-9+/]{100,}={0,2})/g
 /** Of pictures and other files that stand in a text, what they are and how large. */
 const withoutData = (text: string): string =>
@@ -121,7 +121,7 @@ const withoutData = (text: string): string =>
 
 const typeFields = ['mimeType', 'mediaType', 'media_type', 'mime_type']
 const dataFields = ['data', 'base64', 'image', 'content']
-const isBase64 = (value: unknown): value is string => typeof value === 'string' && /^[A-Za-z0-9+/\s]{100,}={0,2}\s*$/.test(value)
+const isBase64 = (value: unknown): value is string => typeof value === 'string' && value.length >= 100 && !/[^A-Za-z0-9+/=\s]/.test(value)
 
 /** Pictures stay with their type and size; signatures of thinking go. */
 const clean = (value: unknown, depth = 0): unknown => {
