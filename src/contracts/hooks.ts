@@ -7,7 +7,7 @@ export type ToolResult = TurnPlace & { callId: string; tool: string; input: unkn
 
 export interface TurnHooks {
   /** What the model is told besides in this turn. Asked once, before its first call; never rejects. */
-  beforeAgent(turn: TurnPlace): Promise<string | undefined>
+  beforeAgent(turn: TurnPlace): Promise<string | undefined> | undefined
   /** What is kept of the result of a tool, plain JSON. @throws RuntimeError tool_output where it must not be kept as it is */
   toolResult(result: ToolResult): unknown
 }

@@ -86,7 +86,7 @@ const SessionCommands = z.discriminatedUnion('type', [
   }),
 ])
 export const SessionCommand = SessionCommands.superRefine((command, context) => {
-  if (command.type === 'message' && command.text === '' && command.toolResults === undefined)
+  if (command.type === 'message' && command.text === '' && !command.files?.length && command.toolResults === undefined)
     context.addIssue({
       code: 'too_small',
       origin: 'string',

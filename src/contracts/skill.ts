@@ -32,7 +32,7 @@ export type SkillsUsed = { version: string; names?: string[]; absent?: { name: s
 export type SkillsPrompt = { sections: SkillSection[]; hasSkills: boolean; used?: SkillsUsed }
 
 /** What processes of a run get besides. `secrets` are the values that nobody else may see. */
-type RunEnvironment = { env: Readonly<Record<string, string>>; secrets: readonly string[] }
+export type RunEnvironment = { env: Readonly<Record<string, string>>; secrets: readonly string[] }
 
 /** `kind` is `workspace`, `managed`, `bundled`, `extra`, `mcp`, `lsp`, or what else tools say of their source. */
 export type ListedSkill = {
@@ -72,10 +72,10 @@ export type EnvironmentStatus = {
 export interface Skills {
   /** Stands for the newest state of all folders; undefined where nothing is found. */
   readonly version: string | undefined
-  /** What the model is told. Never throws. */
-  promptFor(run: RunSkills): Promise<SkillsPrompt>
+  /** What the model is told; undefined where there are neither skills nor environments. Never throws. */
+  promptFor(run: RunSkills): Promise<SkillsPrompt> | undefined
   /** Variables for the processes that tools of a run start. Never throws. */
-  environmentFor(run: RunSkills): Promise<RunEnvironment>
+  environmentFor(run: RunSkills): Promise<RunEnvironment> | undefined
   /** The command with which a text begins. */
   commandIn(text: string, run: RunSkills): SkillCommand | undefined
   /** What users may call. */

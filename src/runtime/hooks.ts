@@ -72,17 +72,22 @@ export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pic
     }
   }
 
+  const textsOf = async (asked: readonly (Hooked & { hooks: Hooks })[], place: TurnPlace): Promise<string | undefined> => {
+    const texts: string[] = []
+    for (const { name, hooks } of asked)
+      try {
+        const text = await inTime((async () => hooks.beforeAgent?.(place))())
+        if (typeof text === 'string' && text.trim() !== '') texts.push(text.slice(0, contextCharsMax).toWellFormed())
+      } catch (error) {
+        failed(name, 'beforeAgent', error)
+      }
+    return texts.length === 0 ? undefined : texts.join('\n\n')
+  }
+
   const turn: TurnHooks = {
-    async beforeAgent(place) {
-      const texts: string[] = []
-      for (const { name, hooks } of inOrder())
-        try {
-          const text = await inTime((async () => hooks.beforeAgent?.(place))())
-          if (typeof text === 'string' && text.trim() !== '') texts.push(text.slice(0, contextCharsMax).toWellFormed())
-        } catch (error) {
-          failed(name, 'beforeAgent', error)
-        }
-      return texts.length === 0 ? undefined : texts.join('\n\n')
+    beforeAgent: (place) => {
+      const asked = inOrder().filter(({ hooks }) => hooks.beforeAgent !== undefined)
+      return asked.length === 0 ? undefined : textsOf(asked, place)
     },
     toolResult(result) {
       let { output } = result

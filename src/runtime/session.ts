@@ -15,7 +15,7 @@ import type { TurnOutput } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
 import { contextOf } from './context.ts'
 import { type DecisionOptions, decisionCommand, type Question } from './decision.ts'
-import { checkSays, namedFiles } from './files/index.ts'
+import { namedFiles } from './files/index.ts'
 import { eventFor } from './looked-up.ts'
 import { pollOutcome } from './outcome-poller.ts'
 import type { SessionParts } from './parts.ts'
@@ -122,7 +122,6 @@ export class Session {
   }
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
-    checkSays(command)
     const by = receiverOf(this.#parts, this.#agentOf(), this)
     const runId = (command.type === 'message' && command.id) || ''
     const lap = stopwatch(runId === '' ? undefined : this.#parts.environment.tracing, { sessionKey: this.key, runId })

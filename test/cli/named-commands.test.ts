@@ -124,17 +124,22 @@ test('hints that are put together name commands that exist', () => {
 /** Options of other programs that our texts name. */
 const foreign = new Set(['--import', '--omit', '--tag', '--watch', '--ignore-scripts', '--user', '--experimental-transform-types'])
 
+/** It puts together command lines of sandboxes. */
+const ofSandboxes = 'src/tools/shell/'
+
 test('an option that a text of the source names is one of ours', () => {
   const ours = new Set([
     '--help',
     '--version',
     ...[program, ...program.commands, ...program.commands.flatMap((one) => one.commands)].flatMap(flagsOf),
   ])
-  const strings = sources.flatMap((path) =>
-    [...withoutComments(textOf(path)).matchAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g)].flatMap(([text]) =>
-      [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => `${path}: ${option}`),
-    ),
-  )
+  const strings = sources
+    .filter((path) => !path.startsWith(ofSandboxes))
+    .flatMap((path) =>
+      [...withoutComments(textOf(path)).matchAll(/'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"|`(?:\\[\s\S]|[^`\\])*`/g)].flatMap(([text]) =>
+        [...text.matchAll(/(?<![\w-])--[a-z][a-z-]+/g)].map(([option]) => `${path}: ${option}`),
+      ),
+    )
 
   expect(strings.length).toBeGreaterThan(20)
   expect(strings.filter((one) => !ours.has(one.split(': ')[1] ?? '') && !foreign.has(one.split(': ')[1] ?? ''))).toEqual([])

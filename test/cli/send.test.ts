@@ -57,7 +57,7 @@ test('what is no order goes to the model as it stands', async () => {
   await stopped(node)
 })
 
-test('`history` shows no thoughts in tags; its JSON does', async () => {
+test('`history` shows no thoughts in tags, nor does its JSON; the trace has them', async () => {
   const folder = aFolder()
   await statecast({ folder }, 'send', 'main', 'I <think>secretly</think>agree', '--app', testApp)
 
@@ -65,8 +65,6 @@ test('`history` shows no thoughts in tags; its JSON does', async () => {
   const json = await statecast({ folder }, 'history', 'main', '--json', '--app', testApp)
 
   expect(shown.lines).toEqual(['› I <think>secretly</think>agree', 'echo I agree'])
-  expect(json.lines.map((line) => (JSON.parse(line) as { text: string }).text)).toEqual([
-    'I <think>secretly</think>agree',
-    'echo I <think>secretly</think>agree',
-  ])
+  expect(json.lines.map((line) => (JSON.parse(line) as { text: string }).text)).toEqual(['I <think>secretly</think>agree', 'echo I agree'])
+  expect((await statecast({ folder }, 'trace', 'main', '--json', '--app', testApp)).stdout).toContain('echo I <think>secretly</think>agree')
 })

@@ -163,8 +163,8 @@ export const mutants: Mutant[] = [
   {
     name: 'leave a skipped call without a result',
     file: 'machines/loop/calls.rules.ts',
-    find: "    return [{ call, status: index < launched ? ('cancelled' as const) : ('skipped' as const), message }]",
-    replace: "    return index < launched ? [{ call, status: 'cancelled' as const, message }] : []",
+    find: "    return [{ call, status: index < launched && index < calls.length ? ('cancelled' as const) : ('skipped' as const), message }]",
+    replace: "    return index < launched && index < calls.length ? [{ call, status: 'cancelled' as const, message }] : []",
   },
   {
     name: 'receipts before durability',

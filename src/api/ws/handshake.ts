@@ -15,7 +15,7 @@ import { type Runtime, version } from '../../runtime/index.ts'
 import { withImplied } from '../scopes.ts'
 import type { SocketLimits } from './limits.ts'
 
-export type Granted = {
+type Granted = {
   /** What the token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
   allowed: (() => Access) | undefined
   scopes: readonly GatewayScope[]

@@ -10,13 +10,18 @@ const filesMax = 20
 const bytesMax = 20 * 1024 * 1024
 
 /** @param content undefined for a file that is no longer there @param accepts nothing where the model has refused a request with files */
-export const withFiles = async (messages: readonly Message[], accepts: Model['accepts'], content: Content): Promise<ModelMessage[]> => {
+export const withFiles = (messages: Message[], accepts: Model['accepts'], content: Content): ModelMessage[] | Promise<ModelMessage[]> =>
+  messages.some((message) => message.role === 'user' && message.files !== undefined)
+    ? given(messages, accepts, content)
+    : (messages as ModelMessage[])
+
+const given = async (messages: readonly Message[], accepts: Model['accepts'], content: Content): Promise<ModelMessage[]> => {
   let count = 0
   let bytes = 0
-  const given: ModelMessage[] = []
+  const told: ModelMessage[] = []
   for (const message of messages.toReversed()) {
     if (message.role !== 'user' || message.files === undefined) {
-      given.push(message)
+      told.push(message)
       continue
     }
     const files: ModelFile[] = []
@@ -30,9 +35,9 @@ export const withFiles = async (messages: readonly Message[], accepts: Model['ac
         files.push(data === undefined ? { ...file, missing: 'is no longer there' } : { ...file, data })
       }
     }
-    given.push({ ...message, files })
+    told.push({ ...message, files })
   }
-  return given.reverse()
+  return told.reverse()
 }
 
 /** Whether something is given as it is, which not every model takes. */

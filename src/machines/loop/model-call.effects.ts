@@ -92,16 +92,20 @@ export const callModel =
       ])
       lap('model')
       model = opened
+      let adding: Promise<string | undefined> | undefined
       // Once in a turn: what was answered to its first call has it with it.
       if (!messages.some(({ role, ...message }) => role === 'assistant' && 'id' in message && message.id.startsWith(`${runId}:`)))
-        told ??= await services.hooks?.beforeAgent({ session, runId, agent: profile.agent })
+        adding = told === undefined ? services.hooks?.beforeAgent({ session, runId, agent: profile.agent }) : undefined
+      if (adding) told = await adding
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
-      prepared = await prepareCall(services, input, { model, messages, at, told, lap })
+      const preparing = prepareCall(services, input, { model, messages, at, told, lap })
+      prepared = preparing instanceof Promise ? await preparing : preparing
       const { request, messages: sent } = prepared
       const content = (id: string) => services.files.content(id)
-      const given = await withFiles(sent, opened.accepts, content)
+      const giving = withFiles(sent, opened.accepts, content)
+      const given = giving instanceof Promise ? await giving : giving
       const ask = (said: ModelMessage[]) => opened.call({ ...request, messages: said }, { signal: stop.signal, onDelta: take })
       lap()
       calling = true

@@ -74,11 +74,12 @@ type Brought = { files?: readonly PromptFile[]; skills?: SkillsPrompt }
 /** What has to be read; in most prompts there is nothing of it. @returns undefined where nothing is */
 const broughtBy = ({ promptFile, skills }: TurnServices, agent: Agent, { profile }: ModelCallInput, lap: Lap): Promise<Brought> | undefined => {
   const paths = agent.prompt?.files
-  if (paths === undefined && skills === undefined) return undefined
+  const told = skills?.promptFor(profile)
+  if (paths === undefined && told === undefined) return undefined
   return (async () => {
     const files = paths && promptFile && (await Promise.all(paths.map((path) => promptFile(path))))
     lap('prompt')
-    const prompt = await skills?.promptFor(profile)
+    const prompt = await told
     if (prompt) lap('skills')
     return definedOf({ files, skills: prompt })
   })()
@@ -114,16 +115,16 @@ const placeOf = (...texts: (string | undefined)[]): string | undefined => {
 }
 
 /** @throws RuntimeError provider_overflow where it is too long and some of it can be put away */
-export const prepareCall = async (
-  services: TurnServices,
-  input: ModelCallInput,
-  { model, messages, at, told, lap }: Facts,
-): Promise<PreparedCall> => {
+export const prepareCall = (services: TurnServices, input: ModelCallInput, facts: Facts): PreparedCall | Promise<PreparedCall> => {
+  const reading = broughtBy(services, services.agent(input.profile.agent).agent, input, facts.lap)
+  if (reading) return reading.then((brought) => put(services, input, facts, brought))
+  facts.lap('prompt')
+  return put(services, input, facts, {})
+}
+
+const put = (services: TurnServices, input: ModelCallInput, { model, messages, at, told, lap }: Facts, { files, skills }: Brought): PreparedCall => {
   const { profile, intro, minimal, call } = input
   const { agent, tools } = services.agent(profile.agent)
-  const reading = broughtBy(services, agent, input, lap)
-  if (!reading) lap('prompt')
-  const { files, skills } = (await reading) ?? {}
 
   const history = repaired(messages, tools.nameFor)
   const window = windowOf(model) ?? profile.contextTokens

@@ -20,7 +20,8 @@ export const executeTool =
     const held = environment.failPoints.hit('K09')
     if (held) await held
     const run = { agent, ...definedOf({ skillFilter, skillsVersion }) }
-    const { env = {}, secrets = [] } = (await skills?.environmentFor(run)) ?? {}
+    const bringing = skills?.environmentFor(run)
+    const { env = {}, secrets = [] } = bringing ? await bringing : {}
     const context = {
       callId: id,
       attempt: attempt + info.attempt - 1,

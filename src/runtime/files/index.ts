@@ -2,5 +2,5 @@
 export { nothingLeft, takeAttachments } from './attachments.ts'
 export { decodedContent } from './content.rules.ts'
 export { FileStore } from './file-store.ts'
-export { checkSays, namedFiles } from './named-files.ts'
+export { namedFiles } from './named-files.ts'
 export { sniff } from './sniff.rules.ts'

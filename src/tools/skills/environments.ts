@@ -97,6 +97,7 @@ export const environmentTable = (
   }
 
   return {
+    isWanted: (agent: string): boolean => wanted.has(agent),
     /** What the processes of an agent get; PATH with what it was before. */
     async variables(agent: string, before: string | undefined): Promise<Record<string, string>> {
       const active = await activate(agent)

@@ -3,7 +3,15 @@ import { createHash } from 'node:crypto'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Environment } from '../../contracts/environment.ts'
 import { errorBody } from '../../contracts/errors.ts'
-import { type ListedSkill, type RunSkills, readSkillName, type SkillProblem, type Skills, type SkillsPrompt } from '../../contracts/skill.ts'
+import {
+  type ListedSkill,
+  type RunEnvironment,
+  type RunSkills,
+  readSkillName,
+  type SkillProblem,
+  type Skills,
+  type SkillsPrompt,
+} from '../../contracts/skill.ts'
 import type { ToolContext } from '../../contracts/tool.ts'
 import { discoverSkills, type SkillFolder } from './discover.ts'
 import { notAllowed, whyNot } from './eligibility.rules.ts'
@@ -127,35 +135,40 @@ export const openSkills = ({ folders, options, environments, environment, env, r
   const offered = new Map([[readSkillName, tool]])
   const none = new Map<string, never>()
 
+  /** Nothing of it is told to the model, nor given to its tools. */
+  const isPlain = ({ agent, skillsVersion }: RunSkills): boolean => skillsVersion === undefined && !isThere() && !environments.isWanted(agent)
+  const promptFor = async (run: RunSkills): Promise<SkillsPrompt> => {
+    const skills = usableBy(run)
+    const { version, skills: all } = snapshotOf(run)
+    const sections = [skillSection(skills), await environments.section(run.agent)].filter((section) => section !== undefined)
+    const absent = all.flatMap(({ name, why }) => (why === undefined || why === notAllowed ? [] : [{ name, why: why.slice(0, 200) }]))
+    const used: SkillsPrompt['used'] = {
+      version,
+      names: skills.map(({ name }) => name).slice(0, namesMax),
+      ...(absent.length > 0 && { absent: absent.slice(0, namesMax) }),
+    }
+    return { sections, hasSkills: skills.length > 0, ...(isThere() && { used }) }
+  }
+  const environmentFor = async (run: RunSkills): Promise<RunEnvironment> => {
+    const secrets: string[] = []
+    const own: Record<string, string> = {}
+    for (const skill of usableBy(run))
+      for (const [name, value] of Object.entries(settingsOf(skill))) {
+        secrets.push(value)
+        // What is set for the process stays as it is, and what the first skill says stands.
+        if (env[name] === undefined && own[name] === undefined) own[name] = value
+      }
+    const managed = await environments.variables(run.agent, env.PATH)
+    return { env: { ...own, ...managed }, secrets }
+  }
+
   rebuild()
   return {
     get version() {
       return isThere() ? current.version : undefined
     },
-    async promptFor(run) {
-      const skills = usableBy(run)
-      const { version, skills: all } = snapshotOf(run)
-      const sections = [skillSection(skills), await environments.section(run.agent)].filter((section) => section !== undefined)
-      const absent = all.flatMap(({ name, why }) => (why === undefined || why === notAllowed ? [] : [{ name, why: why.slice(0, 200) }]))
-      const used: SkillsPrompt['used'] = {
-        version,
-        names: skills.map(({ name }) => name).slice(0, namesMax),
-        ...(absent.length > 0 && { absent: absent.slice(0, namesMax) }),
-      }
-      return { sections, hasSkills: skills.length > 0, ...(isThere() && { used }) }
-    },
-    async environmentFor(run) {
-      const secrets: string[] = []
-      const own: Record<string, string> = {}
-      for (const skill of usableBy(run))
-        for (const [name, value] of Object.entries(settingsOf(skill))) {
-          secrets.push(value)
-          // What is set for the process stays as it is, and what the first skill says stands.
-          if (env[name] === undefined && own[name] === undefined) own[name] = value
-        }
-      const managed = await environments.variables(run.agent, env.PATH)
-      return { env: { ...own, ...managed }, secrets }
-    },
+    promptFor: (run) => (isPlain(run) ? undefined : promptFor(run)),
+    environmentFor: (run) => (isPlain(run) ? undefined : environmentFor(run)),
     commandIn: (text, run) => commandIn(text, usableBy(run)),
     commands: (run) => usableBy(run).flatMap(({ command, description }) => (command === undefined ? [] : [{ command, description }])),
     list: () => ({

@@ -63,7 +63,7 @@ test('[CH-08, CH-10] an image that is sent over the socket reaches the model as 
   expect(sent.payload).not.toHaveProperty('warnings')
   expect(asked[0]?.messages.at(-1)).toMatchObject({ role: 'user', text: 'what is this?', files: [{ ...file, data: new Uint8Array(png) }] })
   expect(told.payload).toMatchObject({ text: 'what is this?', files: [file] })
-  expect(history.payload.messages[0]).toEqual({ role: 'user', id: 'k1', text: 'what is this?', files: [file] })
+  expect(history.payload.messages[0]).toEqual({ role: 'user', id: 'k1', text: 'what is this?', files: [file], at: expect.any(Number) })
   const written = await journal()
   expect(written).toContain(file.id)
   for (const trace of [png.toString('base64').slice(0, 40), 'IHDR']) expect(written).not.toContain(trace)

@@ -115,7 +115,7 @@ test('[CH-54] tools of MCP are listed with name, description, parameters and sou
 
   const { agents } = await chat.toolsOf()
 
-  expect(before).toEqual({ agents: [{ agent: 'main', tools: [] }], mcp: [{ server: 'desk', state: 'idle', tools: 0 }] })
+  expect(before).toEqual({ agents: [{ agent: 'main', tools: [], removed: [] }], mcp: [{ server: 'desk', state: 'idle', tools: 0 }] })
   expect(agents[0].tools).toMatchObject([
     { name: 'desk__add', description: 'adds two numbers', inputSchema: { type: 'object' }, source: 'mcp:desk', onCrash: 'retry', approval: 'never' },
     { name: 'desk__note', description: 'writes a note', source: 'mcp:desk', onCrash: 'idempotent', approval: 'always' },
@@ -157,6 +157,6 @@ test('a node without MCP servers says nothing of them', async () => {
   await chat.say('hello')
 
   expect((await chat.rpc('health')).json).not.toHaveProperty('mcp')
-  expect(await chat.toolsOf()).toEqual({ agents: [{ agent: 'main', tools: [] }] })
+  expect(await chat.toolsOf()).toEqual({ agents: [{ agent: 'main', tools: [], removed: [] }] })
   expect((await chat.call('GET', '/metrics')).text).not.toContain('mcp_tools{')
 })

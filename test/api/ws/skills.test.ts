@@ -209,8 +209,8 @@ test('[CH-58] six skills are six lines with name, description and place; none of
   expect(namesIn(asked[0] as Asked)).toEqual(['a', 'b', 'c', 'd', 'e', 'f'])
   expect(asked[0]?.instructions).toContain('- c: For c. (skills/c/SKILL.md)')
   expect(asked[0]?.instructions).not.toContain('SECRET RECIPE')
-  const { sections } = await partsOf(runtime).skills.promptFor({ agent: 'main' })
-  expect(sections[0]?.items).toHaveLength(6)
+  const prompt = await partsOf(runtime).skills.promptFor({ agent: 'main' })
+  expect(prompt?.sections[0]?.items).toHaveLength(6)
 })
 
 test('[CH-59] a model reads a skill and a file of it with a tool, and has both in its next requests; it gets nowhere else', async () => {
