@@ -3,9 +3,9 @@
  * checked, published or recovered, so what we take beyond this is the runtime.
  */
 import { createActor, fromPromise } from 'xstate'
+import type { ModelCallInput, ModelCallOutput } from '../../src/contracts/model-call.ts'
 import { defaultProfile } from '../../src/contracts/profile.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../src/contracts/tool-call.ts'
-import type { ModelCallInput, ModelCallOutput } from '../../src/contracts/model-call.ts'
 import { loopMachine } from '../../src/machines/loop/loop.machine.ts'
 import { sessionMachine } from '../../src/machines/session/session.machine.ts'
 import { toolMachine } from '../../src/machines/tool-call/tool.machine.ts'

@@ -11,9 +11,7 @@ const bytesMax = 20 * 1024 * 1024
 
 /** @param content undefined for a file that is no longer there @param accepts nothing where the model has refused a request with files */
 export const withFiles = (messages: Message[], accepts: Model['accepts'], content: Content): ModelMessage[] | Promise<ModelMessage[]> =>
-  messages.some((message) => message.role === 'user' && message.files !== undefined)
-    ? given(messages, accepts, content)
-    : (messages as ModelMessage[])
+  messages.some((message) => message.role === 'user' && message.files !== undefined) ? given(messages, accepts, content) : messages
 
 const given = async (messages: readonly Message[], accepts: Model['accepts'], content: Content): Promise<ModelMessage[]> => {
   let count = 0
