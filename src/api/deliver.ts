@@ -2,17 +2,12 @@
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError } from '../contracts/errors.ts'
 import type { Origin } from '../contracts/reply.ts'
+import { channelInKey } from '../contracts/session-key.rules.ts'
 import type { Session } from '../runtime/index.ts'
-
-/** `agent:<agent>:<channel>:…` is a conversation of that channel; a shared one, such as `main`, is of none. */
-const channelOf = (key: string): string | undefined => {
-  const [kind, , channel, rest] = key.split(':')
-  return kind === 'agent' && rest !== undefined ? channel : undefined
-}
 
 /** The last route outside of the session, where it is of the channel that the session belongs to. @returns undefined where the answer stays inside */
 export const lastRoute = async (session: Session): Promise<Origin | undefined> => {
-  const channel = channelOf(session.key)
+  const channel = channelInKey(session.key)
   if (channel === undefined) return undefined
   const view = await session.view().catch((error: unknown) => {
     if (isRuntimeError(error) && error.code === 'not_found') return undefined

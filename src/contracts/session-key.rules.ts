@@ -52,6 +52,9 @@ export const canonicalKey = (key: string, known: Known): string => {
   return known.agents[0]?.toLowerCase() === agent || standsForFirst(agent, known) ? main : `agent:${agent}:${main}`
 }
 
+/** The channel that a conversation belongs to; undefined for a shared one, such as `main`. */
+export const channelInKey = (key: string): string | undefined => /^agent:[^:]+:([^:]+):/.exec(key)?.[1]
+
 /** The name of the agent that a key names; undefined for a key that names none. */
 export const agentInKey = (key: string, known: Known): string | undefined => {
   const id = key.startsWith('agent:') ? partsOf(key, known)?.agent : undefined
