@@ -127,7 +127,14 @@ export const examples: Record<CommandName, Example> = {
   },
   'tools.result': {
     input: { sessionKey: 'main', results: [{ callId: 'main/k1:1:1', output: 'no such call' }] },
-    answer: {},
+    answer: {
+      error: {
+        code: 'conflict',
+        message: 'no call waits for these results',
+        retryable: false,
+        hint: 'give the results of the pendingCalls of the newest run, before anything else is said',
+      },
+    },
     about:
       'For the `pendingCalls` with which a run has ended: the calls of tools that a client brought with `clientTools` of its message. Answers like `chat.send`.',
     errors: ['conflict', 'not_found'],
@@ -415,10 +422,12 @@ export const examples: Record<CommandName, Example> = {
               description: 'pays money back',
               inputSchema: { type: 'object', properties: { amount: { type: 'number' } }, required: ['amount'] },
               source: 'app',
+              category: 'plugin',
               onCrash: 'once',
               approval: 'by input',
             },
           ],
+          removed: [],
         },
       ],
     },
