@@ -3,6 +3,9 @@ import { readFileSync, statSync } from 'node:fs'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type Credentials, checkCredentials } from './credentials.ts'
 
+/** There is no such place: what is wrong with a data folder its store says. */
+const nowhere = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG'])
+
 /** @returns nothing where there is no such file @throws RuntimeError forbidden where others may read it, bad_request for what is in it */
 export const readCredentialStore = (file: string | undefined): Credentials => {
   if (file === undefined) return {}
@@ -13,7 +16,7 @@ export const readCredentialStore = (file: string | undefined): Credentials => {
     if (process.platform !== 'win32' && (statSync(file).mode & 0o077) !== 0) throw refuse('forbidden', 'can be read by others', `chmod 600 ${file}`)
     text = readFileSync(file, 'utf8')
   } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return {}
+    if (error instanceof Error && 'code' in error && nowhere.has(String(error.code))) return {}
     throw error instanceof RuntimeError ? error : refuse('forbidden', 'cannot be read', 'look at its permissions')
   }
   let parsed: unknown

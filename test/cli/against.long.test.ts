@@ -60,7 +60,7 @@ test('a module without such a machine, one that is not there, and an actor that 
 
   expect(without).toMatchObject({
     code: 2,
-    stderr: expect.stringMatching(/has no machine 'light' \[bad_request\]\nhint: there are: heartbeat, provider, session/),
+    stderr: expect.stringMatching(/has no machine 'light' \[bad_request\]\nhint: there are: config, heartbeat, provider, session/),
   })
   expect(missing).toMatchObject({ code: 2, stderr: expect.stringContaining('nowhere.ts does not exist') })
   expect(nobody.code).toBe(4)
