@@ -232,6 +232,8 @@ export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
   | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
+  /** A message said stop: the runs that it ended, and those of messages that waited. */
+  | { type: 'stopped'; runIds: string[] }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }
   | { type: 'started'; runId: string; ids: string[]; model: string; modelSource?: ModelSource; agent?: string; heartbeat?: true }
   /** Said by the session itself, beside the turns: a notice, or what somebody asked in passing. `id` of the message that asked. */

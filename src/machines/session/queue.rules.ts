@@ -139,3 +139,7 @@ export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id
 
 /** What is noted of a turn that ended. */
 export const outcomeOf = ({ text: _, transcriptLength: __, prompt: ___, ...outcome }: TurnOutput): TurnOutcome => outcome
+
+type Busy = { run: { runId: string } | null; queue: readonly { id: string }[] }
+/** The runs that end when all is stopped: the one that goes on, and those that would have been. */
+export const stoppedBy = ({ run, queue }: Busy): string[] => [...(run ? [run.runId] : []), ...queue.map(({ id }) => id)]

@@ -25,7 +25,7 @@ export const sessionMachine = sessionSetup.createMachine({
     skip: { actions: 'skip' },
     refuse: { actions: 'refuseMessage' },
     say: { actions: 'reply' },
-    stop: { actions: ['reply', 'dropQueue'] },
+    stop: { actions: ['tellStopped', 'reply', 'dropQueue'] },
     debounced: { actions: 'settle' },
     configure: { actions: 'configure' },
     note: { actions: 'keepNote' },
@@ -61,7 +61,7 @@ export const sessionMachine = sessionSetup.createMachine({
       },
       on: {
         admit: acceptForLater,
-        stop: { target: 'admission', actions: ['reply', 'dropQueue'] },
+        stop: { target: 'admission', actions: ['tellStopped', 'reply', 'dropQueue'] },
         startOver: beginAgain,
         reset: { target: 'admission', actions: ['dropQueue', { type: 'startOver', params: { reason: 'asked for' } }] },
         cancel: [
@@ -92,7 +92,7 @@ export const sessionMachine = sessionSetup.createMachine({
         ],
         startOver: beginAgain,
         reset: { target: 'admission', actions: ['dropQueue', { type: 'startOver', params: { reason: 'asked for' } }] },
-        stop: { target: 'admission', actions: ['reply', 'dropQueue'] },
+        stop: { target: 'admission', actions: ['tellStopped', 'reply', 'dropQueue'] },
         compact: { guard: 'isOrdered', target: 'compacting', actions: 'keepOrder' },
         clear: { target: 'admission', actions: ['announceCleared', 'dropQueue'] },
         cancel: [
@@ -126,7 +126,7 @@ export const sessionMachine = sessionSetup.createMachine({
           },
           ...acceptForLater,
         ],
-        stop: { target: '.stopping', actions: ['leaveOrder', 'reply', 'dropQueue', 'stopTurn'] },
+        stop: { target: '.stopping', actions: ['tellStopped', 'leaveOrder', 'reply', 'dropQueue', 'stopTurn'] },
         startOver: {
           target: '.resetting',
           actions: ['leaveOrder', 'dropQueue', { type: 'acceptNext', params: { status: 'queued' } }, 'keepChanges', 'stopTurn'],
@@ -175,7 +175,7 @@ export const sessionMachine = sessionSetup.createMachine({
           on: {
             message: [refuseResults, askDesk('resetting')],
             admit: acceptForLater,
-            stop: { actions: ['reply', 'dropQueue'] },
+            stop: { actions: ['tellStopped', 'reply', 'dropQueue'] },
             cancel: [{ guard: 'namesNoRun', actions: 'dropQueue' }, { guard: 'isThisRun' }],
             'xstate.done.actor.turn': {
               target: '#session.admission',
@@ -204,7 +204,7 @@ export const sessionMachine = sessionSetup.createMachine({
           { guard: 'namesNoRun', target: 'admission', actions: ['dropQueue', 'leaveOrder'] },
           { guard: 'isQueued', actions: 'dropQueue' },
         ],
-        stop: { target: 'admission', actions: ['reply', 'dropQueue', 'leaveOrder'] },
+        stop: { target: 'admission', actions: ['tellStopped', 'reply', 'dropQueue', 'leaveOrder'] },
         startOver: {
           target: 'admission',
           actions: [

@@ -1,6 +1,6 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 
-import { type AnyActorRef, assign, type DoneActorEvent, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
+import { type AnyActorRef, assign, type DoneActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, CompactionOrder, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
@@ -14,7 +14,7 @@ import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { isAsked } from './approvals.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
-import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
+import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
@@ -202,6 +202,7 @@ export const sessionSetup = setup({
       enqueue.assign(endTurn(context, output))
       enqueue.emit({ type: 'transcript', ended: [outcomeOf(output)] })
     }),
+    tellStopped: emit(({ context }) => ({ type: 'stopped' as const, runIds: stoppedBy(context) })),
     stopTurn: enqueueActions(({ context: { record }, enqueue }) => {
       enqueue.sendTo('turn', { type: 'cancel' })
       enqueue.assign({ record: { ...record, abortedLastRun: true } })
