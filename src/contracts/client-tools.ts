@@ -12,9 +12,12 @@ export const ClientTool = z.strictObject({
 export type ClientTool = z.infer<typeof ClientTool>
 export const ClientTools = z.array(ClientTool).max(128)
 
+// Older versions of zod have no name for what is JSON, which our types would have to say.
+const Json: z.ZodType<unknown> = z.json()
+
 export const ClientResult = z.strictObject({
   callId: z.string().min(1).max(4000).describe('of the call, as `pendingCalls` has it'),
-  output: z.json().describe('what came of it'),
+  output: Json.describe('what came of it'),
   isError: z.boolean().optional(),
 })
 export type ClientResult = z.infer<typeof ClientResult>

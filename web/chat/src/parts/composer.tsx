@@ -122,8 +122,10 @@ export const Composer = ({ view, handle, escaped, onSaid }: ComposerProps) => {
           </div>
         </form>
         <p class="hint">
-          <span role="status">{escaped && current.running ? 'Esc once more stops the turn' : ''}</span>
-          {!(escaped && current.running) && <span>{hintOf(current.running, mode, preferences.enterSends)}</span>}
+          <span>
+            <span role="status">{escaped && current.running ? 'Esc once more stops the turn' : ''}</span>
+            {!(escaped && current.running) && hintOf(current.running, mode, preferences.enterSends)}
+          </span>
           <span class="num">{usedIn(current)}</span>
         </p>
       </div>
