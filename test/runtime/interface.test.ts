@@ -52,6 +52,7 @@ const names: Record<Names, true> = {
   metrics: true,
   settled: true,
   ended: true,
+  onSessionChange: true,
   nodes: true,
   drainNode: true,
   drain: true,
