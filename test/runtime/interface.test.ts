@@ -29,6 +29,7 @@ type Names =
   | 'drainNode'
   | 'drain'
   | 'close'
+  | 'onSessionChange'
 
 const names: Record<Names, true> = {
   subjects: true,
