@@ -229,6 +229,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         return config.view
       },
       events: (address, after) => listen(parts, address, after === undefined ? undefined : parsePlace(after)),
+      onSessionChange: (listener) => outputs.onSessionChange(listener),
       async *trace(address, from = 1) {
         for await (const commit of readCommits(parts, address, from)) yield* traceEntries(commit)
       },

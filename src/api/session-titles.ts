@@ -9,6 +9,7 @@ import type { Head } from '../contracts/transport.ts'
 import { contentOf, type SessionContext } from '../machines/index.ts'
 import { allHeads, type Parts } from '../runtime/index.ts'
 import { peek } from './actors.ts'
+import { rowsOf } from './session-rows.ts'
 import { type SessionRow, sessionRow } from './sessions.ts'
 
 type JournalParts = Pick<Parts, 'transport' | 'host'>
@@ -26,14 +27,13 @@ const rowsMax = 200
 const lookBack = 20
 const charsMax = 120
 
-/** The newest first. @throws RuntimeError log_unavailable */
+/** The newest first; of those that have not changed since they were last listed nothing is read. @throws RuntimeError log_unavailable */
 export const describeSessions = async (parts: JournalParts, limit = rowsMax, access?: Access): Promise<DescribedSession[]> => {
   const heads: Head[] = []
   for await (const head of allHeads(parts.transport.journal, 'session')) if (reaches(access, head.address.id)) heads.push(head)
   const newest = heads.sort((a, b) => b.at - a.at).slice(0, Math.min(limit, rowsMax))
-  const rows: DescribedSession[] = []
-  for (const head of newest) rows.push(await describe(parts, head))
-  return rows
+  const rows = rowsOf<DescribedSession>(parts.transport.journal)
+  return Promise.all(newest.map((head) => rows.row(head, () => describe(parts, head))))
 }
 
 const describe = async (parts: JournalParts, head: Head): Promise<DescribedSession> => {

@@ -8,6 +8,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { Profile } from '../contracts/profile.ts'
 import { Route } from '../contracts/reply.ts'
+import { TimeZone } from '../contracts/time-zone.ts'
 
 /** Of the settings of a turn, those that are for people who read its answers. */
 const ChatProfile = Profile.pick({ freshness: true, verbose: true, reasoning: true, usage: true, responsePrefix: true }).partial()
@@ -30,7 +31,6 @@ export type PeopleAgents = ReadonlyMap<string, PeopleAgent>
 const yearMs = 365 * 24 * 3_600_000
 const timeOfDay = z.string().regex(/^(?:(?:[01]?\d|2[0-3]):[0-5]\d|24:00)$/, "must be a time of day such as '08:00'")
 /** At run time one that nobody knows is UTC, so that no guard throws. */
-const TimeZone = z.string().refine(isTimeZone, "must be a time zone such as 'Europe/Berlin'")
 const known = <Shape extends z.ZodRawShape>(shape: Shape) => z.strictObject(shape).partial()
 const HeartbeatOptions: z.ZodType<Heartbeat> = known({
   everyMs: z.number().int().min(1000).max(yearMs),
@@ -66,14 +66,6 @@ export const checkChatAgents = (agents: Readonly<Record<string, ChatAgent>>): re
     name,
     { ...definedOf({ delivery, heartbeat }), profile: definedOf(profile) },
   ])
-}
-
-function isTimeZone(timeZone: string): boolean {
-  try {
-    return new Intl.DateTimeFormat('en', { timeZone }).resolvedOptions().timeZone !== ''
-  } catch {
-    return false
-  }
 }
 
 /** The agents as they are with people. @throws RuntimeError bad_request for settings of an agent that is not there */

@@ -149,6 +149,8 @@ export type GatewayEvents = {
   tick: { timestamp: number }
   health: unknown
   shutdown: { reason: string }
+  /** Sessions of this node began, went on or were deleted: a list of them is to be read anew. At most once a second, and not numbered. */
+  'sessions.changed': { timestamp: number }
   chat: ChatEvent
   'session.tool': ToolEvent
   'session.message': MessageEvent

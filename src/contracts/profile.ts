@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { ClientTools } from './client-tools.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
+import { TimeZone } from './time-zone.ts'
 import { ToolLayer } from './tool-policy.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
@@ -95,6 +96,10 @@ export const Profile = z
     reasoning: ReasoningVisibility.optional().describe('whether the reasoning of the model is shown; default off'),
     usage: UsageMode.optional().describe('the line below an answer that says what it cost; default off'),
     freshness: Freshness.optional().describe('when a conversation is so old that a message begins another one; default: never'),
+    timeStamp: z
+      .union([z.boolean(), z.strictObject({ timeZone: TimeZone.optional() })])
+      .optional()
+      .describe('whether the model is told when a message of a person came, and in which time zone; default: it is, in UTC'),
     heartbeat: z.literal(true).optional().describe('nobody has asked: the agent looks by itself whether there is something to say'),
     memoryFlush: MemoryFlush.optional().describe(
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',

@@ -78,6 +78,8 @@ export type TurnOptions = {
   toolExecution?: Profile['toolExecution'] | undefined
   /** How long a tool call waits for a person (default 120,000 ms), and whether it is then denied (default) or runs. */
   approval?: Profile['approval']
+  /** Whether the model is told when a message of a person came, and in which time zone. Default: it is, in UTC. */
+  timeStamp?: Profile['timeStamp']
   /** What is done about tool calls that are repeated without progress: a warning after 10, blocked after 20, the end after 30. Default: nothing. */
   loopDetection?: Profile['loopDetection'] | true
   /** Whether a person decides about a tool call of which nobody knows if it ran (default), or the model is told so. */
@@ -133,6 +135,7 @@ const Options = z
     toolExecution: turn.toolExecution,
     inDoubt: turn.inDoubt,
     approval: turn.approval,
+    timeStamp: turn.timeStamp,
     loopDetection: z.union([z.literal(true), turn.loopDetection.unwrap()]),
     skills: SkillFilter,
   })

@@ -2,6 +2,7 @@
 
 import type { Logger } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { EventQueue } from './event-queue.ts'
 import type { OutputEvent, OutputListener } from './output-event.ts'
 
@@ -15,6 +16,7 @@ export class EventHub {
   readonly #listeners = new Map<string, Set<OutputListener>>()
   readonly #endings = new Map<OutputListener, EndListener>()
   readonly #remoteFeeds = new Map<string, () => void>()
+  readonly #ofSessions = new Set<(key: string) => void>()
   readonly #log: Logger
   readonly #remote: Elsewhere | undefined
 
@@ -87,14 +89,28 @@ export class EventHub {
     for (const listener of roots.flatMap((listeners) => [...listeners])) this.#endings.get(listener)?.(reason)
   }
 
+  /** @param listener told of each session that has another state or is gone, here @returns the unsubscriber */
+  onSessionChange(listener: (key: string) => void): () => void {
+    const own = (key: string) => listener(key)
+    this.#ofSessions.add(own)
+    return () => void this.#ofSessions.delete(own)
+  }
+
+  changed({ kind, id }: Address): void {
+    if (kind !== 'session') return
+    for (const listener of this.#ofSessions) this.#call(formatAddress({ kind, id }), () => listener(id))
+  }
+
   /** A listener that throws is logged and never disturbs another one, or the actor. */
   say(name: string, output: OutputEvent): void {
-    for (const listener of this.#listeners.get(name) ?? []) {
-      try {
-        listener(output)
-      } catch (error) {
-        this.#log.error({ actor: name, error: errorBody(error) }, 'a listener threw')
-      }
+    for (const listener of this.#listeners.get(name) ?? []) this.#call(name, () => listener(output))
+  }
+
+  #call(actor: string, tell: () => void): void {
+    try {
+      tell()
+    } catch (error) {
+      this.#log.error({ actor, error: errorBody(error) }, 'a listener threw')
     }
   }
 }

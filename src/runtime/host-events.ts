@@ -56,6 +56,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
         logTurn(environment.log, told, event as unknown as SessionOutput)
         if (!redo) observe(root.address.id, event as unknown as SessionOutput, commit.seq === 1)
       }
+      outputs.changed(root.address)
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
       if (publish.wanted()) publish.state(root.address, commit)
@@ -70,7 +71,10 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
       else diagnostics.hear(root.address, root.name, event)
     },
     released: (root) => leave(root.address),
-    forgotten: leave,
+    forgotten(address) {
+      leave(address)
+      outputs.changed(address)
+    },
   }
   return { events, diagnostics }
 }

@@ -56,6 +56,8 @@ export interface Runtime<Registered extends Machines = Machines> {
    * @param after the place of the event that was seen last, such as `12.3.1k9x2`: what came since comes first
    */
   events(address: Address, after?: string): Feed
+  /** Called with the key of each session that this node has written to or deleted. @returns the unsubscriber */
+  onSessionChange(listener: (key: string) => void): () => void
   trace(address: Address, from?: number): AsyncGenerator<TraceEntry>
   replay(address: Address, to?: number): Promise<Replayed>
   /** How actors of a kind are made: its machine, with its signature. @throws RuntimeError not_found */

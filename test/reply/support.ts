@@ -43,10 +43,10 @@ export const newest = ({ messages }: Pick<ModelRequest, 'messages'>): string =>
 
 export const re = (request: ModelRequest): ScriptedResponse => ({ text: `re: ${newest(request)}` })
 
-/** What stood before the words of the newest message. */
+/** What stood before the words of the newest message, without the time. */
 export const before = ({ messages }: ModelRequest): string => {
   const message = messages.findLast(({ role }) => role === 'user')
-  return message?.role === 'user' ? (message.before ?? '') : ''
+  return message?.role === 'user' ? (message.before ?? '').replace(/\n\[[A-Z][a-z]{2} \d{4}-\d\d-\d\d \d\d:\d\d UTC\]$/, '') : ''
 }
 
 /** A model of which more is known than its name. It plays the script by the number of its answers so far, without any delay. */

@@ -29,6 +29,7 @@ type Names =
   | 'drainNode'
   | 'drain'
   | 'close'
+  | 'onSessionChange'
 
 const names: Record<Names, true> = {
   subjects: true,
@@ -52,6 +53,7 @@ const names: Record<Names, true> = {
   metrics: true,
   settled: true,
   ended: true,
+  onSessionChange: true,
   nodes: true,
   drainNode: true,
   drain: true,

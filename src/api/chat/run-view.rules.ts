@@ -200,7 +200,7 @@ export class RunView {
       model,
       usage,
       steps,
-      stopReason: status === 'cancelled' ? 'rpc' : pendingCalls ? 'tool_calls' : (finish ?? 'stop'),
+      stopReason: status === 'cancelled' ? 'rpc' : error?.code === 'budget_time' ? 'timeout' : pendingCalls ? 'tool_calls' : (finish ?? 'stop'),
       ...definedOf({ pendingCalls, costUsd, durationMs, cache, error, errorKind: error && (errorKinds[error.code] ?? 'unknown') }),
     }
   }

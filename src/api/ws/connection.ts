@@ -98,7 +98,6 @@ export class Connection implements Watcher {
   get isOpen(): boolean {
     return this.#actor.getSnapshot().matches('open')
   }
-
   leave(): void {
     if (this.#actor.getSnapshot().status === 'active') this.#actor.send({ type: 'leaving' })
   }
@@ -114,6 +113,12 @@ export class Connection implements Watcher {
     if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
     const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : payload
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
+  }
+
+  /** @param keys sessions that have changed: of those that it does not reach it hears nothing */
+  tellChanged(keys: ReadonlySet<string>): void {
+    const timestamp = this.#parts.clock.now()
+    if (this.#isValid() && [...keys].some((key) => reaches(this.#allowed?.(), key))) this.tell('sessions.changed', { timestamp })
   }
 
   /** A socket whose token is over is closed. */

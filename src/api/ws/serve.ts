@@ -11,6 +11,7 @@ import { SessionFeeds } from '../chat/index.ts'
 import { statusOf } from '../error-status.ts'
 import { Connection, type ConnectionParts } from './connection.ts'
 import { type SocketLimits, socketLimits } from './limits.ts'
+import { ListChanges } from './list-changes.ts'
 
 const socketPath = '/ws'
 
@@ -37,6 +38,9 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     seq++
     for (const connection of connections) connection.tell(event, payload, seq)
   }
+  const changes = new ListChanges(clock, (keys) => {
+    for (const connection of connections) connection.tellChanged(keys)
+  })
   const every = (ms: number, task: () => void): (() => void) => {
     let timer = clock.setTimeout(function again() {
       timer = clock.setTimeout(again, ms)
@@ -71,6 +75,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
       const parts = { ...options, clock, limits, feeds, authorise: (token: string) => authorise(token, request) }
       const connection = new Connection(client, parts, () => connections.delete(connection))
       connections.add(connection)
+      changes.follow(options.runtime())
     })
   }
   server.on('upgrade', upgrade)
@@ -81,6 +86,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     close: () => {
       server.off('upgrade', upgrade)
       for (const stop of stops) stop()
+      changes.stop()
       tellAll('shutdown', { reason: 'this node is shutting down' })
       for (const connection of connections) connection.leave()
       feeds.close()

@@ -126,7 +126,7 @@ const skillNote = (skill: string): string =>
 /** What the session gets of a message that it is to answer. Its turn hears of where it came from, and no more of what it carried. */
 export const admission = (message: Message, { toggles }: SessionFacts['record'], introDue: boolean): Omit<Admission, 'remarks'> => {
   const { annotations: _, type: __, ...rest } = withOverrides(message)
-  const { origin, delivery, thread, groupHint, gatherMs, skill } = annotationsOf(message)
+  const { origin, delivery, thread, groupHint, gatherMs, skill, stamp } = annotationsOf(message)
   const command = skill?.tool === undefined ? undefined : skill
   const place = origin && placeOf(origin)
   return {
@@ -139,13 +139,19 @@ export const admission = (message: Message, { toggles }: SessionFacts['record'],
       place,
       gather: gatherMs === undefined || skill ? undefined : { ms: gatherMs, by: JSON.stringify([place ?? null, origin?.sender ?? null]) },
       note: isOrder(message) ? greetingNote : skill && command === undefined ? skillNote(skill.skill) : undefined,
-      hint: origin?.messageId === undefined ? undefined : messageIdHint(origin.messageId),
+      hint: hintOf(origin, stamp),
       intro: origin?.chatType === 'group' ? introOf(origin, toggles.activation, groupHint, introDue) : undefined,
     }),
   }
 }
 
 type Origin = NonNullable<DeskRecord['origin']>
+
+/** What stands right before the words of a person. */
+const hintOf = (origin: Origin | undefined, stamp: string | undefined): string | undefined => {
+  const id = origin?.messageId === undefined ? undefined : messageIdHint(origin.messageId)
+  return id === undefined ? stamp : stamp === undefined ? id : `${id}\n${stamp}`
+}
 
 /** Answers to messages of one place go to one place. */
 const placeOf = ({ channel, account, to, thread }: Origin): string => JSON.stringify([channel, account ?? null, to, thread ?? null])

@@ -13,6 +13,7 @@ export const Annotations = z.strictObject({
   delivery: Delivery.optional().describe('how answers go there'),
   groupHint: z.string().max(2000).optional().describe('what its channel says about groups'),
   thread: z.record(z.string(), z.unknown()).optional().describe('what tools are told of the conversation, by its channel'),
+  stamp: z.string().max(160).optional().describe('when it came, as the model is told'),
   ignored: z.literal(true).optional().describe('a stranger gives orders'),
   denied: z.literal(true).optional().describe('by the rules of the operator nothing is said there'),
   gatherMs: z.number().int().min(1).optional().describe('ms in which messages of one sender become one'),

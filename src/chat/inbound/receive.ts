@@ -17,6 +17,7 @@ import { resolveDelivery } from '../delivery/settings.rules.ts'
 import type { Annotations } from '../desk/annotations.rules.ts'
 import { type Orders, ordersIn } from './resolve-directives.ts'
 import { sendAllowed } from './send-policy.rules.ts'
+import { timeStampFor } from './time-stamp.rules.ts'
 
 type ReceiverParts = {
   channels: Channels
@@ -57,6 +58,7 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
         }),
       }),
       ...definedOf({
+        stamp: origin && stampOf(profile, text, intake.now),
         denied: denied ? (true as const) : undefined,
         gatherMs: channel?.inboundDebounceMs || undefined,
       }),
@@ -78,6 +80,12 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
   if (origin === undefined) return vouchFor(complete({ text: message.text }))
   const orders = ordersIn({ text: message.text, origin }, { ...intake, profile })
   return orders instanceof Promise ? orders.then(complete) : complete(orders)
+}
+
+/** Heartbeats are told the time in their own words, if at all. */
+const stampOf = ({ timeStamp = true, heartbeat }: Profile, text: string, at: number): string | undefined => {
+  if (timeStamp === false || heartbeat) return undefined
+  return timeStampFor(text, at, timeStamp === true ? undefined : timeStamp.timeZone)
 }
 
 const groupHintMax = 2000

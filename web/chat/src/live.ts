@@ -8,8 +8,8 @@ import type { ChatModel, ChatView, Connection, Conversation, Current, ErrorBody,
 import { Shown } from './rules/shown.rules.ts'
 import { keep, kept } from './storage.ts'
 
-/** ms after which the list is read again while the page is looked at: other conversations tell nothing of themselves. */
-const listMs = 5_000
+/** ms after which the list is read again in any case while the page is looked at: a node says only of its own sessions that they have changed. */
+const listMs = 30_000
 const thinkingLevels: readonly ThinkingLevel[] = ['off', 'minimal', 'low', 'medium', 'high', 'xhigh']
 /** What a conversation is called that has said nothing yet. */
 const newTitle = 'New conversation'
@@ -31,6 +31,9 @@ class LiveModel implements ChatModel {
   #wake: () => void = () => undefined
   #open: ConversationLive
   #listed: Listed['sessions'] = []
+  /** Readings of the list that were asked for, and the one that is shown. */
+  #asked = 0
+  #shownReading = 0
   #models: readonly ModelChoice[] = []
   #defaultModel: string | undefined
   /** Who answers in a conversation that is begun here, as keys name it. */
@@ -67,7 +70,12 @@ class LiveModel implements ChatModel {
       const key = keyInAddress()
       if (key !== undefined && key !== this.#open.key) this.open(key)
     })
-    setInterval(() => document.visibilityState === 'visible' && this.#client.status === 'ready' && void this.#readList(), listMs)
+    const readAgain = (): void => {
+      if (document.visibilityState === 'visible' && this.#client.status === 'ready') void this.#readList()
+    }
+    this.#client.on('sessions.changed', readAgain)
+    document.addEventListener('visibilitychange', readAgain)
+    setInterval(readAgain, listMs)
   }
 
   // ---- the view
@@ -172,8 +180,12 @@ class LiveModel implements ChatModel {
   }
 
   async #readList(): Promise<void> {
+    const reading = ++this.#asked
     try {
       const { sessions } = await this.#client.call<Listed>('sessions.list', { details: true })
+      // Answers come in any order.
+      if (reading < this.#shownReading) return
+      this.#shownReading = reading
       if (JSON.stringify(sessions) === JSON.stringify(this.#listed)) return
       this.#listed = sessions
       keep(`seen.${this.#open.key}`, String(Date.now()))
