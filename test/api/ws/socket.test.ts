@@ -317,7 +317,8 @@ test('[CH-06] a client that asks and reads no answer is not heard any more, and 
   await other.request('chat.send', { sessionKey: 'main', message: 'megabyte', idempotencyKey: 'k1' })
   await other.event('chat', ({ state }) => state === 'final')
   greedy.socket.pause()
-  for (let asked = 0; asked < 60; asked++) greedy.send({ type: 'req', id: `h${asked}`, method: 'chat.history', params: { sessionKey: 'main' } })
+  const all = { sessionKey: 'main', messageId: 'k1:1', limit: 500_000 }
+  for (let asked = 0; asked < 60; asked++) greedy.send({ type: 'req', id: `h${asked}`, method: 'chat.message', params: all })
 
   while (gateway.sockets() > 1) {
     await other.request('health')
