@@ -98,19 +98,27 @@ export class EventHub {
 
   changed({ kind, id }: Address): void {
     if (kind !== 'session') return
-    for (const listener of this.#ofSessions) this.#call(formatAddress({ kind, id }), () => listener(id))
+    for (const listener of this.#ofSessions) {
+      try {
+        listener(id)
+      } catch (error) {
+        this.#threw(formatAddress({ kind, id }), error)
+      }
+    }
   }
 
   /** A listener that throws is logged and never disturbs another one, or the actor. */
   say(name: string, output: OutputEvent): void {
-    for (const listener of this.#listeners.get(name) ?? []) this.#call(name, () => listener(output))
+    for (const listener of this.#listeners.get(name) ?? []) {
+      try {
+        listener(output)
+      } catch (error) {
+        this.#threw(name, error)
+      }
+    }
   }
 
-  #call(actor: string, tell: () => void): void {
-    try {
-      tell()
-    } catch (error) {
-      this.#log.error({ actor, error: errorBody(error) }, 'a listener threw')
-    }
+  #threw(actor: string, error: unknown): void {
+    this.#log.error({ actor, error: errorBody(error) }, 'a listener threw')
   }
 }

@@ -19,7 +19,7 @@ beforeAll(async () => {
     node.stdout?.once('data', (data: Buffer) => resolve(Number(data.toString())))
     node.once('exit', (code) => reject(new Error(`the node ended with ${code}`)))
   })
-}, 60_000)
+}, 240_000)
 
 afterAll(() => {
   for (const socket of sockets)
@@ -60,27 +60,22 @@ test('[CH-73] one connection that pipelines a thousand histories and reads none 
   expect(await isServed()).toBe(2)
   expect(node.exitCode).toBeNull()
   expect(peak()).toBeLessThan(700)
-}, 60_000)
+}, 240_000)
 
-test(
-  '[CH-06] a hundred sockets that ask for all of a conversation and read nothing make room for who does',
-  { timeout: 240_000 },
-  async () => {
-    for (let index = 0; index < 100; index++) {
-      const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`)
-      sockets.push(socket)
-      socket.on('error', () => undefined)
-      await new Promise((resolve) => socket.once('open', resolve))
-      const auth = { minProtocol: 1, maxProtocol: 1, client: { name: 'test' }, auth: { token } }
-      socket.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params: auth }))
-      for (let count = 0; count < 4; count++)
-        socket.send(JSON.stringify({ type: 'req', id: `h${count}`, method: 'chat.history', params: JSON.parse(ask) }))
-      socket.pause()
-    }
+test('[CH-06] a hundred sockets that ask for all of a conversation and read nothing make room for who does', async () => {
+  for (let index = 0; index < 100; index++) {
+    const socket = new WebSocket(`ws://127.0.0.1:${port}/ws`)
+    sockets.push(socket)
+    socket.on('error', () => undefined)
+    await new Promise((resolve) => socket.once('open', resolve))
+    const auth = { minProtocol: 1, maxProtocol: 1, client: { name: 'test' }, auth: { token } }
+    socket.send(JSON.stringify({ type: 'req', id: '1', method: 'connect', params: auth }))
+    for (let count = 0; count < 4; count++)
+      socket.send(JSON.stringify({ type: 'req', id: `h${count}`, method: 'chat.history', params: JSON.parse(ask) }))
+    socket.pause()
+  }
 
-    expect(await isServed()).toBe(2)
-    expect(node.exitCode).toBeNull()
-    expect(peak()).toBeLessThan(700)
-  },
-  60_000,
-)
+  expect(await isServed()).toBe(2)
+  expect(node.exitCode).toBeNull()
+  expect(peak()).toBeLessThan(700)
+}, 240_000)
