@@ -36,7 +36,7 @@ export const ToolPolicy = ToolRule.extend({
   channels: byName.optional().describe('by channel, or channel and who is written to there: telegram, telegram/team-*'),
   groups: ToolRule.optional().describe('for messages from groups, on whatever channel'),
   sandbox: ToolRule.optional().describe('where commands run in a sandbox'),
-  subAgents: ToolRule.optional().describe('in sessions of sub-agents, whose key has the part `subagent`'),
+  subAgents: ToolRule.optional().describe('in sessions of sub-agents, whose key has the part `sub-agent`'),
 })
 export type ToolPolicy = z.infer<typeof ToolPolicy>
 

@@ -105,7 +105,7 @@ test('of the rules of a policy those go with a message that hold for where it ca
   expect(denied('main', { channel: 'telegram', to: 'alice' })).toEqual(['h', 'a', 'b', 'f'])
   expect(denied('main', { channel: 'telegram', to: 'team-9', chatType: 'group' })).toEqual(['h', 'a', 'b', 'c', 'e', 'f'])
   expect(denied('main', { channel: 'slack', to: 'x' })).toEqual(['h', 'a', 'd', 'f'])
-  expect(denied('agent:main:subagent:17')).toEqual(['h', 'a', 'f', 'g'])
+  expect(denied('agent:main:sub-agent:17')).toEqual(['h', 'a', 'f', 'g'])
 })
 
 test('whatever the rules: no tool is invented or told twice, the order stays, and what one denies is gone', () => {

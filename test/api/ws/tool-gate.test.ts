@@ -70,15 +70,15 @@ test('[CH-41] hooks are asked by priority, those of extensions among them, and n
 })
 
 test('[CH-42] a hook rewrites a path: the tool gets it once, beside what was not changed, and both stand in the trace', async () => {
-  const { ask, ran, request } = await guarded([{ name: 'jail', check: () => ({ params: { path: '/work/passwd' } }) }])
+  const { ask, ran, request } = await guarded([{ name: 'jail', check: () => ({ params: { path: '/jail/passwd' } }) }])
 
   await ask('go')
 
-  expect(ran).toEqual([{ path: '/work/passwd', text: 'x' }])
+  expect(ran).toEqual([{ path: '/jail/passwd', text: 'x' }])
   const { payload } = await request('trace.read', { id: 'main' })
   const verdict = payload.entries?.flat() ?? payload
   expect(JSON.stringify(verdict)).toMatch(
-    /"runId":"go","callId":"main\/go:1:1".*"original":\{"path":"\/etc\/passwd","text":"x"\},"input":\{"path":"\/work\/passwd","text":"x"\}/,
+    /"runId":"go","callId":"main\/go:1:1".*"original":\{"path":"\/etc\/passwd","text":"x"\},"input":\{"path":"\/jail\/passwd","text":"x"\}/,
   )
 })
 

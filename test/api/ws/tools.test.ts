@@ -90,7 +90,7 @@ test.each([
   ['channel', { toolPolicy: { channels: { 'web/team': secret } } }, {}, inGroup],
   ['channel', { toolPolicy: { groups: secret } }, {}, inGroup],
   ['sandbox', { bench: { sandbox: 'bwrap' }, toolPolicy: { sandbox: secret } }, {}, {}],
-  ['sub-agent', { toolPolicy: { subAgents: secret } }, {}, { sessionKey: 'agent:main:subagent:1' }],
+  ['sub-agent', { toolPolicy: { subAgents: secret } }, {}, { sessionKey: 'agent:main:sub-agent:1' }],
 ] as [string, Partial<AgentDefinition>, RuntimeOptions, { sessionKey?: string }][])(
   '[CH-36] a tool that the layer %s denies is absent, cannot be called, and the list says why: %j',
   async (layer, definition, app, message) => {
