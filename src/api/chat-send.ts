@@ -38,7 +38,9 @@ export const sendMessage = async (
   if (duplicate) return { id, runId: id, seq, duplicate, ...warnings, ...(await endOf(session, id)) }
   const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
   const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
-  return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...warnings }
+  const stopped = emitted.find(({ type }) => type === 'stopped') as Extract<SessionOutput, { type: 'stopped' }> | undefined
+  const ended = stopped && { aborted: stopped.runIds.length > 0, runIds: stopped.runIds }
+  return { id, runId: accepted?.runId || id, status: accepted?.status ?? skipped?.reason ?? 'queued', seq, ...ended, ...warnings }
 }
 
 /** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */

@@ -32,6 +32,8 @@ export type SessionContext = Queue & {
   order: CompactionOrder | null
   /** Calls of the newest run that its client has to run, and the tools that it has. */
   pending?: Pending | undefined
+  /** Keys of messages of the assistant that were put in and wait, oldest first. */
+  injected?: string[] | undefined
   /** A desk is there, and looks at each message from now on. */
   desk: boolean
 }
@@ -211,6 +213,13 @@ export const started = ({ run }: Partial<SessionContext>): SessionOutput => ({
   model: run?.profile.model ?? '',
   ...definedOf({ modelSource: run?.profile.modelSource }),
   ...(run?.profile.heartbeat ? { heartbeat: true as const, agent: run.profile.agent } : {}),
+})
+
+/** What a stop ends: the run that goes on, and those that wait. */
+export const stopped = (id: string, { run, queue }: SessionContext): SessionOutput => ({
+  type: 'stopped',
+  id,
+  runIds: [...(run ? [run.runId] : []), ...queue.map((message) => message.id)],
 })
 
 /** What a turn that is running is told of the settings of its conversation. */
