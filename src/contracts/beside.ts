@@ -18,6 +18,6 @@ export const injectedRun = (key: string): string => `inject-${key}`
 
 export type BesideOutput =
   /** It is part of the conversation now; of what came during a turn this is said when the turn has ended. */
-  | { type: 'injected'; id: string; runId: string }
+  | { type: 'injected'; runId: string }
   /** Somebody said stop, in the message `id`: the run that went on, and those that waited. */
   | { type: 'stopped'; id: string; runIds: string[] }

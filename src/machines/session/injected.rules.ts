@@ -41,7 +41,7 @@ export const joined = ({ injected = [], run, pending, transcriptLength }: Sessio
     change: { injected: undefined, transcriptLength: transcriptLength + injected.length },
     said: [
       { type: 'transcript', add: injected.map(injectedText) },
-      ...injected.map((id): BesideOutput => ({ type: 'injected', id, runId: injectedRun(id) })),
+      ...injected.map((id): BesideOutput => ({ type: 'injected', runId: injectedRun(id) })),
     ],
   }
 }

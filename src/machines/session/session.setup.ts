@@ -16,7 +16,7 @@ import { isAsked } from './approvals.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
 import { carryOut, isForgotten, joined, withInjected } from './injected.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
-import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
+import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
@@ -38,9 +38,6 @@ import {
 
 type Reply = Extract<DeskAnswer, { type: 'say' }>
 type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
-
-/** ms without a new message before those that wait get their turn. */
-const debounceMs = 500
 
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission

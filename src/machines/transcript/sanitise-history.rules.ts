@@ -15,7 +15,6 @@ type Preparation = {
  *   for the same call goes;
  * - messages of the user right before the prompt have got no answer and will get none: they go, unless they belong to the prompt;
  * - elsewhere, messages of the user in a row become one: some providers refuse two;
- * - what was put in before the user has said anything is told with the first message of the user;
  * - all turns before the newest `historyTurns` go; the newest summary stays in their place. What belongs to the present turn is never cut.
  */
 export const prepared = (messages: readonly Message[], { historyTurns = 0, prompt }: Preparation = {}): Message[] => {
@@ -23,11 +22,11 @@ export const prepared = (messages: readonly Message[], { historyTurns = 0, promp
   const ids = new Set(prompt ?? (last?.role === 'user' ? [last.id] : []))
   const isPrompt = (message: Message | undefined): boolean => message?.role === 'user' && ids.has(message.id)
   const { merged, begin } = merge(withoutOrphans(paired(messages), isPrompt), isPrompt)
-  return beginsWithUser(Number.isFinite(historyTurns) && historyTurns >= 1 ? newest(merged, Math.floor(historyTurns), begin) : merged)
+  return Number.isFinite(historyTurns) && historyTurns >= 1 ? newest(merged, Math.floor(historyTurns), begin) : merged
 }
 
 /** Providers want the user to speak first: what was put in before that is told with what the user said. */
-const beginsWithUser = (messages: Message[]): Message[] => {
+export const beginsWithUser = (messages: Message[]): Message[] => {
   const at = messages.findIndex((message) => message.role !== 'assistant' || !message.injected)
   const first = messages[at]
   if (at < 1 || first?.role !== 'user') return messages

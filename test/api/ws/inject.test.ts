@@ -1,19 +1,20 @@
 /** Messages that are put into a conversation, and words that stop one. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
+import type { Message } from '../../../src/contracts/message.ts'
 import { agent, type Channel, tool } from '../../../src/index.ts'
 import { aGateway } from '../http/harness.ts'
 import { aSocket } from './a-socket.ts'
 
 /** A model that keeps what it was asked, and hangs when it is told to. */
 const listening = () => {
-  const asked: { role: string; text?: string }[][] = []
+  const asked: Message[][] = []
   const look = tool({ name: 'look', description: 'looks', input: z.object({}), execute: () => 'seen' })
   const app: Parameters<typeof aGateway>[1] = {
     agents: [agent({ name: 'main', model: 'test/ear', tools: [look] })],
     models: {
       'test/ear': ({ messages }) => {
-        asked.push(messages as never)
+        asked.push(messages)
         const last = messages.at(-1)
         const text = last?.role === 'user' ? last.text : ''
         return text.endsWith('hang') ? { text: 'so far', hang: true } : { text: `heard ${text}` }
@@ -80,7 +81,7 @@ test('[CH-80] the model reads it as its own words in the next turn, without the 
   await socket.request('chat.inject', news)
   await say(socket, 'what is new?', 'k2')
 
-  expect(asked[1]?.map(({ role, text }) => [role, text])).toEqual([
+  expect(asked[1]?.map((message) => [message.role, message.role === 'tool' ? '' : message.text])).toEqual([
     ['user', 'hello'],
     ['assistant', 'heard hello'],
     ['assistant', news.message],
@@ -125,7 +126,7 @@ test('[CH-80] a repeat adds nothing; a session that is not there, a long label a
 
   await socket.request('chat.inject', news)
   expect(await socket.request('chat.inject', news)).toMatchObject({ payload: { runId: 'inject-b1', duplicate: true } })
-  expect(await socket.request('chat.inject', { ...news, label: 'x'.repeat(101) })).toMatchObject({ error: { code: 'bad_request', field: 'label' } })
+  expect(await socket.request('chat.inject', { ...news, label: 'x'.repeat(101) })).toMatchObject({ error: { code: 'too_large', field: 'label' } })
   expect(await socket.request('chat.inject', { ...news, message: ' ' })).toMatchObject({ error: { code: 'bad_request', field: 'message' } })
   expect(await reader.request('chat.inject', news)).toMatchObject({ error: { code: 'forbidden' } })
   expect(await history(socket)).toHaveLength(3)
@@ -144,8 +145,26 @@ test('[CH-80] what is put in at the beginning of a conversation is told with the
   await socket.request('chat.inject', { ...news, message: 'Good morning.', idempotencyKey: 'b2' })
   await say(socket, 'hello', 'k2')
 
-  expect(asked.at(-1)).toMatchObject([{ role: 'user', text: expect.stringMatching(/Good morning\.[^]*hello$/) }])
+  expect(asked.at(-1)).toMatchObject([{ role: 'user', text: expect.stringMatching(/Good morning\.\s+hello$/) }])
   expect((await history(socket)).map(({ id }: { id: string }) => id)).toEqual(['inject-b2:1', 'k2', 'k2:1'])
+})
+
+test('[CH-80] the same conversation is read from the journal alone, in a store that knew nothing', async () => {
+  const { app } = listening()
+  const [{ gateway: from }, { gateway: to }] = [await aGateway({}, app), await aGateway({}, app)]
+  const [here, there] = [await aSocket(from.url), await aSocket(to.url)]
+  await hang(here)
+  await here.request('chat.inject', news)
+  await here.request('chat.abort', { sessionKey: 'main' })
+  await here.event('chat', ({ runId }) => runId === 'inject-b1')
+  await say(here, 'hello', 'k2')
+
+  const { frames } = (await here.request('trace.frames', { id: 'main' })).payload
+  await there.request('trace.import', { id: 'main', frames: frames.map(({ seq, bytes }: any) => ({ seq, bytes })), wakeAt: null })
+
+  expect(await history(there)).toEqual(await history(here))
+  expect((await history(there)).map(({ id }: { id: string }) => id)).toEqual(['k1', 'k1:1', 'inject-b1:1', 'k2', 'k2:1'])
+  expect(await there.request('trace.replay', { id: 'main' })).toMatchObject({ ok: true })
 })
 
 const channel: Channel = { id: 'phone', markdown: false, textMax: 4000, send: () => undefined }
