@@ -153,6 +153,14 @@ export const examples: Record<CommandName, Example> = {
     about: 'Without `runId` also what waits for its turn is dropped. Where nothing runs, `aborted` is false.',
     errors: ['not_found'],
   },
+  'chat.inject': {
+    first: [{ command: 'agent.wait', input: { sessionKey: 'main', runId: 'k3' } }],
+    input: { sessionKey: 'main', message: 'The backup of last night is complete.', label: 'backup', idempotencyKey: 'b1' },
+    answer: { runId: 'inject-b1', messageId: 'inject-b1:1', seq: 8, status: 'added' },
+    about:
+      'Puts a message of the assistant into the conversation: no run, no model call, no usage. Whoever watches gets it as a `chat` event `final` with `injected`. While a turn runs, or its client owes results of tools, it is `waiting`, and joins when the turn has ended; a reset before that forgets it. `label` (100 characters) is for people, the model reads the message alone.',
+    errors: ['not_found', 'overloaded'],
+  },
   'approvals.list': {
     first: [
       { command: 'agent.wait', input: { sessionKey: 'main', runId: 'k3' } },

@@ -14,6 +14,7 @@ import { nearest } from '../tools/index.ts'
 import { beginsHint, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors } from './actors.ts'
 import { listAgents } from './agents.ts'
+import { injectMessage } from './chat-inject.ts'
 import { readOutput } from './chat-output.ts'
 import { sendMessage } from './chat-send.ts'
 import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
@@ -61,6 +62,7 @@ const handlers: Handlers = {
     return giveResults(parts.runtime.session(input.sessionKey, { agent: input.agent }), input)
   },
   'chat.abort': async (parts, { sessionKey, runId }) => abortRuns(await existing(parts, sessionKey), runId),
+  'chat.inject': async (parts, input) => injectMessage(await existing(parts, input.sessionKey), input),
   'chat.history': async (parts, input) => readHistory(parts, await existing(parts, input.sessionKey), input),
   'chat.message': async (parts, input) => readMessage(parts, await existing(parts, input.sessionKey), input),
   'chat.output': async (parts, input) => readOutput(parts, await existing(parts, input.sessionKey), input),

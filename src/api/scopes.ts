@@ -7,6 +7,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'chat.send': 'write',
   'tools.result': 'write',
   'chat.abort': 'write',
+  'chat.inject': 'write',
   'chat.history': 'read',
   'chat.output': 'read',
   'files.put': 'write',

@@ -1,6 +1,7 @@
 /** The one list of commands. NATS, HTTP and the command line serve these, each with the same schema and the same answers. */
 import { z } from 'zod'
 import { Scopes } from './access.ts'
+import { labelMax } from './beside.ts'
 import { ClientResults, ClientTools } from './client-tools.ts'
 import { Attachments, FileContent, FileRef } from './file.ts'
 import { Origin } from './reply.ts'
@@ -57,6 +58,21 @@ export const commands = {
   'chat.abort': z
     .strictObject({ sessionKey: SessionKey, runId: z.string().min(1).max(200).optional() })
     .describe('stops the running turn; what it said is kept'),
+  'chat.inject': z
+    .strictObject({
+      sessionKey: SessionKey,
+      message: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what the assistant is to have said'),
+      label: z
+        .string()
+        .trim()
+        .min(1)
+        .max(labelMax)
+        .refine(isWhole, wholeOnly)
+        .optional()
+        .describe('where it comes from, for people; no model sees it'),
+      idempotencyKey: z.string().min(1).max(200).refine(isWhole, wholeOnly).optional(),
+    })
+    .describe('puts a message of the assistant into the conversation, at once or when the running turn has ended; no model is asked'),
   'chat.history': z
     .strictObject({
       sessionKey: SessionKey,

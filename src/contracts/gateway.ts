@@ -96,6 +96,9 @@ export type ChatEvent = {
   /** Left out where nothing is to be shown. */
   message?: { role: 'assistant'; content: ChatBlock[]; timestamp: number }
   from?: { block: number; offset: number }
+  /** No run: it was put into the conversation. `label` says where it comes from. */
+  injected?: true
+  label?: string
   /** The messages that the run answers. */
   ids?: string[]
   /** With the end. */

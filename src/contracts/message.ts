@@ -36,7 +36,17 @@ type RequestedCall = { callId: string; name: string; input: unknown }
 
 /** `before` is what the model is told ahead of it, which its writer did not say. `files` are named, and stand elsewhere. */
 export type UserMessage = { role: 'user'; id: string; text: string; before?: string; files?: FileRef[] }
-export type AssistantMessage = { role: 'assistant'; id: string; text: string; reasoning?: string; calls: RequestedCall[]; partial?: boolean }
+export type AssistantMessage = {
+  role: 'assistant'
+  id: string
+  text: string
+  reasoning?: string
+  calls: RequestedCall[]
+  partial?: boolean
+  /** No model has said it: it was put in. `label` tells people where it comes from. */
+  injected?: true
+  label?: string
+}
 export type ToolMessage = { role: 'tool'; callId: string; name: string; output: unknown; isError: boolean }
 /** Stands for everything before it that compaction has put away. */
 type SummaryMessage = { role: 'summary'; id: string; text: string }

@@ -1,5 +1,6 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
+import { type BesideOutput, InjectCommand } from './beside.ts'
 import type { DeliveryOutput } from './channel.ts'
 import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
@@ -84,6 +85,7 @@ const SessionCommands = z.discriminatedUnion('type', [
     type: z.literal('note').describe('tell the model, before the next message, that something has happened'),
     text: z.string().min(1).max(noteMax),
   }),
+  InjectCommand,
 ])
 export const SessionCommand = SessionCommands.superRefine((command, context) => {
   if (command.type === 'message' && command.text === '' && !command.files?.length && command.toolResults === undefined)
@@ -100,7 +102,7 @@ export type SessionCommand = z.infer<typeof SessionCommand>
 
 /** What the runtime adds: ms since the epoch, and what the sender did not have to name. */
 const at = { at: z.number().int().min(0) }
-const [message, cancel, approve, reset, compact, close, configure, clear, note] = SessionCommands.options
+const [message, cancel, approve, reset, compact, close, configure, clear, note, inject] = SessionCommands.options
 /** The same as the runtime hands it to the machine. @param annotations what a message carries for the desk of the session and the publisher of its turns */
 export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
@@ -146,6 +148,7 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
       .strict(),
     clear,
     note.extend(at).strict(),
+    inject.extend(at).strict(),
   ])
 /** The session and its turns pass annotations on and never read them. */
 export const SessionEvent = sessionEventSchema(z.record(z.string(), z.unknown()))
@@ -295,4 +298,5 @@ export type SessionOutput =
   | ({ type: 'aborted' } & TurnOutput)
   | { type: 'reset'; reason: string }
   | DeliveryOutput
+  | BesideOutput
   | TranscriptNote

@@ -149,6 +149,7 @@ export const eventOfCommand = (
     case 'reset':
     case 'configure':
     case 'note':
+    case 'inject':
       return { ...command, at }
     default:
       return command

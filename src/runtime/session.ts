@@ -1,6 +1,7 @@
 /** A session as its users hold it. */
 
 import type { Agent } from '../contracts/agent.ts'
+import { injectedRun } from '../contracts/beside.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Receipt } from '../contracts/journal.ts'
@@ -132,7 +133,8 @@ export class Session {
     )
     whenRead(event, lap)
     // Only a message begins a conversation.
-    if (command.type !== 'message' || command.id === undefined) return this.#send(event, { mustExist: command.type !== 'message' })
+    if (command.type !== 'message' || command.id === undefined)
+      return this.#send(event, { mustExist: command.type !== 'message', ...(command.type === 'inject' ? { id: injectedRun(command.id) } : {}) })
     for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
       const receipt = await this.#send(event, names)
       lap('session')

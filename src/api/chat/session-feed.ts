@@ -5,17 +5,15 @@ import { definedOf } from '../../contracts/defined.ts'
 import { actorClock, type Clock } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError } from '../../contracts/errors.ts'
 import type { GatewayEvents } from '../../contracts/gateway.ts'
-import type { UserMessage } from '../../contracts/message.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
 import { formatPlace } from '../place.ts'
 import { paceMachine } from './pace.machine.ts'
 import { RunView } from './run-view.rules.ts'
+import { injectedEvent, messageOf, messagesMax } from './said.ts'
 import type { RunSoFar, Watcher } from './watcher.ts'
 
-/** Messages looked through for what belongs to a run: more than a turn has. */
-const messagesMax = 500
 // Beyond all deadlines of runs.
 const runMsMax = 86_400_000
 
@@ -173,6 +171,12 @@ export class SessionFeed {
       case 'notice':
         this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })
         return
+      case 'injected':
+        this.#do(async () => {
+          const told = await injectedEvent(this.#session, event.runId, { at, shown: this.#runtime.shown })
+          if (told) this.#tell('chat', told)
+        })
+        return
       case 'final':
       case 'error':
       case 'aborted': {
@@ -192,15 +196,8 @@ export class SessionFeed {
   }
 
   async #tellMessage({ id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>, timestamp: number): Promise<void> {
-    const { text, files } = (await this.#messageOf(id)) ?? {}
+    const { text, files } = (await messageOf(this.#session, id)) ?? {}
     this.#tell('session.message', { sessionKey: this.#session.key, id, runId, status, timestamp, ...definedOf({ text, files }) })
-  }
-
-  async #messageOf(id: string): Promise<UserMessage | undefined> {
-    const waiting = (await this.#session.waiting()).find((message) => message.id === id)
-    if (waiting) return waiting
-    const said = await this.#session.history({ limit: messagesMax })
-    return said.findLast((message): message is UserMessage => message.role === 'user' && message.id === id)
   }
 
   #begin(view: RunView): Following {

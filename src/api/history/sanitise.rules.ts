@@ -3,7 +3,7 @@
  * stored stays as it is.
  */
 import { definedOf } from '../../contracts/defined.ts'
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from '../../contracts/message.ts'
+import { type AssistantMessage, type Message, noUsage, type ToolMessage, type UserMessage } from '../../contracts/message.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
 import { beginningOf, cutTo } from './cut.rules.ts'
 
@@ -65,8 +65,8 @@ const usageFields = ['inputTokens', 'outputTokens', 'cachedInputTokens', 'reason
 export const knownUsage = (usage: unknown): Record<string, number> =>
   Object.fromEntries(Object.entries((usage ?? {}) as Record<string, number>).filter(([name, value]) => usageFields.includes(name) && finite(value)))
 
-const assistant = ({ id, text, reasoning, calls, partial, ...rest }: AssistantMessage, max: number): AssistantMessage & Cut => {
-  const { usage, costUsd } = rest as { usage?: unknown; costUsd?: unknown }
+const assistant = ({ id, text, reasoning, calls, partial, injected, label, ...rest }: AssistantMessage, max: number): AssistantMessage & Cut => {
+  const { usage = injected && noUsage, costUsd } = rest as { usage?: unknown; costUsd?: unknown }
   const { cut, ...said } = texts({ text: withoutData(text), ...definedOf({ reasoning: reasoning || undefined }) }, max)
   const inputs = calls.map(({ callId, name, input }) => ({ callId, name, ...part(clean(input), max) }))
   const cuts = { ...cut, ...Object.fromEntries(inputs.flatMap(({ callId, whole }) => (whole === undefined ? [] : [[callId, whole]]))) }
@@ -77,6 +77,8 @@ const assistant = ({ id, text, reasoning, calls, partial, ...rest }: AssistantMe
     calls: inputs.map(({ callId, name, value }) => ({ callId, name, input: value })),
     ...definedOf({
       partial: partial || undefined,
+      injected,
+      label,
       usage: usage === undefined ? undefined : knownUsage(usage),
       costUsd: finite(costUsd) ? costUsd : undefined,
       cut: Object.keys(cuts).length > 0 ? cuts : undefined,

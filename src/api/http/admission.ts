@@ -5,6 +5,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 /** What begins work; a node that drains refuses it and still answers about the work it has. */
 const beginsWork: ReadonlySet<CommandName> = new Set<CommandName>([
   'chat.send',
+  'chat.inject',
   'files.put',
   'tools.result',
   'actors.send',

@@ -11,7 +11,7 @@ import { readSkillName, type SkillsPrompt, type SkillsUsed } from '../../contrac
 import { readOutputName, type Tools } from '../../contracts/tool.ts'
 import type { stopwatch } from '../../contracts/tracing.ts'
 import { repaired } from '../transcript/repair.rules.ts'
-import { prepared } from '../transcript/sanitise-history.rules.ts'
+import { beginsWithUser, prepared } from '../transcript/sanitise-history.rules.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { splitForSummary } from './compaction.rules.ts'
 import { changedParts, composePrompt, prefixHashes, promptReport } from './prompt.rules.ts'
@@ -47,7 +47,7 @@ const shownMessages = (
     pruning === undefined || window === undefined
       ? capped
       : pruned(capped, { now, lastCallAt, contextTokens: tokens ?? 0, contextWindow: window, ...(pruning as Partial<Pruning>) })
-  return shorten ? shortened(trimmed) : trimmed
+  return beginsWithUser(shorten ? shortened(trimmed) : trimmed)
 }
 
 /** Where nobody says how hard to think, a model that can does a little. What it does not have is lowered; `adaptive` leaves it to the model. */

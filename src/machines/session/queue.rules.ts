@@ -25,6 +25,9 @@ export type Queue = {
 }
 export const emptyQueue: Queue = { queue: [], dropped: noneDropped, settled: true, apart: false }
 
+/** ms without a new message before those that wait get their turn. */
+export const debounceMs = 500
+
 const cap = ({ queueCap = queueMax }: AcceptedMessage['profile']): number => Math.min(queueCap, queueMax)
 
 /** There is no room, and nothing may be dropped for it. */

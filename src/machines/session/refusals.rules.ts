@@ -16,6 +16,9 @@ export const acceptForLater = [
   { actions: ['acceptLater', 'awaitMore'] },
 ] as const
 
+/** What the model reads now must stay as it is. */
+export const injectLater = { actions: { type: 'inject', params: { later: true } } } as const
+
 /** What waits does not count any more: the conversation begins anew, with this message. */
 export const beginAgain = {
   target: 'admission',

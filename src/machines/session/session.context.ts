@@ -32,6 +32,8 @@ export type SessionContext = Queue & {
   order: CompactionOrder | null
   /** Calls of the newest run that its client has to run, and the tools that it has. */
   pending?: Pending | undefined
+  /** Keys of messages of the assistant that were put in and wait, oldest first. */
+  injected?: string[] | undefined
   /** A desk is there, and looks at each message from now on. */
   desk: boolean
 }

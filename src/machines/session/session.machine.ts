@@ -2,7 +2,7 @@ import type { Profile } from '../../contracts/profile.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Desk } from './desk.setup.ts'
 import { hasDeskSettings } from './record.rules.ts'
-import { acceptForLater, askDesk, beginAgain, refusals, refuseResults, refuseStray } from './refusals.rules.ts'
+import { acceptForLater, askDesk, beginAgain, injectLater, refusals, refuseResults, refuseStray } from './refusals.rules.ts'
 import { begin, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
 
@@ -29,12 +29,14 @@ export const sessionMachine = sessionSetup.createMachine({
     debounced: { actions: 'settle' },
     configure: { actions: 'configure' },
     note: { actions: 'keepNote' },
+    inject: { actions: { type: 'inject', params: { later: false } } },
     clear: { actions: ['announceCleared', 'dropQueue'] },
     ...refusals,
   },
   states: {
     'awaiting-input': {
       description: 'Nothing to do.',
+      entry: 'joinInjected',
       on: {
         message: [refuseStray, askDesk(), wantsFork, answerAtOnce],
         admit: [wantsFork, { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] }, answerAtOnce],
@@ -61,6 +63,7 @@ export const sessionMachine = sessionSetup.createMachine({
       },
       on: {
         admit: acceptForLater,
+        inject: injectLater,
         stop: { target: 'admission', actions: ['tellStopped', 'reply', 'dropQueue'] },
         startOver: beginAgain,
         reset: { target: 'admission', actions: ['dropQueue', { type: 'startOver', params: { reason: 'asked for' } }] },
@@ -72,6 +75,7 @@ export const sessionMachine = sessionSetup.createMachine({
     },
     admission: {
       description: 'Which message is next?',
+      entry: 'joinInjected',
       always: [
         { guard: 'isReady', target: 'running', actions: 'beginTurn' },
         { guard: 'hasQueue', target: 'debouncing' },
@@ -200,6 +204,7 @@ export const sessionMachine = sessionSetup.createMachine({
       on: {
         message: [refuseResults, askDesk('compacting')],
         admit: acceptForLater,
+        inject: injectLater,
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: ['dropQueue', 'leaveOrder'] },
           { guard: 'isQueued', actions: 'dropQueue' },

@@ -1,6 +1,6 @@
 /** The names that the chart in session.machine.ts uses: its guards, actions and actors. */
 
-import { type AnyActorRef, assign, type DoneActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
+import { assign, type DoneActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Admission, CompactionOrder, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
@@ -13,8 +13,10 @@ import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../co
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { isAsked } from './approvals.rules.ts'
+import { remind, waitsInLane } from './children.rules.ts'
+import { carryOut, isForgotten, joined, withInjected } from './injected.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
-import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
+import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
@@ -36,20 +38,9 @@ import {
 type Reply = Extract<DeskAnswer, { type: 'say' }>
 type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
 
-/** ms without a new message before those that wait get their turn. */
-const debounceMs = 500
-
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission
-/** The turn has begun nothing yet: too many run at once. */
-const waitsInLane = (session: AnyActorRef): boolean => session.getSnapshot().children.turn?.getSnapshot().value === 'waiting'
 const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
-
-type Enqueue = { sendTo(desk: 'desk', request: DeskRequest): void }
-/** Nobody hears remarks on a message that is refused. */
-const remind = (enqueue: Enqueue, { id, annotations, remarks }: Admission, steered = false): void => {
-  if (remarks) enqueue.sendTo('desk', { type: 'accepted', id, annotations, remarks, steered })
-}
 
 export const sessionSetup = setup({
   types: {
@@ -181,6 +172,10 @@ export const sessionSetup = setup({
       if (run) enqueue.sendTo('turn', turnSettings(changed.toggles))
     }),
     keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
+    inject: enqueueActions(({ context, event, enqueue }, { later }: { later: boolean }) => {
+      if (event.type === 'inject') carryOut(enqueue, withInjected(context, event.id, later))
+    }),
+    joinInjected: enqueueActions(({ context, enqueue }) => carryOut(enqueue, joined(context))),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
       const { id } = message(event)
       enqueue.sendTo('turn', { type: 'steer', id })
@@ -209,6 +204,7 @@ export const sessionSetup = setup({
     }),
     /** All that wait, a turn that waits in its lane too; or the one that is named. */
     dropQueue: enqueueActions(({ context, event, enqueue, self }) => {
+      if (isForgotten(context, event)) enqueue.assign({ injected: undefined })
       const leavesLane = event.type === 'clear' && waitsInLane(self)
       if (leavesLane) enqueue.sendTo('turn', { type: 'cancel' })
       const { change, outputs } = drop(context, event.type === 'cancel' ? event.runId : undefined)
@@ -250,6 +246,7 @@ export const sessionSetup = setup({
       enqueue.assign({
         transcriptLength: 0,
         ...(context.pending && { pending: undefined }),
+        ...(isForgotten(context, event) && { injected: undefined }),
         resetReason: null,
         record: startedOver(context.record, context.key, at),
       })

@@ -1,14 +1,17 @@
 /** A conversation, commit by commit: inputs hold the texts, notes say which of them are part of it and in what order. */
 
+import { injectedRun } from '../../contracts/beside.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { FileRef } from '../../contracts/file.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { AssistantMessage, Message, UserMessage } from '../../contracts/message.ts'
 import type { ModelCallOutput } from '../../contracts/model-call.ts'
+import type { SessionEvent } from '../../contracts/session.ts'
 import type { ToolCallOutput } from '../../contracts/tool-call.ts'
 import type { Prompt, SummaryOutput, TranscriptItem, TranscriptNote } from '../../contracts/turn.ts'
 import { collectText } from '../session/collect.rules.ts'
+import { injectedText } from '../session/injected.rules.ts'
 
 /** The conversation as of a commit, and the texts that are not part of it yet. */
 export type Folded = { seq: number; messages: Message[]; pending: Map<string, Message> }
@@ -24,6 +27,12 @@ const assistant = ({ id, text, reasoning, calls, partial }: ModelCallOutput): As
   ...definedOf({ partial: partial || undefined }),
 })
 
+type InjectEvent = Extract<SessionEvent, { type: 'inject' }>
+const injected = ({ id, text, label }: InjectEvent): [string, AssistantMessage] => [
+  nameOf(injectedText(id)),
+  { role: 'assistant', id: `${injectedRun(id)}:1`, text, calls: [], injected: true, ...definedOf({ label }) },
+]
+
 /** Users choose the ids of their messages, so these have names of another form than what effects answer. */
 export const nameOf = (item: string | { content: string }): string => (typeof item === 'string' ? `message ${item}` : `content ${item.content}`)
 
@@ -33,6 +42,7 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
   const { event } = input
   if (!('from' in input)) {
     const { id, text, files } = event
+    if (event.type === 'inject') return injected(event as unknown as InjectEvent)
     if (event.type !== 'message' || typeof id !== 'string' || typeof text !== 'string') return undefined
     // Results alone are no message of a person.
     if (text === '' && event.toolResults !== undefined) return undefined

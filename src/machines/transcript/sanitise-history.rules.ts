@@ -25,6 +25,16 @@ export const prepared = (messages: readonly Message[], { historyTurns = 0, promp
   return Number.isFinite(historyTurns) && historyTurns >= 1 ? newest(merged, Math.floor(historyTurns), begin) : merged
 }
 
+/** Providers want the user to speak first: what was put in before that is told with what the user said. */
+export const beginsWithUser = (messages: Message[]): Message[] => {
+  const at = messages.findIndex((message) => message.role !== 'assistant' || !message.injected)
+  const first = messages[at]
+  if (at < 1 || first?.role !== 'user') return messages
+  const told = messages.slice(0, at).flatMap((message) => (message.role === 'assistant' ? [message.text] : []))
+  const text = `[You have told the user before:]\n${told.join('\n\n')}`
+  return [joined({ role: 'user', id: first.id, text }, first), ...messages.slice(at + 1)]
+}
+
 /** Every call with exactly one result, right behind it. A server may number its calls anew: an id counts up to where it is used again. */
 export const paired = (messages: readonly Message[]): Message[] =>
   messages.flatMap((message, index): Message[] => {

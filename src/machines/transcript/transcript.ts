@@ -208,7 +208,7 @@ export class Transcripts {
       next = commit.seq + 1
       for (const input of commit.inputs) {
         const content = contentOf(input)?.[1]
-        if (content?.role === 'assistant') said.push(content)
+        if (content?.role === 'assistant' && !content.injected) said.push(content)
       }
       outcome = notesOf(commit)
         .flatMap(({ ended = [] }) => ended)

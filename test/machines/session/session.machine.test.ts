@@ -572,6 +572,47 @@ test('[OC-37] a thread begins with what its parent said; if that cannot be read,
   expect(refused(full)).toEqual(['overloaded'])
 })
 
+test('what is put in joins at once where nothing is read; else in its order, when what reads the conversation has ended', async () => {
+  const put = (id: string) => ({ type: 'inject', id, text: id, at: 0 })
+  const added = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'injected' ? [event.runId] : []))
+  const run = running().send(put('x')).send(put('y')).send(message('b', 'followup'))
+  expect(added(run)).toEqual([])
+  run.tell('turn', ended(['a']))
+  const heard = run.heard()
+  expect(heard.flatMap((event) => (event.type === 'injected' ? [event.runId] : []))).toEqual(['inject-x', 'inject-y'])
+  expect(heard.flatMap(({ type, add }) => (type === 'transcript' && add ? [add] : []))).toEqual([[{ content: 'inject x' }, { content: 'inject y' }]])
+  expect(run.context).toMatchObject({ transcriptLength: 4, injected: undefined })
+  expect(added(run.send(put('z')))).toContain('inject-z')
+
+  const owing = running()
+    .tell('turn', ended(['a'], { pendingCalls }))
+    .send(put('x'))
+  expect(added(owing)).toEqual([])
+  expect(added(owing.send(results('b')).tell('turn', ended(['b'])))).toEqual(['inject-x'])
+
+  const fork = start()
+    .send({ ...message('a'), parent: 'main' })
+    .send(put('x'))
+  expect(added(fork)).toEqual([])
+  await fork.resolve('fork', [{ role: 'user', id: 'p', text: 'hello' }])
+  expect([added(fork), fork.context.transcriptLength]).toEqual([['inject-x'], 2])
+
+  const compacting = running()
+    .tell('turn', ended(['a']))
+    .send(shorten())
+    .send(put('x'))
+  expect([compacting.state, added(compacting)]).toEqual(['compacting', []])
+  await compacting.reject('summarise', new Error('no'))
+  expect([added(compacting), compacting.context.transcriptLength]).toEqual([['inject-x'], 3])
+
+  const reset = running().send(put('x')).send({ type: 'reset', at: 0 }).send(put('y'))
+  expect(added(reset.tell('turn', ended(['a'], { status: 'cancelled' })))).toEqual(['inject-y'])
+  expect(reset.context.transcriptLength).toBe(1)
+  const many = running()
+  for (let n = 0; n <= 100; n++) many.send(put(`${n}`))
+  expect([refused(many), many.context.injected.length]).toEqual([['overloaded'], 100])
+})
+
 test('every transition of the chart has been taken', () => {
   expect(session.missed()).toEqual([])
 })
