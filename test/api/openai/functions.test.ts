@@ -1,6 +1,9 @@
 /** Functions that the client runs, as the client of OpenAI asks for them and answers their calls. */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import OpenAI from 'openai'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import type { Message } from '../../../src/contracts/message.ts'
 import type { ScriptedResponse } from '../../../src/models/script.ts'
 import { token } from '../http/harness.ts'
@@ -15,7 +18,7 @@ const forecast = { name: 'forecast', input: { city: 'Bern' } }
 const user = { role: 'user' as const, content: 'what will the weather be?' }
 
 const rounds = [{ text: 'I look.', calls: [locate] }, { calls: [forecast, { ...forecast, input: { city: 'Basel' } }] }, { text: 'rain' }]
-const aClient = async (script: ScriptedResponse[] = rounds as ScriptedResponse[], more = {}) => {
+const aClient = async (script: ScriptedResponse[] = rounds, more = {}) => {
   const served = await aToolGateway({ script, ...more })
   const client = new OpenAI({ apiKey: token, baseURL: `${served.gateway.url}/v1`, maxRetries: 0 })
   const chat = (messages: object[], more: object = {}, headers = {}) =>
@@ -220,4 +223,31 @@ test('[CH-53] calls that wait in a session are listed, with ids of the runtime, 
   expect(await waiting()).toMatchObject([{ name: 'locate', input: { city: 'here' } }])
   await chat([user, first as object, ...resultsOf(first?.tool_calls)], {}, home)
   expect(await waiting()).toBeUndefined()
+})
+
+test('[CH-53] calls that wait, and results in a request that holds all that was said, get on after a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'statecast-functions-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  const app = { transport: `embedded:${folder}` }
+  const home = { 'x-statecast-session': 'home' }
+  const before = await aClient([{ calls: [locate] }], { app })
+  const named = (await before.chat([user], {}, home)).choices[0]?.message
+  const alone = (await before.chat([user])).choices[0]?.message
+  const stored = await before.respond('weather?')
+  await before.gateway.close()
+  await before.runtime.close()
+
+  const after = await aClient([{ text: 'in Bern' }], { app })
+  const answers = [
+    (await after.chat([user, named as object, ...resultsOf(named?.tool_calls)], {}, home)).choices[0]?.message.content,
+    (await after.chat([user, alone as object, ...resultsOf(alone?.tool_calls)])).choices[0]?.message.content,
+    (await after.respond(outputsOf(stored.output), { previous_response_id: stored.id })).output_text,
+  ]
+
+  expect(answers).toEqual(['in Bern', 'in Bern', 'in Bern'])
+  expect(after.shown.map((messages) => messages.map(({ role }) => role))).toEqual([
+    ['user', 'assistant', 'tool'],
+    ['user'],
+    ['user', 'assistant', 'tool'],
+  ])
 })
