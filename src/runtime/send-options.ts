@@ -1,4 +1,5 @@
 /** What a message may want for itself. */
+import type { ClientResult, ClientTool } from '../contracts/client-tools.ts'
 import type { FileRef } from '../contracts/file.ts'
 import type { Origin } from '../contracts/reply.ts'
 import type { QueueMode, ThinkingLevel } from '../contracts/settings.ts'
@@ -21,6 +22,10 @@ export type SendOptions = {
   parent?: string | undefined
   /** What `files.put` answered; the text may be empty then. */
   files?: readonly FileRef[] | undefined
+  /** Tools that the sender runs: a call of one ends the run with the call. */
+  clientTools?: readonly ClientTool[] | undefined
+  /** Of the calls with which the run before has ended; the text may be empty then. */
+  toolResults?: readonly ClientResult[] | undefined
   /** Nobody has written it: the agent looks whether there is something to say. */
   heartbeat?: boolean | undefined
 }

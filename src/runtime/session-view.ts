@@ -1,6 +1,7 @@
 /** A session as readers outside are shown it. */
 
 import type { Directory } from '../actors/index.ts'
+import type { PendingCall } from '../contracts/client-tools.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { ModelSource } from '../contracts/profile.ts'
@@ -15,6 +16,8 @@ export type SessionView = {
   run: { runId: string; ids: string[]; model: string; modelSource?: ModelSource; agent?: string; heartbeat?: true } | null
   queued: string[]
   approvals: Approval[]
+  /** Calls with which the newest run has ended, and which wait for their client. */
+  pendingCalls?: PendingCall[]
   messages: number
   record: SessionRecord & DeskRecord
   /** Tokens since it began, each of one kind; `hitRatio` is the share of what was read that came from the provider's cache. */
@@ -28,7 +31,7 @@ export type SessionView = {
 export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>): SessionView => {
   const { snapshot, seq, epoch, quarantine } = read
   if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message to create it' })
-  const { run, queue, approvals, transcriptLength, record } = snapshot.context as SessionContext
+  const { run, queue, approvals, pending, transcriptLength, record } = snapshot.context as SessionContext
   return {
     key,
     state: snapshot.value,
@@ -41,6 +44,7 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
     },
     queued: queue.map(({ id }) => id),
     approvals,
+    ...definedOf({ pendingCalls: pending?.calls }),
     messages: transcriptLength,
     record: withoutPrompt(shownRecord(record, snapshot.children)),
     cache: cacheOf(record),

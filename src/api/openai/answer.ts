@@ -51,7 +51,9 @@ export async function* allPieces(session: Session, run: Run): AsyncGenerator<Pie
 /** What all calls of the model said, as the history has it; where it does not reach back so far any more, what the last one said. */
 const stepsOf = async (session: Session, run: Run, output: TurnOutput): Promise<Step[]> => {
   const history = await session.history().catch(() => [])
-  const first = history.findLastIndex((message) => message.role === 'user' && message.id === run.id)
+  const said = history.findLastIndex((message) => message.role === 'user' && message.id === run.id)
+  // Results of tools are answered without a message of the user.
+  const first = said === -1 ? history.findIndex((message) => message.role === 'assistant' && message.id.startsWith(`${output.runId}:`)) : said
   const last = history.findLastIndex((message) => message.role === 'assistant' && message.id === output.answerId)
   if (first === -1 || last === -1) return [{ text: output.text, reasoning: '' }]
   return history

@@ -2,12 +2,16 @@
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Piece } from './answer.ts'
 import type { OpenAiError } from './error.ts'
+import { callIdOf } from './names.ts'
 
 /** @property created seconds since the epoch */
 type ChatFacts = { id: string; created: number; model: string; usage: boolean }
 
-export const finishOf = ({ finish }: Pick<TurnOutput, 'finish'>): 'stop' | 'length' | 'content_filter' =>
-  finish === 'length' ? 'length' : finish === 'content-filter' ? 'content_filter' : 'stop'
+export const finishOf = ({
+  finish,
+  pendingCalls,
+}: Pick<TurnOutput, 'finish' | 'pendingCalls'>): 'stop' | 'length' | 'content_filter' | 'tool_calls' =>
+  pendingCalls ? 'tool_calls' : finish === 'length' ? 'length' : finish === 'content-filter' ? 'content_filter' : 'stop'
 
 const usageOf = ({ usage }: TurnOutput) => ({
   prompt_tokens: usage.inputTokens,
@@ -17,6 +21,13 @@ const usageOf = ({ usage }: TurnOutput) => ({
   completion_tokens_details: { reasoning_tokens: usage.reasoningTokens },
 })
 
+const callsOf = ({ pendingCalls = [] }: TurnOutput) =>
+  pendingCalls.map(({ callId, name, input }) => ({
+    id: callIdOf(callId),
+    type: 'function' as const,
+    function: { name, arguments: JSON.stringify(input) },
+  }))
+
 export const chatCompletion = async ({ id, created, model }: ChatFacts, pieces: AsyncGenerator<Piece, TurnOutput>) => {
   const said = { text: '', reasoning: '' }
   for (;;) {
@@ -25,10 +36,12 @@ export const chatCompletion = async ({ id, created, model }: ChatFacts, pieces: 
       said[value.kind] += value.text
       continue
     }
+    const calls = callsOf(value)
     const message = {
       role: 'assistant',
-      content: said.text,
+      content: said.text === '' && calls.length > 0 ? null : said.text,
       refusal: null,
+      ...(calls.length === 0 ? {} : { tool_calls: calls }),
       ...(said.reasoning === '' ? {} : { reasoning_content: said.reasoning }),
     }
     const choice = { index: 0, message, logprobs: null, finish_reason: finishOf(value) }
@@ -52,6 +65,10 @@ export async function* chatChunks(
       if (!done) {
         yield chunk(value.kind === 'text' ? { content: value.text } : { reasoning_content: value.text })
         continue
+      }
+      for (const [index, { function: called, ...call }] of callsOf(value).entries()) {
+        yield chunk({ tool_calls: [{ index, ...call, function: { name: called.name, arguments: '' } }] })
+        yield chunk({ tool_calls: [{ index, function: { arguments: called.arguments } }] })
       }
       yield chunk({}, finishOf(value))
       if (usage) yield JSON.stringify({ ...frame, choices: [], usage: usageOf(value) })

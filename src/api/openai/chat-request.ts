@@ -4,6 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
+import { Choice, checkResults, clientTools, Functions, resultsOf } from './functions.ts'
 import { newestOf, saidBy, type Told } from './told.ts'
 
 const ToolCall = z.object({ id: z.string().optional(), function: z.object({ name: z.string(), arguments: z.string() }) })
@@ -23,6 +24,8 @@ const ChatRequest = z.object({
   stream: z.boolean().default(false),
   stream_options: z.object({ include_usage: z.boolean().nullish() }).optional(),
   store: z.boolean().default(false),
+  tools: Functions.optional(),
+  tool_choice: Choice.optional(),
   reasoning_effort: z.enum(Object.keys(efforts) as (keyof typeof efforts)[]).optional(),
 })
 
@@ -36,16 +39,20 @@ const told = ({ role, content, name, refusal, tool_calls, tool_call_id }: z.infe
   }),
 })
 
-/** @throws RuntimeError bad_request naming the field */
-export const chatRequest = (body: unknown): Asked & { usage: boolean } => {
+/** @param standsHere what was said before is not only in the request @throws RuntimeError bad_request naming the field */
+export const chatRequest = (body: unknown, standsHere = false): Asked & { usage: boolean } => {
   const fields = usedFields('chat', body, Object.keys(ChatRequest.shape))
-  const { model, messages, stream, stream_options, store, reasoning_effort } = parseInput(ChatRequest, fields, 'see docs/reference/openai.md')
+  const parsed = parseInput(ChatRequest, fields, 'see docs/reference/openai.md')
+  const { model, stream, stream_options, store, tools, tool_choice, reasoning_effort } = parsed
+  const messages = parsed.messages.map((message, index) => ({ told: told(message, `messages.${index}`), at: `messages.${index}` }))
+  const newest = newestOf(messages, 'messages')
+  const results = resultsOf(messages)
+  if (!standsHere) checkResults(messages, results)
   return {
     model,
-    ...newestOf(
-      messages.map((message, index) => ({ told: told(message, `messages.${index}`), at: `messages.${index}` })),
-      'messages',
-    ),
+    ...newest,
+    tools: clientTools('chat', tools, tool_choice),
+    results,
     field: 'messages',
     stream,
     store,

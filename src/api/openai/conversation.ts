@@ -1,5 +1,6 @@
 /** Finds or begins the session that a request belongs to, and says its message there. */
 import { type Access, reaches } from '../../contracts/access.ts'
+import type { ClientResult } from '../../contracts/client-tools.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { FileRef } from '../../contracts/file.ts'
@@ -7,6 +8,7 @@ import type { Run, Runtime, Session } from '../../runtime/index.ts'
 import { unknownSession } from '../access.ts'
 import type { Asked } from './asked.ts'
 import type { Errands } from './errands.ts'
+import { resultsFor } from './functions.ts'
 import { isMadeHere, keyFor, newId, newKey, noResponse, parseResponseId, sessionHeader } from './names.ts'
 import { toldText } from './told.ts'
 
@@ -20,8 +22,8 @@ export type Said = {
   leave(): void
 }
 
-/** @property kept the session was there before, or is to stay */
-type Place = { session: Session; text: string; kept: boolean; alone: boolean; id: string }
+/** @property kept the session was there before, or is to stay @property pending results of the request are for calls that wait in the session */
+type Place = { session: Session; text: string; kept: boolean; alone: boolean; id: string; pending: boolean }
 
 export class Conversations {
   readonly #runtime: () => Runtime
@@ -48,9 +50,10 @@ export class Conversations {
     const session = this.#runtime().session(key, { agent })
     const place: Place = {
       session,
-      text: toldText(asked.before, asked.text, asked.field),
+      text: hereText(asked),
       kept: true,
       alone: isMadeHere(key),
+      pending: asked.results.length > 0,
       id: named.idempotencyKey ?? newId(),
     }
     return this.#inTurn(key, async () => {
@@ -66,22 +69,30 @@ export class Conversations {
       const session = this.#runtime().session(sessionKey, { agent })
       if (!reaches(access, session.key)) throw unknownSession(session.key)
       // What was said before stands there already.
-      return { session, text: toldText([], asked.text, asked.field), kept: true, alone: false, id }
+      return { session, text: toldText([], asked.text, asked.field), kept: true, alone: false, id, pending: asked.results.length > 0 }
     }
     const text = toldText(asked.before, asked.text, asked.field)
-    const said = [text, ...asked.files.map(({ content }) => content)].join('\n')
+    const tools = asked.tools.length === 0 ? [] : [JSON.stringify(asked.tools)]
+    const said = [text, ...asked.files.map(({ content }) => content), ...tools].join('\n')
     const key = idempotencyKey === undefined ? newKey(access) : keyFor([asked.field, agent, idempotencyKey, said], access)
-    return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id }
+    return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id, pending: false }
   }
 
-  async #send({ session, text, kept, alone, id }: Place, { thinking, files: given }: Asked, { idempotencyKey }: Named): Promise<Said> {
+  async #send({ session, text, kept, alone, id, pending }: Place, asked: Asked, { idempotencyKey }: Named): Promise<Said> {
+    const { thinking, files: given, tools } = asked
+    const toolResults = pending ? await waitingResults(session, id, asked) : undefined
     const files: FileRef[] = []
     for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file)))
     // Each request has an answer of its own.
     const run = await session.send(text, {
       idempotencyKey: id,
       queueMode: 'followup',
-      ...definedOf({ thinking, files: files.length === 0 ? undefined : files }),
+      ...definedOf({
+        thinking,
+        toolResults,
+        clientTools: tools.length > 0 || toolResults ? tools : undefined,
+        files: files.length === 0 ? undefined : files,
+      }),
     })
     const leave = alone ? this.#errands.begin({ session, run, kept, repeatable: idempotencyKey !== undefined }) : () => undefined
     return { session, run, leave }
@@ -98,6 +109,20 @@ export class Conversations {
       if (this.#continuing.get(key) === next) this.#continuing.delete(key)
     }
   }
+}
+
+/** What is added to a conversation that stands here: results go to the calls that wait. */
+const hereText = ({ before, text, results, field }: Asked): string => {
+  if (results.length === 0) return toldText(before, text, field)
+  const rest = before.filter(({ role }) => role !== 'tool')
+  return toldText(rest, text === '' && rest.length > 0 ? 'The tools have given their results: go on from there.' : text, field)
+}
+
+/** @throws RuntimeError bad_request where no call waits for one of them */
+const waitingResults = async (session: Session, id: string, { results }: Asked): Promise<ClientResult[]> => {
+  // A repetition is answered as the first, which has taken them.
+  if (await isKnown(session, id)) return results.map(({ id: callId, output }) => ({ callId, output }))
+  return resultsFor(results, (await session.view().catch(noneOf))?.pendingCalls)
 }
 
 const refOf = ({ id, mimeType, bytes, fileName }: FileRef): FileRef => ({ id, mimeType, bytes, fileName })
@@ -119,7 +144,12 @@ const checkNewest = async (session: Session, id: string, response: string): Prom
   const history = await session.history()
   const said = history.findLast(({ role }) => role === 'user')
   const answered = history.findLast(({ role }) => role === 'assistant')
-  const isNewest = said?.role === 'user' ? outcome.ids.includes(said.id) : answered?.role === 'assistant' && answered.id === outcome.answerId
+  const isLast = history.at(-1) === answered && answered?.role === 'assistant' && answered.id.startsWith(`${outcome.runId}:`)
+  const waits = view.pendingCalls?.[0]?.callId
+  // Results of tools may have been answered since, which are no message of the user.
+  const isNewest = outcome.pendingCalls
+    ? outcome.pendingCalls[0]?.callId === waits
+    : isLast || (said?.role === 'user' && outcome.ids.includes(said.id))
   if (view.run !== null || view.queued.length > 0 || !isNewest)
     throw notNewest(session, 'is not the newest one of its conversation', 'continue the newest response', false)
 }

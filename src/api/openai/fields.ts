@@ -36,20 +36,20 @@ export const ignoredFields = {
 
 type Api = keyof typeof ignoredFields
 
-const callerTools = 'give the tools to the agent (agent({ tools: […] })): it runs them itself; functions that the caller runs are not supported yet'
+const callerTools = 'send functions that the client runs as `tools`, or give the tools to the agent (agent({ tools: […] }))'
+const choice = "send 'auto' or 'none': whether a function is called is for the model to say"
 const plainText = 'ask for the form in the message, and parse the answer'
 const unstored = "continue a conversation with previous_response_id, or the header 'x-statecast-session'"
 
 const formatOf = (value: unknown): unknown => (typeof value === 'object' && value !== null && 'type' in value ? value.type : value)
 const isEmpty = (value: unknown): boolean => Array.isArray(value) && value.length === 0
-/** Nothing is left for the caller to choose: the agent has its tools. */
+/** Whether a tool is called is for the model to say. */
 const isOpenChoice = (value: unknown): boolean => value === 'auto' || value === 'none'
 
 /** @property fits the values that ask for nothing that is not there */
 type Refusal = { fits: (value: unknown) => boolean; hint: string }
 const refusalsOfBoth: Record<string, Refusal> = {
-  tools: { fits: isEmpty, hint: callerTools },
-  tool_choice: { fits: isOpenChoice, hint: callerTools },
+  tool_choice: { fits: isOpenChoice, hint: choice },
 }
 const refusals: Record<Api, Record<string, Refusal>> = {
   chat: {
@@ -86,11 +86,11 @@ export const usedFields = (api: Api, body: unknown, used: readonly string[]): Re
   for (const [name, value] of Object.entries(body)) {
     // Clients write null for what they leave out.
     if (value === null || (ignoredFields[api] as readonly string[]).includes(name)) continue
-    if (used.includes(name)) {
+    const refusal = Object.hasOwn(refusals[api], name) ? refusals[api][name] : undefined
+    if (used.includes(name) && refusal?.fits(value) !== false) {
       fields.set(name, value)
       continue
     }
-    const refusal = Object.hasOwn(refusals[api], name) ? refusals[api][name] : undefined
     if (refusal?.fits(value)) continue
     const field = name.slice(0, 80)
     throw refusal

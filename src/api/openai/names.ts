@@ -22,6 +22,9 @@ export const isMadeHere = (key: string): boolean => key.startsWith(standsAlone)
 /** A name for a part of the answer to a message, the same whenever it is asked for. */
 export const nameOf = (prefix: string, ...facts: string[]): string => `${prefix}${digest(facts)}`
 
+/** The id of a tool call for its client: short enough for providers that it may be told to. */
+export const callIdOf = (callId: string): string => nameOf('call_', callId).slice(0, 37)
+
 const digest = (facts: string[]): string => createHash('sha256').update(JSON.stringify(facts)).digest('base64url')
 
 /** Names the message that it answers: whoever continues a response finds it again, on any node and after any restart. */

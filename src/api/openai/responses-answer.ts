@@ -1,9 +1,10 @@
 /** The answer of `POST /v1/responses`: the events that make it up, of which the last one holds all of it. */
+import type { PendingCall } from '../../contracts/client-tools.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Piece } from './answer.ts'
 import { finishOf } from './chat-answer.ts'
 import type { OpenAiError } from './error.ts'
-import { nameOf } from './names.ts'
+import { callIdOf, nameOf } from './names.ts'
 
 /** @property created seconds since the epoch */
 type ResponseFacts = {
@@ -14,6 +15,7 @@ type ResponseFacts = {
   previous: string | undefined
   instructions: string | undefined
   effort: string | undefined
+  given: { tools: object[]; tool_choice: string }
 }
 
 export type ResponseEvent = { type: string; sequence_number: number } & Record<string, unknown>
@@ -75,6 +77,18 @@ export async function* responseEvents(
     output.push(item)
     open = undefined
   }
+  function* call({ callId, name, input }: PendingCall): Generator<ResponseEvent> {
+    const output_index = output.length
+    const id = nameOf('fc_', facts.id, String(output_index))
+    const item = { id, type: 'function_call', call_id: callIdOf(callId), name }
+    const given = JSON.stringify(input)
+    yield event('response.output_item.added', { output_index, item: { ...item, arguments: '', status: 'in_progress' } })
+    yield event('response.function_call_arguments.delta', { item_id: id, output_index, delta: given })
+    yield event('response.function_call_arguments.done', { item_id: id, output_index, name, arguments: given })
+    const made = { ...item, arguments: given, status: 'completed' }
+    yield event('response.output_item.done', { output_index, item: made })
+    output.push(made)
+  }
   const response = (status: string, more: object = {}) => ({ response: { ...responseOf(facts, status), output: [...output], ...more } })
 
   yield event('response.created', response('in_progress'))
@@ -95,9 +109,11 @@ export async function* responseEvents(
         continue
       }
       const finish = finishOf(value)
-      const status = finish === 'stop' ? 'completed' : 'incomplete'
+      const isWhole = finish === 'stop' || finish === 'tool_calls'
+      const status = isWhole ? 'completed' : 'incomplete'
       yield* end(status)
-      const cut = finish === 'stop' ? {} : { incomplete_details: { reason: why[finish] } }
+      for (const one of value.pendingCalls ?? []) yield* call(one)
+      const cut = isWhole ? {} : { incomplete_details: { reason: why[finish] } }
       yield event(`response.${status}`, response(status, { ...cut, usage: usageOf(value) }))
       return
     }
@@ -109,7 +125,7 @@ export async function* responseEvents(
 }
 
 /** Everything but what was said. What only a provider of models could know is null, or as it is without a choice. */
-const responseOf = ({ id, created, model, store, previous, instructions, effort }: ResponseFacts, status: string) => ({
+const responseOf = ({ id, created, model, store, previous, instructions, effort, given }: ResponseFacts, status: string) => ({
   id,
   object: 'response',
   created_at: created,
@@ -128,8 +144,8 @@ const responseOf = ({ id, created, model, store, previous, instructions, effort 
   store,
   temperature: null,
   text: { format: { type: 'text' } },
-  tool_choice: 'auto',
-  tools: [],
+  tool_choice: given.tool_choice,
+  tools: given.tools,
   top_p: null,
   truncation: 'disabled',
   usage: null,

@@ -4,6 +4,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { parseInput } from '../../contracts/parse.ts'
 import { type Asked, efforts } from './asked.ts'
 import { usedFields } from './fields.ts'
+import { Choice, checkResults, clientTools, Functions, resultsOf } from './functions.ts'
 import { contentText, newestOf, refused, saidBy, type Told, type ToldAt } from './told.ts'
 
 /** One without a type is a message. */
@@ -19,8 +20,13 @@ const ResponsesRequest = z.object({
   previous_response_id: z.string().min(1).optional(),
   stream: z.boolean().default(false),
   store: z.boolean().default(true),
+  tools: Functions.optional(),
+  tool_choice: Choice.optional(),
   reasoning: z.object({ effort: z.enum(Object.keys(efforts) as (keyof typeof efforts)[]).nullish() }).optional(),
 })
+
+/** What the answer repeats. */
+type Shown = { instructions?: string; effort?: string; given: { tools: object[]; tool_choice: string } }
 
 const hint = 'see docs/reference/openai.md'
 
@@ -50,19 +56,28 @@ const told = (item: z.infer<typeof Item>, field: string): Told[] => {
   }
 }
 
-/** @throws RuntimeError bad_request naming the field */
-export const responsesRequest = (body: unknown): Asked & { instructions?: string; effort?: string } => {
+/** @param standsHere what was said before is not only in the request @throws RuntimeError bad_request naming the field */
+export const responsesRequest = (body: unknown, standsHere = false): Asked & Shown => {
   const fields = usedFields('responses', body, Object.keys(ResponsesRequest.shape))
-  const { model, input, instructions, previous_response_id, stream, store, reasoning } = parseInput(ResponsesRequest, fields, hint)
+  const { model, input, instructions, previous_response_id, stream, store, tools, tool_choice, reasoning } = parseInput(
+    ResponsesRequest,
+    fields,
+    hint,
+  )
   const items: ToldAt[] =
     typeof input === 'string'
       ? [{ told: { role: 'user', content: input }, at: 'input' }]
       : input.flatMap((item, index) => told(item, `input.${index}`).map((one) => ({ told: one, at: `input.${index}` })))
   const { before, text, files } = newestOf(items, 'input')
+  const results = resultsOf(items)
+  if (!standsHere && previous_response_id === undefined) checkResults(items, results)
   return {
     model,
     text,
     files,
+    tools: clientTools('responses', tools, tool_choice),
+    results,
+    given: { tools: tools ?? [], tool_choice: tool_choice ?? 'auto' },
     before: instructions === undefined ? before : [{ role: 'system', content: instructions }, ...before],
     field: 'input',
     stream,

@@ -121,7 +121,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/chat/completions', async (context) => {
-    const asked = chatRequest(await bodyOf(context.req.raw, largeBytesMax))
+    const asked = chatRequest(await bodyOf(context.req.raw, largeBytesMax), isNamed(context))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
     const facts = { id: nameOf('chatcmpl-', session.key, run.id), created, model: asked.model, usage: asked.usage }
@@ -130,16 +130,18 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
   })
 
   app.post('/v1/responses', async (context) => {
-    const asked = responsesRequest(await bodyOf(context.req.raw, largeBytesMax))
+    const asked = responsesRequest(await bodyOf(context.req.raw, largeBytesMax), isNamed(context))
     const answering = await answer(context, asked)
     const { session, run, pieces, created } = answering
-    const { model, store, previous, instructions, effort } = asked
-    const facts = { id: responseIdOf(session.key, run.id), created, model, store, previous, instructions, effort }
+    const { model, store, previous, instructions, effort, given } = asked
+    const facts = { id: responseIdOf(session.key, run.id), created, model, store, previous, instructions, effort, given }
     if (asked.stream) return frames(context, clock, namedOf(responseEvents(facts, pieces, shown)), answering.over)
     return whole(context, answering, () => lastResponse(responseEvents(facts, pieces, rethrow)))
   })
   return app
 }
+
+const isNamed = (context: Context<Env>): boolean => context.req.header(sessionHeader) !== undefined
 
 const seconds = (clock: Clock): number => Math.floor(clock.now() / 1000)
 

@@ -17,11 +17,12 @@ export type Told = {
 
 const ahead = 'What was said before, the oldest first, one JSON object a line:'
 const now = 'The newest message, which is to be answered:'
+const goOn = 'The last of them are results of the tools that were called: go on from there.'
 
 /** A message with those that were said before it. @throws RuntimeError too_large */
 export const toldText = (before: readonly Told[], text: string, field: string): string => {
   const lines = before.map((told) => JSON.stringify(told))
-  const whole = lines.length === 0 ? text : [ahead, ...lines, '', now, text].join('\n')
+  const whole = lines.length === 0 ? text : [ahead, ...lines, '', ...(text === '' && endsWithResult(before) ? [goOn] : [now, text])].join('\n')
   if (whole.length <= textMax) return whole
   throw new RuntimeError('too_large', `the messages have ${whole.length} characters together, and may have ${textMax}`, {
     field,
@@ -30,22 +31,26 @@ export const toldText = (before: readonly Told[], text: string, field: string): 
   })
 }
 
+const spoken = ({ role }: Told): boolean => role !== 'system' && role !== 'developer'
+const endsWithResult = (told: readonly Told[]): boolean => told.findLast(spoken)?.role === 'tool'
+
 /** Messages with the fields in which they stand. */
 export type ToldAt = { told: Told; at: string }
 
-/** The newest message of the user, and all the others. @throws RuntimeError bad_request */
+/** The newest message of the user, and all the others; no text where results of tools stand behind it. @throws RuntimeError bad_request */
 export const newestOf = (messages: readonly ToldAt[], field: string): { before: Told[]; text: string; files: Attachment[] } => {
+  if (endsWithResult(messages.map(({ told }) => told))) return { before: messages.map(({ told }) => withoutFiles(told)), text: '', files: [] }
   const index = messages.findLastIndex(({ told }) => told.role === 'user')
   const newest = messages[index]
   if (newest === undefined) throw refused('there is no message of the user', field, 'the newest message is what is answered')
   const behind = messages.slice(index + 1)
   // Instructions may stand anywhere.
-  const wrong = behind.find(({ told }) => told.role === 'assistant' || told.role === 'tool')
+  const wrong = behind.find(({ told }) => told.role === 'assistant')
   if (wrong !== undefined)
     throw refused(
       `the newest message is of the role '${wrong.told.role}'`,
       wrong.at,
-      'end with a message of the user: the agent runs its tools itself, and its answers cannot be begun for it',
+      'end with a message of the user or with results of tools: the answers of the agent cannot be begun for it',
     )
   const text = newest.told.content ?? ''
   const { files = [] } = newest.told

@@ -13,7 +13,7 @@ const messages = [{ role: 'user' as const, content: 'hi' }]
 const post = (body: unknown) => ({ body: typeof body === 'string' || Buffer.isBuffer(body) ? body : JSON.stringify(body) })
 
 test.each([
-  ['tools', { tools: [{ type: 'function', function: { name: 'f' } }] }, 'tools'],
+  ['tools', { tools: [{ type: 'custom', custom: { name: 'f' } }] }, 'tools'],
   ['tools of old', { functions: [{ name: 'f' }] }, 'functions'],
   ['a tool that must be called', { tool_choice: 'required' }, 'tool_choice'],
   ['several answers', { n: 2 }, 'n'],
@@ -78,7 +78,11 @@ test.each([
   ['no message of the user', { messages: [{ role: 'system', content: 'be brief' }] }, 'messages'],
   ['an empty message', { messages: [{ role: 'user', content: '' }] }, 'messages[0]'],
   ['half a character', { messages: [{ role: 'user', content: '\ud800' }] }, 'messages[0]'],
-  ['a result of a tool at the end', { messages: [...messages, { role: 'tool', tool_call_id: 'c', content: 'x' }] }, 'messages[1]'],
+  [
+    'a result of a tool that was not called',
+    { messages: [...messages, { role: 'tool', tool_call_id: 'c', content: 'x' }] },
+    'messages[1].tool_call_id',
+  ],
   ['a role that nobody has', { messages: [{ role: 'boss', content: 'x' }] }, 'messages[0].role'],
   ['a message that is none', { messages: [7] }, 'messages[0]'],
   ['no model', { model: undefined, messages }, 'model'],
