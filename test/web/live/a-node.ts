@@ -7,7 +7,6 @@ import type { Browser, Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished } from 'vitest'
 import { aFolder, start } from '../../cli/run.ts'
 import { launchChromium } from '../../support/chromium.ts'
-import { startTcpProxy } from '../../support/tcp-proxy.ts'
 import { repository } from '../../tidy/sources.ts'
 
 const app = join(repository, 'test/web/live/app.ts')
