@@ -1,88 +1,12 @@
 /** The web chat in a browser, against a node as `statecast up` starts it. */
-import { rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
-import type { Browser, Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest'
-import { aFolder, start } from '../cli/run.ts'
-import { launchChromium } from '../support/chromium.ts'
+import type { Page } from 'playwright-core'
+import { expect, test } from 'vitest'
 import { startTcpProxy } from '../support/tcp-proxy.ts'
-import { repository } from '../tidy/sources.ts'
+import { aNode, aPage, aStrangersPage, field, says, shows, textOf, withLiveBrowser } from './live/a-node.ts'
 
-const app = join(repository, 'test/web/live/app.ts')
-let browser: Browser
-beforeAll(async () => {
-  browser = await launchChromium()
-})
-afterAll(() => browser?.close())
-
-/** So that a node that is started anew has the address that the page knows. */
-const freePort = async (): Promise<number> => {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as AddressInfo
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}
-
-type Announced = { url: string; page: string }
-
-const aNode = async () => {
-  const folder = aFolder()
-  const port = await freePort()
-  const up = async () => {
-    const node = start({ folder }, 'up', '--port', String(port), '--json', '--app', app)
-    return { node, ...(JSON.parse(await node.firstLine) as Announced) }
-  }
-  let running = await up()
-  return {
-    port,
-    page: running.page,
-    /** The story goes on. */
-    goOn: () => writeFileSync(join(folder, 'go'), ''),
-    halt: () => rmSync(join(folder, 'go'), { force: true }),
-    killed: async () => {
-      running.node.process.kill('SIGKILL')
-      await running.node.ended
-    },
-    started: async () => {
-      running = await up()
-    },
-  }
-}
-
-/** @param expected complaints of the browser that belong to the story */
-const aPage = async (address: string, expected = /^$/) => {
-  const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
-  const complaints: string[] = []
-  const open = async (): Promise<Page> => {
-    const page = await context.newPage()
-    page.on('console', (message) => {
-      if (['error', 'warning'].includes(message.type()) && !expected.test(message.text())) complaints.push(message.text())
-    })
-    page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.goto(address)
-    await page.getByText('Connected', { exact: true }).waitFor()
-    return page
-  }
-  onTestFinished(async () => {
-    await context.close()
-    expect(complaints).toEqual([])
-  })
-  return { page: await open(), another: open }
-}
-
-const field = (page: Page) => page.getByRole('textbox', { name: 'Message' })
-const says = async (page: Page, text: string): Promise<void> => {
-  await field(page).fill(text)
-  await field(page).press('Enter')
-}
-const shows = (page: Page, text: string | RegExp) => page.locator('[data-log]').getByText(text).first().waitFor()
+withLiveBrowser()
 
 const words = Array.from({ length: 200 }, (_, index) => `w${index + 1}`)
-/** As it is seen: what stands in two blocks is parted. */
-const textOf = (page: Page): Promise<string> => page.evaluate<string>("document.querySelector('[data-log]').innerText")
 /** The words of the story that the page shows, in their order. */
 const told = async (page: Page): Promise<string[]> => (await textOf(page)).match(/\bw\d+\b/g) ?? []
 const half = (page: Page) => expect.poll(() => told(page)).toEqual(words.slice(0, 100))
@@ -238,10 +162,7 @@ test('an answer of a megabyte is shown, and what is typed beside it appears', as
 
 /** A page that was opened with a token which is not the node's, and says so. */
 const aRefusedPage = async (address: string): Promise<Page> => {
-  const context = await browser.newContext()
-  onTestFinished(() => context.close())
-  const page = await context.newPage()
-  await page.goto(address.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
+  const page = await aStrangersPage(address.replace(/token=.*/, 'token=wrong-token-of-thirty-two-characters'))
   await page.getByText('This page has no valid token').first().waitFor()
   return page
 }
@@ -249,6 +170,12 @@ const aRefusedPage = async (address: string): Promise<Page> => {
 test('a token that is wrong says what to do', async () => {
   const node = await aNode()
   await aRefusedPage(node.page)
+})
+
+test('a page without a token says which address to open', async () => {
+  const node = await aNode()
+  const page = await aStrangersPage(node.page.replace(/#.*/, ''))
+  await page.getByText('Open the address that statecast up printed').first().waitFor()
 })
 
 test('[CH-71] conversations are begun, gone between, named and deleted, and each keeps what is its own', async () => {

@@ -99,11 +99,11 @@ const pastPieces = ({ sessionKey, runId }: Sources, parts: readonly PastPart[]):
   const placed = places(runId)
   return parts.map((part) => {
     if (part.type === 'joined') return joinedPiece(part, placed(part.id, true))
-    const { id, text, reasoning = '', calls } = part.message
+    const { id, text, reasoning = '', calls, cut } = part.message
     return {
       id,
       place: placed(id),
-      words: [...wordsOf('thinking', id, reasoning), ...wordsOf('text', id, text)],
+      words: [...wordsOf('thinking', id, reasoning, { cut: cut?.reasoning }), ...wordsOf('text', id, text, { cut: cut?.text })],
       calls: new Map(
         calls.map(({ name, input }, index): [string, Called] => {
           const callId = callIdOf(sessionKey, id, index + 1)
@@ -130,7 +130,7 @@ const livePieces = ({ sessionKey, runId }: Sources, content: readonly ChatBlock[
       piece.calls.set(callId, { callId, name, nth: placeOfCall(sessionKey, callId)?.nth ?? piece.calls.size + 1 })
     } else {
       const nth = piece.words.filter(({ type }) => type === block.type).length
-      piece.words.push(...(block.type === 'text' ? wordsOf('text', id, block.text, nth) : wordsOf('thinking', id, block.thinking, nth)))
+      piece.words.push(...(block.type === 'text' ? wordsOf('text', id, block.text, { nth }) : wordsOf('thinking', id, block.thinking, { nth })))
     }
   }
   return [...pieces.values()]
@@ -148,19 +148,24 @@ const places = (runId: string): ((id: string, isJoined?: boolean) => number) => 
   }
 }
 
-type Joined = { id: string; text: string; files?: readonly FileRef[] | undefined }
-const joinedPiece = ({ id, text, files }: Joined, place: number): Piece => ({
+type Joined = { id: string; text: string; files?: readonly FileRef[] | undefined; cut?: number | undefined }
+const joinedPiece = ({ id, text, files, cut }: Joined, place: number): Piece => ({
   // A message of a person may have any name, also that of an answer.
   id: `joined ${id}`,
   place,
-  words: [{ type: 'joined', key: `joined ${id}`, id, text, ...definedOf({ files }) }],
+  words: [{ type: 'joined', key: `joined ${id}`, id, text, ...definedOf({ files, cut }) }],
   calls: new Map(),
 })
 
-const wordsOf = (type: 'thinking' | 'text', id: string, words: string, nth = 0): ViewBlock[] => {
+const wordsOf = (
+  type: 'thinking' | 'text',
+  id: string,
+  words: string,
+  { nth = 0, cut }: { nth?: number; cut?: number | undefined } = {},
+): ViewBlock[] => {
   if (words === '') return []
   const key = `${type} ${id} ${nth}`
-  return [type === 'text' ? { type, key, id, text: words } : { type, key, id, thinking: words }]
+  return [type === 'text' ? { type, key, id, text: words, ...definedOf({ cut }) } : { type, key, id, thinking: words, ...definedOf({ cut }) }]
 }
 
 /** One that a newer message overtook has not failed. */
@@ -173,6 +178,7 @@ const cardOf = ({ callId, name, input, result }: Called, facts: ToolFacts | unde
   const heard = facts?.state?.value
   const ended = heard === undefined || heard === 'running' ? result && endOfCall(result) : heard
   const state = ended ?? (isRunning ? (heard ?? 'called') : 'called')
+  const output = facts?.output ? facts.output.value : result?.output
   return {
     type: 'tool',
     key: `tool ${callId}`,
@@ -182,8 +188,15 @@ const cardOf = ({ callId, name, input, result }: Called, facts: ToolFacts | unde
     ...definedOf({
       input: facts?.input ? facts.input.value : input,
       progress: state === 'running' ? facts?.progress?.value : undefined,
-      output: facts?.output ? facts.output.value : result?.output,
+      output,
+      cut: facts?.output ? cutIn(output) : (result?.cut?.output ?? cutIn(output)),
       message: facts?.message?.value,
     }),
   }
+}
+
+/** Events say at the end of an output how long it is, where they have cut it. */
+const cutIn = (output: unknown): number | undefined => {
+  const [, characters] = (typeof output === 'string' && /… \((\d{1,12}) characters in all\)$/.exec(output)) || []
+  return characters === undefined ? undefined : Number(characters)
 }

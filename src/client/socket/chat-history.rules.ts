@@ -25,8 +25,8 @@ export const pastOf = (messages: readonly HistoryMessage[], ended: readonly Hist
   let since: UserSaid[] = []
   let newest: Open | undefined
 
-  const say = ({ id, text, files, at }: UserSaid): void => {
-    const entry = share(shown(id), { type: 'user', key: `user ${id}`, id, status: 'said', text, ...definedOf({ files, at }) })
+  const say = ({ id, text, files, at, cut }: UserSaid): void => {
+    const entry = share(shown(id), { type: 'user', key: `user ${id}`, id, status: 'said', text, ...definedOf({ files, at, cut: cut?.text }) })
     said.set(id, entry)
     items.push({ type: 'entry', id, entry, ...definedOf({ at }) })
   }
@@ -38,9 +38,9 @@ export const pastOf = (messages: readonly HistoryMessage[], ended: readonly Hist
     const runId = runOf(message.id)
     const part: PastPart = { type: 'message', message, results: message.calls.map(() => undefined) }
     if (newest?.runId === runId) {
-      for (const { id, text, files } of since) {
+      for (const { id, text, files, cut } of since) {
         said.set(id, undefined)
-        newest.parts.push({ type: 'joined', id, text, files })
+        newest.parts.push({ type: 'joined', id, text, files, cut: cut?.text })
       }
       since = []
     } else {

@@ -193,7 +193,7 @@ const approvalsOf = ({ asked, decided, runs }: Facts): Approval[] =>
     .filter(({ approval: { callId, runId }, at }) => {
       const run = runs.get(runId)
       const state = run?.tools.get(callId)?.state?.value
-      return (decided.get(callId) ?? -1) < at && (run?.state ?? 'running') === 'running' && (state ?? 'running') === 'running'
+      return (decided.get(callId)?.at ?? -1) < at && (run?.state ?? 'running') === 'running' && (state ?? 'running') === 'running'
     })
     .sort((a, b) => a.at - b.at || (a.approval.callId < b.approval.callId ? -1 : 1))
     .map(({ approval }) => approval)

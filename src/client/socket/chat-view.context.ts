@@ -7,8 +7,11 @@ import { escapeToken } from '../../contracts/subjects.ts'
 import type { Approval } from '../../contracts/turn.ts'
 import type { Heard } from './listeners.ts'
 
+/** Characters that a part of a message has in all, by its part, where it was cut. */
+type Cut = Readonly<Record<string, number>>
+
 /** As `chat.history` has it: with the time, in ms since the epoch, and what an answer has used, where that is known. */
-export type HistoryMessage = Message & { at?: number; usage?: Usage; model?: string; costUsd?: number; durationMs?: number }
+export type HistoryMessage = Message & { at?: number; usage?: Usage; model?: string; costUsd?: number; durationMs?: number; cut?: Cut }
 
 /** How a run ended, as `chat.history` has it with `details`. */
 export type HistoryRun = {
@@ -34,12 +37,15 @@ export type ToolCard = {
   input?: unknown
   progress?: unknown
   output?: unknown
+  /** Characters of the whole output, where only its beginning is here: `chat.output` has the rest. */
+  cut?: number
   message?: string
 }
+/** @property cut characters of the whole, where only its beginning is here: `chat.message` has the rest */
 export type ViewBlock =
-  | { type: 'thinking'; key: string; id: string; thinking: string }
-  | { type: 'text'; key: string; id: string; text: string }
-  | { type: 'joined'; key: string; id: string; text: string; files?: readonly FileRef[] }
+  | { type: 'thinking'; key: string; id: string; thinking: string; cut?: number }
+  | { type: 'text'; key: string; id: string; text: string; cut?: number }
+  | { type: 'joined'; key: string; id: string; text: string; files?: readonly FileRef[]; cut?: number }
   | ToolCard
 
 /** What is known of the end of an answer. */
@@ -52,7 +58,16 @@ export type AnswerEntry = {
   blocks: readonly ViewBlock[]
   at?: number
 } & AnswerEnd
-export type UserEntry = { type: 'user'; key: string; id: string; status: 'said' | 'sending'; text?: string; files?: readonly FileRef[]; at?: number }
+export type UserEntry = {
+  type: 'user'
+  key: string
+  id: string
+  status: 'said' | 'sending'
+  text?: string
+  files?: readonly FileRef[]
+  at?: number
+  cut?: number
+}
 export type NoticeEntry = { type: 'notice'; key: string; text: string; at: number; id?: string }
 export type SummaryEntry = { type: 'summary'; key: string; text: string }
 export type ViewEntry = UserEntry | AnswerEntry | NoticeEntry | SummaryEntry
@@ -139,13 +154,16 @@ export type LiveUser = {
 export type PastMessage = Extract<HistoryMessage, { role: 'assistant' }>
 export type PastPart =
   | { type: 'message'; message: PastMessage; results: readonly (PastResult | undefined)[] }
-  | { type: 'joined'; id: string; text: string; files?: readonly FileRef[] | undefined }
+  | { type: 'joined'; id: string; text: string; files?: readonly FileRef[] | undefined; cut?: number | undefined }
 export type PastResult = Extract<HistoryMessage, { role: 'tool' }>
 /** @property end how it ended, where the history says so; without parts it ended before the model had said anything */
 export type PastRun = { runId: string; at?: number; parts: readonly PastPart[]; end?: HistoryRun }
 export type PastItem = { at?: number } & ({ type: 'entry'; id: string; entry: UserEntry | SummaryEntry } | { type: 'run'; runId: string })
 /** The history that was read last. @property said ids of all messages of people in it */
 export type Past = { items: readonly PastItem[]; runs: ReadonlyMap<string, PastRun>; said: ReadonlyMap<string, UserEntry | undefined> }
+
+/** How a question was answered, and when: ms since the epoch. `by: 'timeout'`: nobody has. */
+export type Decided = { decision: 'approve' | 'deny'; at: number; remember?: 'session'; by?: string }
 
 export type Facts = {
   past: Past
@@ -156,7 +174,7 @@ export type Facts = {
   queue: readonly string[]
   /** Of each call that waits for a person the newest question, and when the newest answer was given. */
   asked: ReadonlyMap<string, { approval: Approval; at: number; life: number }>
-  decided: ReadonlyMap<string, number>
+  decided: ReadonlyMap<string, Decided>
   doing: StateEvent | undefined
   answers: ReadonlyMap<string, AnswerEntry>
 }

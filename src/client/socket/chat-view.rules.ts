@@ -11,6 +11,7 @@ import {
   type AnswerEntry,
   type ChatAction,
   type ChatView,
+  type Decided,
   type Facts,
   type LiveRun,
   type LiveUser,
@@ -120,8 +121,10 @@ const heard = (view: ChatView, { event, payload }: EventFrame): ChatView => {
     case 'approval.requested':
       return asked(view, payload.approval, payload.timestamp)
     case 'approval.resolved': {
-      const { callId, timestamp } = payload
-      return withFacts(view, { decided: withEntry(facts.decided, callId, Math.max(timestamp, facts.decided.get(callId) ?? 0)) })
+      const { callId, decision, remember, by, timestamp: at } = payload
+      const decided: Decided = { decision, at, ...definedOf({ remember, by }) }
+      const known = facts.decided.get(callId)
+      return known && !isNewer(decided, known) ? view : withFacts(view, { decided: withEntry(facts.decided, callId, decided) })
     }
     default:
       return view
@@ -132,6 +135,9 @@ const heard = (view: ChatView, { event, payload }: EventFrame): ChatView => {
 const steps: MessageEvent['status'][] = ['queued', 'collected', 'steered', 'started', 'answered']
 const isLater = (a: MessageEvent, b: MessageEvent): boolean =>
   a.timestamp > b.timestamp || (a.timestamp === b.timestamp && steps.indexOf(a.status) > steps.indexOf(b.status))
+
+/** Any order will do between two of one moment, as long as it is always the same. */
+const isNewer = (a: Decided, b: Decided): boolean => a.at > b.at || (a.at === b.at && JSON.stringify(a) < JSON.stringify(b))
 
 const asked = (view: ChatView, approval: Approval, at: number): ChatView => {
   const before = view.facts.asked.get(approval.callId)
@@ -186,7 +192,7 @@ const looked = (view: ChatView, { queued, run, approvals }: Extract<ChatAction, 
   })
   for (const id of queued) if (!facts.users.has(id)) after = withUser(after, id, { answer: { status: 'queued' } })
   for (const approval of approvals) {
-    const decidedAt = facts.decided.get(approval.callId)
+    const decidedAt = facts.decided.get(approval.callId)?.at
     // An answer that was given meanwhile is newer, unless it was to an earlier question.
     if (decidedAt === undefined || approval.attempt > (facts.asked.get(approval.callId)?.approval.attempt ?? approval.attempt))
       after = asked(after, approval, (decidedAt ?? 0) + 1)

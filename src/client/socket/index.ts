@@ -4,6 +4,7 @@ export type {
   AnswerEntry,
   ChatAction,
   ChatView,
+  Decided,
   HistoryMessage,
   HistoryRun,
   NoticeEntry,

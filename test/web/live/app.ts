@@ -19,13 +19,23 @@ const add = tool({
   onCrash: 'retry',
 })
 
+const lines = tool({
+  name: 'lines',
+  description: 'many lines',
+  input: z.object({}),
+  execute: () => Array.from({ length: 20_000 }, (_, line) => `row ${line}`).join('\n'),
+  onCrash: 'retry',
+})
+
 const code = ['```ts', ...Array.from({ length: 200 }, (_, line) => `const line${line} = ${line} // <script>alert(1)</script>`), '```'].join('\n')
 
 const talk = scriptedModel(({ messages }) => {
   const last = messages.at(-1)
+  if (last?.role === 'tool' && last.name === 'lines') return { text: 'Many lines.' }
   if (last?.role === 'tool') return { text: `It is done: ${JSON.stringify(last.output)}` }
   const text = last?.role === 'user' ? last.text : ''
   if (text === 'refund') return { text: 'I ask first.', calls: [{ name: 'refund', input: { order: '20417', amount: 49.9 } }] }
+  if (text === 'lines') return { calls: [{ name: 'lines', input: {} }] }
   if (text === 'sum') return { calls: [{ name: 'add', input: { a: 2, b: 40 } }] }
   if (text === 'code') return { text: `Here:\n\n${code}\n\nand $x^2$, *so*.` }
   if (text === 'megabyte') return { text: 'A sentence of a very long answer. '.repeat(30_000) }
@@ -51,4 +61,4 @@ const model: Model = {
   },
 }
 
-export default defineApp({ agents: [agent({ name: 'main', model: 'test/talk', tools: [refund, add] })], models: { 'test/talk': model } })
+export default defineApp({ agents: [agent({ name: 'main', model: 'test/talk', tools: [refund, add, lines] })], models: { 'test/talk': model } })

@@ -72,12 +72,19 @@ export class ScriptedModel implements ChatModel {
     await this.#ask('stop')
   }
 
-  async decide(approval: Approval, decision: Decision, note?: string): Promise<void> {
-    await this.#ask('decide', approval.callId, decision, note)
+  async decide(approval: Approval, decision: Decision, note?: string, remember?: 'session'): Promise<void> {
+    await this.#ask('decide', approval.callId, decision, ...(remember ? [note, remember] : [note]))
     const answer = this.#view.current.entries.findLast((entry) => entry.kind === 'answer') as Answer
     const decided = (block: Block): Block =>
-      block.type === 'ask' && block.approval.callId === approval.callId ? { ...block, decided: { decision, by: 'you', at: Date.now() } } : block
+      block.type === 'ask' && block.approval.callId === approval.callId
+        ? { ...block, decided: { decision, by: 'you', at: Date.now(), ...(remember && { remember }) } }
+        : block
     this.changeAnswer({ blocks: answer.blocks.map(decided) })
+  }
+
+  async readAll(...[key, what, onText]: Parameters<ChatModel['readAll']>): Promise<void> {
+    await this.#ask('readAll', key, what)
+    onText('all of it')
   }
 
   async withdraw(id: string): Promise<'withdrawn' | 'too-late'> {

@@ -4,6 +4,7 @@ import { definedOf } from '../../../src/contracts/defined.ts'
 import { errorBody } from '../../../src/contracts/errors.ts'
 import type { Agents, Listed, Models } from './live/commands.ts'
 import { ConversationLive } from './live/conversation.ts'
+import { readAll } from './live/read-all.ts'
 import type { ChatModel, ChatView, Connection, Conversation, Current, ErrorBody, FileRef, ModelChoice, ThinkingLevel } from './model.ts'
 import { Shown } from './rules/shown.rules.ts'
 import { keep, kept } from './storage.ts'
@@ -222,7 +223,8 @@ class LiveModel implements ChatModel {
   }
 
   stop = (): Promise<void> => this.#open.stop()
-  decide: ChatModel['decide'] = (approval, decision, note) => this.#open.decide(approval, decision, note)
+  decide: ChatModel['decide'] = (...answer) => this.#open.decide(...answer)
+  readAll: ChatModel['readAll'] = (...what) => readAll(this.#client)(...what)
   withdraw: ChatModel['withdraw'] = (id) => this.#open.withdraw(id)
   setModel: ChatModel['setModel'] = (model) => this.#open.configure({ model })
   setThinking: ChatModel['setThinking'] = (thinking) => this.#open.configure({ thinking })

@@ -71,8 +71,19 @@ export type Current = {
 /** What stands in the log, in its order. Ids are unique in a conversation and never change. */
 export type Entry = Said | Answer | Notice | Summary
 
-/** `sending` until the server has it; `unsent` while there is no connection to send it by. */
-export type Said = { kind: 'said'; id: string; text: string; files?: readonly FileRef[]; at?: number; state: 'sending' | 'unsent' | 'sent' }
+/**
+ * Characters of the whole stand in `cut` where only the beginning is here: `readAll` has the rest.
+ * `sending` until the server has it; `unsent` while there is no connection to send it by.
+ */
+export type Said = {
+  kind: 'said'
+  id: string
+  text: string
+  files?: readonly FileRef[]
+  at?: number
+  cut?: number
+  state: 'sending' | 'unsent' | 'sent'
+}
 
 /** What came of a run. */
 export type Answer = {
@@ -98,9 +109,9 @@ export type Notice = { kind: 'notice'; id: string; text: string; at?: number }
 export type Summary = { kind: 'summary'; id: string; text: string; at?: number }
 
 export type Block =
-  | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number })
-  | Extract<ChatBlock, { type: 'text' }>
-  | (Omit<Extract<ChatBlock, { type: 'joined' }>, 'files'> & { files?: readonly FileRef[]; at?: number })
+  | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number; cut?: number })
+  | (Extract<ChatBlock, { type: 'text' }> & { cut?: number })
+  | (Omit<Extract<ChatBlock, { type: 'joined' }>, 'files'> & { files?: readonly FileRef[]; at?: number; cut?: number })
   | ToolBlock
   | AskBlock
   /** The run went on after the process that ran it had ended. */
@@ -115,6 +126,8 @@ export type ToolBlock = {
   input?: unknown
   progress?: unknown
   output?: unknown
+  /** Characters of the whole output, where only its beginning is here. */
+  cut?: number
   /** Why it failed or was skipped. */
   message?: string
   startedAt?: number
@@ -128,8 +141,12 @@ export type AskBlock = {
   since?: number
   /** The answer is on its way. */
   deciding?: Decision
-  decided?: { decision: Decision; by?: string; at?: number }
+  /** `remember`: also for all further calls of this tool in the conversation. `by: 'timeout'`: nobody has answered. */
+  decided?: { decision: Decision; by?: string; at?: number; remember?: 'session' }
 }
+
+/** What was cut: a part of a message, or what a tool has answered. */
+export type CutPart = { messageId: string; role: 'user' | 'assistant'; part: 'text' | 'reasoning' } | { callId: string }
 
 export type Decision = 'approve' | 'deny'
 
@@ -164,8 +181,10 @@ export type ChatModel = {
   download?(key: string, file: FileRef): Promise<Blob>
   /** Ends the run; what it said is kept, and so is what waits. */
   stop(): Promise<void>
-  /** The note is told to the model with a refusal. */
-  decide(approval: Approval, decision: Decision, note?: string): Promise<void>
+  /** The note is told to the model with a refusal. `remember`: a yes counts for all further calls of this tool in the conversation. */
+  decide(approval: Approval, decision: Decision, note?: string, remember?: 'session'): Promise<void>
+  /** Reads all of what was cut, in pieces: `onText` is given everything that has been read so far. */
+  readAll(key: string, what: CutPart, onText: (text: string) => void, signal: AbortSignal): Promise<void>
   /** `too-late`: it was taken in before. */
   withdraw(id: string): Promise<'withdrawn' | 'too-late'>
 

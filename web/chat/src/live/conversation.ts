@@ -87,11 +87,12 @@ export class ConversationLive {
     }
   }
 
-  async decide({ callId, inputHash, attempt }: Approval, decision: Decision, note?: string): Promise<void> {
+  async decide({ callId, inputHash, attempt }: Approval, decision: Decision, note?: string, remember?: 'session'): Promise<void> {
     this.deciding = new Map(this.deciding).set(callId, decision)
     this.#changed()
     try {
-      await this.#client.call('approvals.resolve', { sessionKey: this.key, callId, inputHash, attempt, decision, by: 'web', ...definedOf({ note }) })
+      const answer = { decision, by: 'web', ...definedOf({ note, remember }) }
+      await this.#client.call('approvals.resolve', { sessionKey: this.key, callId, inputHash, attempt, ...answer })
     } finally {
       this.deciding = new Map([...this.deciding].filter(([id]) => id !== callId))
       this.#changed()

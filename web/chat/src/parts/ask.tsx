@@ -10,8 +10,10 @@ export const Ask = ({ ask }: { ask: AskBlock }) => {
   return decided ? (
     <p class="decided">
       <code>{approval.name}</code> was {decided.decision === 'approve' ? 'allowed' : 'denied'}
-      {decided.by ? ` by ${decided.by}` : ''}
+      {decided.remember ? ' for this conversation' : ''}
+      {decided.by && decided.by !== 'timeout' ? (decided.by === 'web' ? ' in the web chat' : ` by ${decided.by}`) : ''}
       {decided.at === undefined ? '' : ` at ${clockOf(decided.at)}`}
+      {decided.by === 'timeout' ? ': nobody answered in time' : ''}
     </p>
   ) : (
     <Question ask={ask} />
@@ -26,9 +28,9 @@ const Question = ({ ask }: { ask: AskBlock }) => {
   const { approval, since } = ask
   const inDoubt = approval.why === 'in_doubt'
   const busy = ask.deciding !== undefined
-  const decide = (decision: Decision, note?: string) => {
+  const decide = (decision: Decision, note?: string, remember?: 'session') => {
     fail(undefined)
-    model.decide(approval, decision, note || undefined).catch((reason: unknown) => fail(errorOf(reason)))
+    model.decide(approval, decision, note || undefined, remember).catch((reason: unknown) => fail(errorOf(reason)))
   }
   return (
     <section class={inDoubt ? 'ask doubt' : 'ask'} aria-labelledby={title} data-ask={approval.callId}>
@@ -47,7 +49,13 @@ const Question = ({ ask }: { ask: AskBlock }) => {
         <p>
           {inDoubt
             ? 'The process stopped while it was running. It waits for you, so that it does not run twice by accident.'
-            : `Waiting for you${since === undefined ? '' : ` since ${clockOf(since)}`}. It keeps waiting, also across a restart.`}
+            : `Waiting for you${since === undefined ? '' : ` since ${clockOf(since)}`}.`}
+          {!inDoubt && (
+            <>
+              {' '}
+              “Always” holds for every call of <code>{approval.name}</code> here, until the conversation begins anew.
+            </>
+          )}
         </p>
       </div>
       <div class="body">
@@ -60,6 +68,11 @@ const Question = ({ ask }: { ask: AskBlock }) => {
             <button type="button" class={inDoubt ? 'button' : 'button primary'} disabled={busy} onClick={() => decide('approve')}>
               {ask.deciding === 'approve' ? 'Allowing…' : inDoubt ? 'Run it again' : 'Allow once'}
             </button>
+            {!inDoubt && (
+              <button type="button" class="button" disabled={busy} onClick={() => decide('approve', undefined, 'session')}>
+                Always in this conversation
+              </button>
+            )}
             <button type="button" class={inDoubt ? 'button' : 'button quiet'} disabled={busy} onClick={() => deny(true)}>
               {inDoubt ? 'Do not repeat it…' : 'Deny…'}
             </button>

@@ -1,7 +1,7 @@
 /** The connection is gone, or was refused. Nothing is said of a second without one. */
 import { useLasting, useModel, useNow } from '../hooks.ts'
 import type { Connection } from '../model.ts'
-import { titleOf } from './problem.tsx'
+import { textOf, titleOf } from './problem.tsx'
 
 export const Banner = ({ connection }: { connection: Connection }) => {
   const model = useModel()
@@ -13,7 +13,7 @@ export const Banner = ({ connection }: { connection: Connection }) => {
     return (
       <div class="banner refused">
         <p>
-          <b>{titleOf(connection.error)}.</b> {connection.error.hint ?? 'What you typed is kept.'}
+          <b>{titleOf(connection.error)}.</b> {textOf(connection.error) ?? 'What you typed is kept.'}
           <span class="fine mono"> {connection.error.code}</span>
         </p>
         <button type="button" class="button" onClick={() => model.reconnect()}>

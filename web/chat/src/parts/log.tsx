@@ -1,6 +1,6 @@
 /** The conversation, oldest first, along the rail. */
 import type { Ref } from 'preact'
-import { useImperativeHandle, useMemo, useRef } from 'preact/hooks'
+import { useEffect, useImperativeHandle, useMemo, useRef } from 'preact/hooks'
 import { useLasting, useModel } from '../hooks.ts'
 import type { Current, FileRef } from '../model.ts'
 import { type Turn, turnsOf } from '../rules/turns.rules.ts'
@@ -44,8 +44,16 @@ export const Log = ({ current, handle, onAgain, onStart }: LogProps) => {
 const Earlier = ({ earlier }: { earlier: NonNullable<Current['earlier']> }) => {
   const model = useModel()
   const { count, loading } = earlier
+  const place = useRef<HTMLParagraphElement>(null)
+  // Whoever reaches the beginning wants what stands before it.
+  useEffect(() => {
+    if (loading || !place.current) return
+    const observer = new IntersectionObserver((seen) => seen.some(({ isIntersecting }) => isIntersecting) && model.loadEarlier())
+    observer.observe(place.current)
+    return () => observer.disconnect()
+  }, [model, loading])
   return (
-    <p class="earlier">
+    <p class="earlier" ref={place}>
       <button type="button" class="button quiet" disabled={loading} onClick={() => model.loadEarlier()}>
         <Icon name="up" />
         {loading ? 'Reading earlier messages…' : count === undefined ? 'Earlier messages' : `${count} earlier message${count === 1 ? '' : 's'}`}

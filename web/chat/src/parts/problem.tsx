@@ -18,6 +18,9 @@ const known: Partial<Record<ErrorBody['code'], { title: string; text?: string }>
   too_large: { title: 'That is too large' },
 }
 
+/** What follows from it, where the page knows that better than the runtime. */
+export const textOf = ({ code, hint }: Shown): string | undefined => (code === 'unauthorised' ? known.unauthorised?.text : undefined) ?? hint
+
 export const titleOf = ({ code, message }: Shown): string => (code && known[code]?.title) || message
 
 export const Problem = ({ error, children }: { error: Shown; children?: ComponentChildren }) => {

@@ -7,8 +7,9 @@ import { gistOf, resultOf, spanOf } from '../rules/format.rules.ts'
 import { foldOf } from '../rules/turns.rules.ts'
 import { Copy } from './copy.tsx'
 import { Icon } from './icons.tsx'
+import { useWhole } from './whole.tsx'
 
-export const ToolCard = ({ call }: { call: ToolBlock }) => {
+export const ToolCard = ({ call, conversation }: { call: ToolBlock; conversation: string }) => {
   // Running and failed ones are open, finished ones are not; whoever opens or closes one has the last word.
   const [chosen, choose] = useState<boolean>()
   const running = call.state === 'running'
@@ -34,7 +35,7 @@ export const ToolCard = ({ call }: { call: ToolBlock }) => {
               )}
               {call.output !== undefined && (
                 <Row name="Result">
-                  <Folded text={resultOf(call.output)} />
+                  <Result call={call} conversation={conversation} />
                 </Row>
               )}
             </dl>
@@ -102,9 +103,19 @@ const Running = ({ progress, name }: { progress: unknown; name: string }) => {
   )
 }
 
+const Result = ({ call, conversation }: { call: ToolBlock; conversation: string }) => {
+  const { text, offer, isWhole } = useWhole(conversation, { callId: call.callId }, resultOf(call.output), call.cut)
+  return (
+    <>
+      <Folded key={isWhole ? 'whole' : 'cut'} text={text} unfolded={isWhole} />
+      {offer}
+    </>
+  )
+}
+
 /** The first lines of a long text, and all of it when that is wanted. */
-const Folded = ({ text }: { text: string }) => {
-  const [all, show] = useState(false)
+const Folded = ({ text, unfolded = false }: { text: string; unfolded?: boolean }) => {
+  const [all, show] = useState(unfolded)
   const fold = foldOf(text)
   return (
     <>

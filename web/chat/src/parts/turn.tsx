@@ -13,6 +13,7 @@ import { Icon, Sign, type SignName } from './icons.tsx'
 import { Problem } from './problem.tsx'
 import { Prose } from './prose.tsx'
 import { ToolCard } from './tool-card.tsx'
+import { useWhole } from './whole.tsx'
 
 type TurnProps = { turn: Turn; conversation: string; last: boolean; onAgain(text: string, files?: readonly FileRef[]): void }
 
@@ -94,7 +95,7 @@ const Begun = () => (
 const SaidStep = ({ said, conversation }: { said: Said; conversation: string }) => (
   <Step kind={`said-step ${said.state}`} sign={<Sign name="first" />}>
     {said.files && <Files files={said.files} conversation={conversation} kept={said.state === 'sent'} />}
-    {said.text !== '' && <SaidText text={said.text} />}
+    {said.text !== '' && <SaidText said={said} conversation={conversation} />}
     <p class="meta">
       <span>You{said.at === undefined ? '' : `, ${clockOf(said.at)}`}</span>
       {said.state === 'sending' && <span>sending…</span>}
@@ -103,13 +104,18 @@ const SaidStep = ({ said, conversation }: { said: Said; conversation: string }) 
   </Step>
 )
 
-const SaidText = ({ text }: { text: string }) => {
-  const [all, show] = useState(false)
+type SaidTextProps = { said: { id: string; text: string; cut?: number }; conversation: string }
+
+const SaidText = ({ said, conversation }: SaidTextProps) => {
+  const { text, offer, isWhole } = useWhole(conversation, { messageId: said.id, role: 'user', part: 'text' }, said.text, said.cut)
+  const [chosen, show] = useState<boolean>()
+  const all = chosen ?? isWhole
   const fold = foldOf(text)
   return (
     <div class="said">
       <div class="words">{fold && !all ? fold.head : text}</div>
-      {fold && (
+      {offer}
+      {fold && !offer && (
         <button type="button" class="link" aria-expanded={all} onClick={() => show(!all)}>
           {all ? 'Show less' : 'Show all'}
         </button>
@@ -125,19 +131,19 @@ const BlockStep = ({ block, conversation, live, open }: { block: Block; conversa
     case 'text':
       return block.text.trim() === '' ? null : (
         <Step>
-          <Prose text={block.text} live={open} />
+          <Text block={block} conversation={conversation} open={open} />
         </Step>
       )
     case 'thinking':
       return (
         <Step sign={<Sign name="thinking" tone={open ? 'run' : ''} />}>
-          <Thinking text={block.thinking} durationMs={block.durationMs} open={open} />
+          <Thinking block={block} conversation={conversation} open={open} />
         </Step>
       )
     case 'tool':
       return (
         <Step kind="card-step" sign={<Sign name={block.state === 'error' ? 'tool-failed' : 'tool'} tone={toolSign[block.state]} />}>
-          <ToolCard call={block} />
+          <ToolCard call={block} conversation={conversation} />
         </Step>
       )
     case 'ask':
@@ -156,7 +162,7 @@ const BlockStep = ({ block, conversation, live, open }: { block: Block; conversa
             <path d="M27 14C11 14 1.5 18 1.5 34" />
           </svg>
           {block.files && <Files files={block.files} conversation={conversation} />}
-          {block.text !== '' && <SaidText text={block.text} />}
+          {block.text !== '' && <SaidText said={block} conversation={conversation} />}
           <p class="meta">
             <span>You{block.at === undefined ? '' : `, ${clockOf(block.at)}`}</span>
             <span>joined the {live ? 'running ' : ''}turn here</span>
@@ -179,7 +185,20 @@ const BlockStep = ({ block, conversation, live, open }: { block: Block; conversa
   }
 }
 
-const Thinking = ({ text, durationMs, open }: { text: string; durationMs: number | undefined; open: boolean }) => {
+type TextProps<Type> = { block: Extract<Block, { type: Type }>; conversation: string; open: boolean }
+
+const Text = ({ block: { id, text: known, cut }, conversation, open }: TextProps<'text'>) => {
+  const { text, offer } = useWhole(conversation, { messageId: id, role: 'assistant', part: 'text' }, known, cut)
+  return (
+    <>
+      <Prose text={text} live={open} />
+      {offer}
+    </>
+  )
+}
+
+const Thinking = ({ block: { id, thinking, durationMs, cut }, conversation, open }: TextProps<'thinking'>) => {
+  const { text, offer } = useWhole(conversation, { messageId: id, role: 'assistant', part: 'reasoning' }, thinking, cut)
   const { preferences } = usePreferences()
   const [chosen, choose] = useState<boolean>()
   const unfolded = chosen ?? preferences.openThinking
@@ -193,6 +212,7 @@ const Thinking = ({ text, durationMs, open }: { text: string; durationMs: number
       {unfolded && (
         <div class="inner">
           <Prose text={text} live={open} />
+          {offer}
         </div>
       )}
     </div>

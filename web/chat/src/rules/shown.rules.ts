@@ -1,5 +1,5 @@
 /** What the client knows of a conversation, in the words of the page. What has not changed stays the same object. */
-import type { AnswerEntry, ChatView as Known, ToolCard, ViewBlock, ViewEntry, WaitingMessage } from '../../../../src/client/socket/index.ts'
+import type { AnswerEntry, Decided, ChatView as Known, ToolCard, ViewBlock, ViewEntry, WaitingMessage } from '../../../../src/client/socket/index.ts'
 import { definedOf } from '../../../../src/contracts/defined.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 import type { Answer, AskBlock, Block, Decision, Entry, Said, ToolBlock, Waiting } from '../model.ts'
@@ -9,28 +9,29 @@ export type Deciding = ReadonlyMap<string, Decision>
 
 const states = { running: 'running', completed: 'final', stopped: 'aborted', failed: 'error' } as const
 
-const toolOf = ({ callId, name, state, input, progress, output, message }: ToolCard): ToolBlock => ({
+const toolOf = ({ callId, name, state, input, progress, output, cut, message }: ToolCard): ToolBlock => ({
   type: 'tool',
   callId,
   name,
   state: state === 'called' ? 'waiting' : state,
-  ...definedOf({ input, progress, output, message }),
+  ...definedOf({ input, progress, output, cut, message }),
 })
 
 const blockOf = (block: ViewBlock): Block => {
   switch (block.type) {
     case 'thinking':
-      return { type: 'thinking', id: block.id, thinking: block.thinking }
+      return { type: 'thinking', id: block.id, thinking: block.thinking, ...definedOf({ cut: block.cut }) }
     case 'text':
-      return { type: 'text', id: block.id, text: block.text }
+      return { type: 'text', id: block.id, text: block.text, ...definedOf({ cut: block.cut }) }
     case 'joined':
-      return { type: 'joined', id: block.id, text: block.text, ...definedOf({ files: block.files }) }
+      return { type: 'joined', id: block.id, text: block.text, ...definedOf({ files: block.files, cut: block.cut }) }
     case 'tool':
       return toolOf(block)
   }
 }
 
-type Drawn = { approvals: readonly Approval[]; deciding: readonly (Decision | undefined)[]; answer: Answer }
+type Answered = { approval: Approval; decided: Decided }
+type Drawn = { approvals: readonly Approval[]; answered: readonly Decided[]; deciding: readonly (Decision | undefined)[]; answer: Answer }
 
 const isSame = <Part>(a: readonly Part[], b: readonly Part[]): boolean => a.length === b.length && a.every((one, index) => one === b[index])
 
@@ -41,8 +42,13 @@ export class Shown {
   readonly #waiting = new WeakMap<WaitingMessage, Said | Waiting>()
 
   /** What stands in the log: the conversation, and what is on its way into it. */
-  entries({ entries, approvals, waiting }: Known, deciding: Deciding): Entry[] {
-    const drawn = entries.map((entry) => (entry.type === 'answer' ? this.#answer(entry, approvals, deciding) : this.#entry(entry)))
+  entries({ entries, approvals, waiting, facts }: Known, deciding: Deciding): Entry[] {
+    const answered = answeredOf(facts)
+    const drawn = entries.flatMap((entry) => {
+      if (entry.type === 'answer') return [this.#answer(entry, { approvals, answered }, deciding)]
+      // Of a message that began the conversation anew nothing is known any more but that it was there.
+      return entry.type === 'user' && !entry.text && !entry.files?.length ? [] : [this.#entry(entry)]
+    })
     return [...drawn, ...waiting.flatMap((message) => (isOnItsWay(message) ? [this.#said(message)] : []))]
   }
 
@@ -75,33 +81,39 @@ export class Shown {
     return made
   }
 
-  #answer(entry: AnswerEntry, all: readonly Approval[], deciding: Deciding): Answer {
-    const approvals = all.filter(({ runId }) => runId === entry.runId)
+  #answer(entry: AnswerEntry, all: { approvals: readonly Approval[]; answered: readonly Answered[] }, deciding: Deciding): Answer {
+    const approvals = all.approvals.filter(({ runId }) => runId === entry.runId)
+    const answered = all.answered.filter(({ approval }) => approval.runId === entry.runId)
+    const decided = answered.map((one) => one.decided)
     const decisions = approvals.map(({ callId }) => deciding.get(callId))
     const known = this.#answers.get(entry)
-    if (known && isSame(known.approvals, approvals) && isSame(known.deciding, decisions)) return known.answer
+    if (known && isSame(known.approvals, approvals) && isSame(known.answered, decided) && isSame(known.deciding, decisions)) return known.answer
     const { runId, at, state, model, usage, costUsd, durationMs, stopReason, error } = entry
     const answer: Answer = {
       kind: 'answer',
       id: runId,
-      blocks: this.#withQuestions(entry.blocks, approvals, deciding),
+      blocks: this.#withQuestions(entry.blocks, approvals, answered, deciding),
       state: states[state],
       ...definedOf({ at, model, usage, costUsd, durationMs, stopReason, error }),
     }
-    this.#answers.set(entry, { approvals, deciding: decisions, answer })
+    this.#answers.set(entry, { approvals, answered: decided, deciding: decisions, answer })
     return answer
   }
 
-  /** A question stands where the card of its call would; one whose call has no card yet comes last. */
-  #withQuestions(blocks: readonly ViewBlock[], approvals: readonly Approval[], deciding: Deciding): Block[] {
+  /** A question stands where the card of its call would, and its answer before that; one whose call has no card yet comes last. */
+  #withQuestions(blocks: readonly ViewBlock[], approvals: readonly Approval[], answered: readonly Answered[], deciding: Deciding): Block[] {
     const open = new Map(approvals.map((approval) => [approval.callId, questionOf(approval, deciding)]))
-    const drawn = blocks.map((block) => {
-      const question = block.type === 'tool' ? open.get(block.callId) : undefined
-      if (question === undefined) return this.#block(block)
-      open.delete(question.approval.callId)
-      return question
+    const closed = new Map(answered.map(({ approval, decided }): [string, AskBlock] => [approval.callId, { type: 'ask', approval, decided }]))
+    const drawn = blocks.flatMap((block) => {
+      if (block.type !== 'tool') return [this.#block(block)]
+      const { callId } = block
+      const question = open.get(callId)
+      const answer = closed.get(callId)
+      open.delete(callId)
+      closed.delete(callId)
+      return [question ?? answer, question ? undefined : this.#block(block)].filter((one) => one !== undefined)
     })
-    return [...drawn, ...open.values()]
+    return [...drawn, ...closed.values(), ...open.values()]
   }
 
   #block(block: ViewBlock): Block {
@@ -114,6 +126,12 @@ export class Shown {
 }
 
 const isOnItsWay = ({ status }: WaitingMessage): boolean => status === 'sending' || status === 'unsent'
+
+const answeredOf = ({ asked, decided }: Known['facts']): Answered[] =>
+  [...asked.values()].flatMap(({ approval, at }) => {
+    const answer = decided.get(approval.callId)
+    return answer && answer.at >= at ? [{ approval, decided: answer }] : []
+  })
 
 const questionOf = (approval: Approval, deciding: Deciding): AskBlock => ({
   type: 'ask',
@@ -129,7 +147,7 @@ const entryOf = (entry: Exclude<ViewEntry, AnswerEntry>): Entry => {
         id: entry.id,
         text: entry.text ?? '',
         state: entry.status === 'sending' ? 'sending' : 'sent',
-        ...definedOf({ at: entry.at, files: entry.files }),
+        ...definedOf({ at: entry.at, files: entry.files, cut: entry.cut }),
       }
     case 'notice':
       return { kind: 'notice', id: entry.key, text: entry.text, at: entry.at }
