@@ -3,7 +3,7 @@ import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
 import { delimiter, isAbsolute } from 'node:path'
 import { z } from 'zod'
-import type { BenchOptions, SandboxOptions } from '../../contracts/bench.ts'
+import type { BenchOptions, SandboxMode, SandboxOptions } from '../../contracts/bench.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -36,13 +36,14 @@ export const runCommandTool = ({
   sandbox,
 }: ShellSettings): Tool => {
   // Found once: a machine does not lose its sandbox while it runs, and one that had none is asked again.
-  let found: Promise<SandboxKind | 'off'> | undefined
-  const sandboxFor = async (): Promise<SandboxKind | 'off'> => {
-    found ??= findSandbox(sandbox)
+  const found = new Map<SandboxMode, Promise<SandboxKind | 'off'>>()
+  const sandboxFor = async (mode: SandboxMode): Promise<SandboxKind | 'off'> => {
+    const finding = found.get(mode) ?? findSandbox({ ...sandbox, mode })
+    found.set(mode, finding)
     try {
-      return await found
+      return await finding
     } catch (error) {
-      found = undefined
+      found.delete(mode)
       throw error
     }
   }
@@ -57,7 +58,7 @@ export const runCommandTool = ({
       args: z.array(z.string().max(argCharsMax)).max(argsMax).default([]).describe('its arguments, one by one'),
       folder: z.string().default('.').describe('folder to run it in, relative to the workspace'),
     }),
-    execute: async ({ command, args, folder }, { signal, env: ofRun = {} }) => {
+    execute: async ({ command, args, folder }, { signal, env: ofRun = {}, sandboxMode = 'auto' }) => {
       for (const text of [command, ...args])
         if (text.includes('\0'))
           throw new RuntimeError('bad_request', 'an argument contains a NUL character', { field: 'args', hint: 'leave it out' })
@@ -66,7 +67,7 @@ export const runCommandTool = ({
           field: 'command',
           hint: `there are: ${commands?.slice(0, 20).join(', ') || 'none'}`,
         })
-      const kind = await sandboxFor()
+      const kind = await sandboxFor(sandbox.mode ?? sandboxMode)
       const variables = variablesFor(ofRun, env)
       const since = clock.now()
       const settings = { outputBytesMax: outputCharsMax, signal }
