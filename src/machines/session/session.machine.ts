@@ -203,8 +203,8 @@ export const sessionMachine = sessionSetup.createMachine({
       },
       on: {
         message: [refuseResults, askDesk('compacting')],
-        admit: acceptForLater,
         inject: injectLater,
+        admit: acceptForLater,
         cancel: [
           { guard: 'namesNoRun', target: 'admission', actions: ['dropQueue', 'leaveOrder'] },
           { guard: 'isQueued', actions: 'dropQueue' },

@@ -22,6 +22,9 @@ export const linked = (path: string): RuntimeError =>
     hint: 'if it may be used, put a copy in its place (cp FILE COPY && mv COPY FILE)',
   })
 
+export const changed = (path: string): RuntimeError =>
+  new RuntimeError('conflict', `"${shown(path)}" was changed by somebody else meanwhile`, { field: 'path', retryable: true, hint: 'read it again' })
+
 export const notFile = (path: string, isFolder: boolean): RuntimeError =>
   isFolder
     ? new RuntimeError('bad_request', `"${shown(path)}" is a folder`, { field: 'path', hint: 'use list_files to see what is in it' })

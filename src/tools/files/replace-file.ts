@@ -3,7 +3,7 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, open, realpath, rename, unlink } from 'node:fs/promises'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { badPath, linked, notFile, outside, shown, unreachable } from './refusals.ts'
+import { badPath, changed, linked, notFile, outside, shown, unreachable } from './refusals.ts'
 import { checkPath, type Folder, hasOtherNames, openFolder, splitPath } from './workspace.ts'
 
 /** A file that is there, as it was looked at: it is replaced only while it is the same. */
@@ -105,8 +105,5 @@ const isSame = (now: Before | undefined, before: Before | undefined): boolean =>
   now === undefined || before === undefined
     ? now === before
     : now.ino === before.ino && now.dev === before.dev && now.size === before.size && now.mtimeMs === before.mtimeMs
-
-const changed = (path: string): RuntimeError =>
-  new RuntimeError('conflict', `"${shown(path)}" was changed by somebody else meanwhile`, { field: 'path', retryable: true, hint: 'read it again' })
 
 export const hashOfBytes = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex')

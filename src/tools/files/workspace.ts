@@ -5,7 +5,7 @@
 import { constants, existsSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises'
 import { isAbsolute, join, relative, sep } from 'node:path'
-import { badPath, hidden, linked, notFile, outside, unreachable, workspaceGone } from './refusals.ts'
+import { badPath, changed, hidden, linked, notFile, outside, unreachable, workspaceGone } from './refusals.ts'
 
 const pathCharsMax = 1024
 
@@ -136,8 +136,10 @@ const openOr = async (real: string, flags: number, path: string): Promise<FileHa
 
 const sameAs = async (handle: FileHandle, real: string, path: string): Promise<void> => {
   const [opened, there] = await Promise.all([handle.stat(), lstat(real)])
-  if (opened.ino !== there.ino || opened.dev !== there.dev) throw outside(path)
+  if (!isSameFile(opened, there)) throw outside(path)
 }
+
+const isSameFile = (one: Stats, other: Stats): boolean => one.ino === other.ino && one.dev === other.dev
 
 type OpenFile = { handle: FileHandle; found: Stats }
 
@@ -154,6 +156,12 @@ export const openIn = async (folder: Folder, name: string, path: string): Promis
     const found = await handle.stat()
     if (!found.isFile()) throw notFile(path, found.isDirectory())
     if (hasOtherNames(found)) throw linked(path)
+    // A name that was taken away after it was opened does not count any more, and the one that is left may lie outside.
+    const there = await lstat(folder.at(name)).catch((cause: unknown) => {
+      throw unreachable(path, cause)
+    })
+    if (hasOtherNames(there)) throw linked(path)
+    if (!isSameFile(found, there)) throw changed(path)
     return { handle, found }
   } catch (thrown) {
     await handle.close()

@@ -1,8 +1,8 @@
 import { execFileSync } from 'node:child_process'
-import { chmod, link, mkdir, mkdtemp, readdir, readFile, realpath, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
+import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { benchTools } from '../../../src/tools/bench.ts'
 import { createTools } from '../../../src/tools/registry.ts'
 import { aContext, plan, virtualClock } from '../fixtures.ts'
@@ -221,6 +221,19 @@ describe('search_files', () => {
     expect(long.matches[0].text.length).toBeLessThan(400)
     expect(long.matches[0].text).toContain('needle')
   })
+})
+
+test('a second name of a file outside that is taken away as soon as it was opened does not make the first one ours', async () => {
+  await link(join(folder, 'outside', 'secret.txt'), inside('plain.txt'))
+  const handle = await open(inside('plain.txt'))
+  const stating = vi.spyOn(Object.getPrototypeOf(handle), 'stat').mockImplementation(async function (this: typeof handle) {
+    stating.mockRestore()
+    await unlink(inside('plain.txt'))
+    return this.stat()
+  })
+  await handle.close()
+
+  await expect(call('read_file', { path: 'plain.txt' })).rejects.toMatchObject({ code: 'tool_failed', data: { code: 'not_found' } })
 })
 
 test('a folder that is swapped for a link while tools run leads them nowhere else', async () => {
