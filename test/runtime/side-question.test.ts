@@ -45,3 +45,18 @@ test('[CH-81] where the node was away for longer than anybody waits, it says so'
   await expect(told.clock.until(told.main.wait('b1'))).rejects.toMatchObject({ code: 'provider_timeout' })
   expect(results(told.events('main'))).toMatchObject([{ runId: 'b1', isError: true, text: expect.stringContaining('did not answer in time') }])
 })
+
+test('[CH-81] asked on a channel, the answer goes there while the turn goes on; what a stranger asks is skipped', async () => {
+  await using told = await story(aside)
+  const origin = { channel: 'test', to: 'ann' }
+  const turn = await told.say('hello', { idempotencyKey: 'k1', origin })
+  const run = await told.say('/btw why?', { idempotencyKey: 'b1', origin })
+  expect(run.status).toBe('side')
+
+  expect(await told.clock.until(run.text())).toBe('So it is.')
+  await told.clock.settle()
+  expect(told.channel.texts).toEqual(['Aside, on “why?”: So it is.'])
+  expect((await told.clock.until(turn.result())).text).toContain('hello')
+  expect((await told.say('/btw why?', { origin: { ...origin, authorised: false } })).status).toBe('unauthorised')
+  expect(await told.transcript()).toHaveLength(2)
+})

@@ -28,7 +28,7 @@ const said = (newest: Aside | undefined): string => {
 const AsideCard = ({ aside: { id, question, text = '', state } }: { aside: Aside }) => {
   const model = useModel()
   return (
-    <article class={`aside ${state}`} data-aside={state}>
+    <article class="aside-card" data-aside={state}>
       <header>
         <Sign name="aside" tone={state === 'failed' ? 'fail' : ''} />
         <h2>{question ?? 'Found on the way'}</h2>
