@@ -51,7 +51,7 @@ export const examples: Record<CommandName, Example> = {
     input: { sessionKey: 'main', message: 'refund {"amount":7}', idempotencyKey: 'k1' },
     answer: { id: 'k1', runId: 'k1', status: 'started', seq: 1 },
     about:
-      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first, and nothing is said again: `status` is `in_flight` while the run goes on, then `ok` or `error` with its `outcome`. The text is kept as composed Unicode without control characters; one with a NUL is refused.',
+      'Answers when the message is stored, not when it is answered. `status` is `started`, `steered` (joins the turn that runs, `runId`), `queued`, `collected`, `answered` (by the session itself), `side` (a question after `/btw`, answered [beside the conversation](../guides/sessions.md#beside-the-conversation)), or why nothing is done about it (`unmentioned`, `unauthorised`); `seq` is its place in the journal. An idempotency key that was used before is answered with `duplicate: true` and the `seq` of the first, and nothing is said again: `status` is `in_flight` while the run goes on, then `ok` or `error` (`side` for a side question) with its `outcome`. The text is kept as composed Unicode without control characters; one with a NUL is refused.',
     errors: ['not_found', 'overloaded', 'quarantined', 'provider_unknown_model', 'provider_auth', 'log_full', 'closed'],
   },
   'files.put': {
@@ -150,7 +150,7 @@ export const examples: Record<CommandName, Example> = {
     first: [{ command: 'chat.send', input: { sessionKey: 'main', message: 'tell me a long story', idempotencyKey: 'k3' } }, 'sleep 1'],
     input: { sessionKey: 'main' },
     answer: { aborted: true, runIds: ['k3'], seq: 6 },
-    about: 'Without `runId` also what waits for its turn is dropped. Where nothing runs, `aborted` is false.',
+    about: 'Without `runId` also what waits for its turn is dropped, and side questions end. Where nothing runs, `aborted` is false.',
     errors: ['not_found'],
   },
   'chat.inject': {

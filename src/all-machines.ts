@@ -19,6 +19,7 @@ import { configMachine } from './machines/config/config.machine.ts'
 import { loopMachine } from './machines/loop/loop.machine.ts'
 import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
+import { sideMachine } from './machines/side/side.machine.ts'
 import { toolMachine } from './machines/tool-call/tool.machine.ts'
 import { turnMachine } from './machines/turn/turn.machine.ts'
 import { mcpServerMachine } from './tools/mcp/mcp-server.machine.ts'
@@ -28,6 +29,7 @@ export const machines: Record<string, AnyStateMachine> = {
   turn: turnMachine,
   loop: loopMachine,
   tool: toolMachine,
+  side: sideMachine,
   desk: deskMachine,
   delivery: deliveryMachine,
   dispatcher: dispatcherMachine,

@@ -2,8 +2,9 @@
 import { randomUUID } from 'node:crypto'
 import type { CommandInput } from '../contracts/commands.ts'
 import { definedOf } from '../contracts/defined.ts'
-import { isRuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { SessionOutput } from '../contracts/session.ts'
+import { sideQuestion, sideUsage } from '../contracts/side-question.rules.ts'
 import { stopwatch } from '../contracts/tracing.ts'
 import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
 import { lastRoute } from './deliver.ts'
@@ -27,14 +28,15 @@ export const sendMessage = async (
   const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
   const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')
-  const { emitted, duplicate, seq } = await session.command({
-    type: 'message',
-    text,
-    id,
-    ...files,
-    ...definedOf({ model: named?.ref, ...how }),
-    ...(deliver && definedOf({ origin: await lastRoute(session) })),
-  })
+  const origin = how.origin ?? (deliver ? await lastRoute(session) : undefined)
+  // Where it comes by a channel, the desk of the session sees to it.
+  const question = origin === undefined ? sideQuestion(text) : undefined
+  if (question === '') throw new RuntimeError('bad_request', 'there is no question behind /btw', { field: 'message', hint: sideUsage })
+  const { emitted, duplicate, seq } = await session.command(
+    question === undefined
+      ? { type: 'message', text, id, ...files, ...definedOf({ model: named?.ref, ...how, origin }) }
+      : { type: 'side', text: question, id, ...definedOf({ model: named?.ref }) },
+  )
   if (duplicate) return { id, runId: id, seq, duplicate, ...warnings, ...(await endOf(session, id)) }
   const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined
   const skipped = emitted.find(({ type }) => type === 'skipped') as Extract<SessionOutput, { type: 'skipped' }> | undefined
@@ -44,10 +46,13 @@ export const sendMessage = async (
 }
 
 /** What became of a message that is said once more: its run goes on, or has ended, and its outcome is the answer. */
-const endOf = async (session: Session, id: string): Promise<{ status: 'in_flight' } | { status: 'ok' | 'error'; cached: true; outcome: Outcome }> => {
+const endOf = async (
+  session: Session,
+  id: string,
+): Promise<{ status: 'in_flight' } | { status: 'ok' | 'error' | 'side'; cached: true; outcome: Outcome }> => {
   try {
     const outcome = await session.outcome(id)
-    return { status: outcome.status === 'completed' ? 'ok' : 'error', cached: true, outcome }
+    return { status: outcome.side ? 'side' : outcome.status === 'completed' ? 'ok' : 'error', cached: true, outcome }
   } catch (error) {
     if (isRuntimeError(error) && error.code === 'not_found') return { status: 'in_flight' }
     throw error

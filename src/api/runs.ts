@@ -7,8 +7,8 @@ const defaultWaitMs = 30_000
 
 /** Stops the run that goes on and all that waits, or one of them. */
 export const abortRuns = async (session: Session, runId: string | undefined): Promise<{ aborted: boolean; runIds: string[]; seq?: number }> => {
-  const { run, queued } = await session.view()
-  const all = [...(run ? [run.runId] : []), ...queued]
+  const { run, queued, asides = [] } = await session.view()
+  const all = [...(run ? [run.runId] : []), ...queued, ...asides]
   try {
     const { seq } = await session.cancel(runId)
     return { aborted: true, runIds: runId === undefined ? all : [runId], seq }

@@ -20,6 +20,8 @@ export type SessionFacts = {
   waiting: number
   /** Messages in the transcript. */
   messages: number
+  /** Side questions that are being answered; left out where there are none. */
+  asides?: number
 }
 
 /** A message that asked for a compaction, and is answered when that has ended. */
@@ -36,6 +38,8 @@ export type DeskRequest =
   | { type: 'introduced'; as: string }
   /** Neither a summary nor an error: it was stopped. The answer is `say`. */
   | { type: 'compaction.ended'; order: CompactionOrder; summary?: SummaryOutput; window?: number; error?: ErrorBody }
+  /** A side question that the desk had passed on was answered, or was not: `text` is for people in either case. */
+  | { type: 'side.answered'; id: string; annotations: IncomingMessage['annotations']; question: string; text: string }
 
 /** A message as the desk lets it in. `text` is what is left for the model, `overrides` are settings for this message alone. */
 export type Admission = Omit<IncomingMessage, 'type'> &
@@ -62,5 +66,7 @@ export type DeskAnswer =
   | ({ type: 'startOver'; changes?: ToggleChanges } & Admission)
   /** What runs is stopped, and then the conversation is compacted. */
   | ({ type: 'compact'; instructions?: string } & Omit<Admission, 'text'>)
+  /** `text` is asked beside the conversation. */
+  | ({ type: 'side' } & Admission)
   /** The conversation is too old: it begins anew, and then the desk is asked again. */
   | ({ type: 'stale' } & Omit<IncomingMessage, 'type'>)

@@ -143,6 +143,21 @@ export type MessageEvent = {
   timestamp: number
 }
 
+/** Said beside the conversation, which has nothing of it: the answer to a side question, whose id is `runId`, or what a run has come upon. */
+export type SideResultEvent = {
+  kind: 'btw'
+  runId: string
+  sessionKey: string
+  /** From 1, by run, in the order in which this gateway told them. */
+  seq: number
+  question?: string
+  /** Where `isError`, why there is no answer. */
+  text: string
+  isError: boolean
+  /** ms since the epoch. */
+  ts: number
+}
+
 /** What the session is doing, as its chart says it: `running.answering`. */
 export type StateEvent = { sessionKey: string; state: string; runId?: string; detail?: string; timestamp: number }
 
@@ -160,6 +175,7 @@ export type GatewayEvents = {
   'session.state': StateEvent
   /** Parts of the prompt that are not as they were: what the provider has in its cache is of no use behind them. */
   'session.prefix': { sessionKey: string; runId: string; changed: string[]; timestamp: number }
+  'chat.side_result': SideResultEvent
   'session.notice': { sessionKey: string; id?: string; text: string; timestamp: number }
   /** What was known of the session is of another life: read its history anew. */
   'session.restart': { sessionKey: string; timestamp: number }

@@ -18,6 +18,9 @@ export const Usage = z
   .strict()
 export type Usage = z.infer<typeof Usage>
 
+/** Tokens. `promptTokens` is all that was read, from caches and into them included. */
+export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
+
 export const noUsage: Usage = { inputTokens: 0, outputTokens: 0, cachedInputTokens: 0, reasoningTokens: 0, cacheWriteTokens: 0 }
 export const addUsage = (a: Usage, b: Usage): Usage => ({
   inputTokens: sum(a.inputTokens, b.inputTokens),

@@ -1,11 +1,11 @@
 /** What a session takes, what its parts tell each other, and what it tells the world. */
 import { z } from 'zod'
-import { type BesideOutput, InjectCommand } from './beside.ts'
+import { type BesideOutput, besideCommands } from './beside.ts'
 import type { DeliveryOutput } from './channel.ts'
 import { type ClientResult, ClientResults, ClientTools } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import { FileRefs } from './file.ts'
-import type { Usage } from './message.ts'
+import type { Usage, UsageKinds } from './message.ts'
 import { type ModelSource, Profile } from './profile.ts'
 import type { PromptReport } from './prompt.ts'
 import { Origin } from './reply.ts'
@@ -77,7 +77,7 @@ const SessionCommands = z.discriminatedUnion('type', [
     type: z.literal('note').describe('tell the model, before the next message, that something has happened'),
     text: z.string().min(1).max(noteMax),
   }),
-  InjectCommand,
+  ...besideCommands,
 ])
 export const SessionCommand = SessionCommands.superRefine((command, context) => {
   if (command.type === 'message' && command.text === '' && !command.files?.length && command.toolResults === undefined)
@@ -94,7 +94,7 @@ export type SessionCommand = z.infer<typeof SessionCommand>
 
 /** What the runtime adds: ms since the epoch, and what the sender did not have to name. */
 const at = { at: z.number().int().min(0) }
-const [message, cancel, approve, reset, compact, close, configure, clear, note, inject] = SessionCommands.options
+const [message, cancel, approve, reset, compact, close, configure, clear, note, inject, side] = SessionCommands.options
 /** The same as the runtime hands it to the machine. @param annotations what a message carries for the desk of the session and the publisher of its turns */
 export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, unknown>>>(annotations: Annotations) =>
   z.discriminatedUnion('type', [
@@ -141,6 +141,7 @@ export const sessionEventSchema = <Annotations extends z.ZodType<Record<string, 
     clear,
     note.extend(at).strict(),
     inject.extend(at).strict(),
+    side.extend({ ...at, profile: Profile }).strict(),
   ])
 /** The session and its turns pass annotations on and never read them. */
 export const SessionEvent = sessionEventSchema(z.record(z.string(), z.unknown()))
@@ -218,15 +219,12 @@ export type DeskRecord = {
 }
 export const emptyDeskRecord: DeskRecord = { needsIntro: false, seen: [] }
 
-/** Tokens. `promptTokens` is all that was read, from caches and into them included. */
-export type UsageKinds = { input: number; output: number; cacheRead: number; cacheWrite: number; promptTokens: number; total: number }
-
 /** Why a message was taken in and nothing was done about it: it came before, a stranger sends directives, a group talks among itself. */
 export type SkipReason = 'duplicate' | 'unauthorised' | 'unmentioned'
 
 /** What a session emits; the same names are tails of its `out` subjects. */
 export type SessionOutput =
-  | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered'; runId: string }
+  | { type: 'accepted'; id: string; status: 'started' | 'steered' | 'queued' | 'collected' | 'answered' | 'side'; runId: string }
   /** A message said stop: the runs that it ended, and those of messages that waited. */
   | { type: 'stopped'; runIds: string[] }
   | { type: 'refused'; code: ErrorBody['code']; message: string; hint?: string }

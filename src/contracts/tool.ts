@@ -42,6 +42,11 @@ export type ToolContext = {
   outputOf?(reference: string): Promise<string | undefined>
   /** Shown live to listeners of the session; not stored. */
   progress(message: string): void
+  /**
+   * Tells those who watch the session something beside the answer, live: what was come upon on the way. It is not stored, and no model reads it.
+   * At most 8,000 characters, and 20 in one attempt. Left out where another process serves the tool. @throws RuntimeError bad_request, too_large, overloaded
+   */
+  sideResult?(result: { question?: string; text: string }): void
   log: Logger
 }
 

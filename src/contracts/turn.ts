@@ -132,6 +132,8 @@ export type TurnOutput = {
   prompt?: PromptReport
   /** Durable notes were taken before it. */
   flushed?: { usage: Usage; costUsd?: number }
+  /** No turn: a side question was answered, of which the conversation has nothing. */
+  side?: true
   error?: ErrorBody
   transcriptLength: number
 }

@@ -37,7 +37,8 @@ export class MetricsCounter {
       case 'final':
       case 'error':
       case 'aborted':
-        this.#end(`${session} ${event.runId}`, event, at)
+        // A side question is no run.
+        if (!event.side) this.#end(`${session} ${event.runId}`, event, at)
         break
       case 'usage': {
         const { model_tokens_total: totals } = this.metrics

@@ -146,6 +146,7 @@ export const eventOfCommand = (
         return receiveFailed(error)
       }
     case 'compact':
+    case 'side':
       return { ...command, at, profile: profileOf(by) }
     case 'reset':
     case 'configure':

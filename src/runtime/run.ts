@@ -23,8 +23,8 @@ const endings = new Set<string>(Object.values(endingOf))
 export interface Run {
   /** The idempotency key of the message. */
   readonly id: string
-  /** What became of it at first; `answered` by the session itself. */
-  readonly status: 'started' | 'steered' | 'queued' | 'collected' | 'answered' | SkipReason
+  /** What became of it at first; `answered` by the session itself; `side`: asked beside the conversation. */
+  readonly status: 'started' | 'steered' | 'queued' | 'collected' | 'answered' | 'side' | SkipReason
   /** The turn that answers it; known once it has started. */
   readonly runId: string
   /** Sequence of the commit that accepted it. */

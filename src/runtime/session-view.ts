@@ -15,6 +15,8 @@ export type SessionView = {
   state: unknown
   run: { runId: string; ids: string[]; model: string; modelSource?: ModelSource; agent?: string; heartbeat?: true } | null
   queued: string[]
+  /** Side questions that are being answered. */
+  asides?: string[]
   approvals: Approval[]
   /** Calls with which the newest run has ended, and which wait for their client. */
   pendingCalls?: PendingCall[]
@@ -31,7 +33,7 @@ export type SessionView = {
 export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>): SessionView => {
   const { snapshot, seq, epoch, quarantine } = read
   if (!snapshot) throw new RuntimeError('not_found', `there is no session '${key}'`, { hint: 'send it a message to create it' })
-  const { run, queue, approvals, pending, transcriptLength, record } = snapshot.context as SessionContext
+  const { run, queue, approvals, asides, pending, transcriptLength, record } = snapshot.context as SessionContext
   return {
     key,
     state: snapshot.value,
@@ -44,7 +46,7 @@ export const viewOf = (key: string, read: Awaited<ReturnType<Directory['read']>>
     },
     queued: queue.map(({ id }) => id),
     approvals,
-    ...definedOf({ pendingCalls: pending?.calls }),
+    ...definedOf({ asides: asides?.map(({ id }) => id), pendingCalls: pending?.calls }),
     messages: transcriptLength,
     record: withoutPrompt(shownRecord(record, snapshot.children)),
     cache: cacheOf(record),

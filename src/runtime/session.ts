@@ -124,7 +124,8 @@ export class Session {
 
   async #deliver(command: SessionCommand): Promise<Receipt> {
     const by = receiverOf(this.#parts, this.#agentOf(), this)
-    const runId = (command.type === 'message' && command.id) || ''
+    const named = command.type === 'message' || command.type === 'side' ? command.id : undefined
+    const runId = named ?? ''
     const lap = stopwatch(runId === '' ? undefined : this.#parts.environment.tracing, { sessionKey: this.key, runId })
     const event = namedFiles(
       this.#parts.files,
@@ -132,15 +133,15 @@ export class Session {
       eventFor(command, by, this.#parts, () => this.#context()),
     )
     whenRead(event, lap)
-    // Only a message begins a conversation.
-    if (command.type !== 'message' || command.id === undefined)
+    // Only what somebody says or asks begins a conversation.
+    if (named === undefined)
       return this.#send(event, { mustExist: command.type !== 'message', ...(command.type === 'inject' ? { id: injectedRun(command.id) } : {}) })
-    for (let names: { id: string; renews?: string } = { id: command.id }; ; ) {
+    for (let names: { id: string; renews?: string } = { id: named }; ; ) {
       const receipt = await this.#send(event, names)
       lap('session')
-      if (!receipt.duplicate || (await this.#knows(command.id, receipt.seq))) return receipt
+      if (!receipt.duplicate || (await this.#knows(named, receipt.seq))) return receipt
       // It was refused the first time: a sender that repeats it means it, however many do so at once.
-      names = { id: `refused at ${receipt.seq}: ${command.id}`, renews: command.id }
+      names = { id: `refused at ${receipt.seq}: ${named}`, renews: named }
     }
   }
 
@@ -286,5 +287,5 @@ export class Session {
 export type Outcome = TurnOutput & { seq?: number }
 
 /** It is being answered, or waits. */
-const isUnanswered = ({ run, queue, order }: SessionContext, id: string): boolean =>
-  run?.ids.includes(id) || order?.id === id || queue.some((waiting) => waiting.id === id)
+const isUnanswered = ({ run, queue, order, asides = [] }: SessionContext, id: string): boolean =>
+  run?.ids.includes(id) || order?.id === id || [...queue, ...asides].some((one) => one.id === id)

@@ -26,7 +26,7 @@ const lineOf = (event: SessionOutput): Line | undefined => {
       // What its session answers by itself ends without a step: no turn ran.
       return line(event.steps > 0 || event.type === 'aborted' ? 'info' : 'debug', 'a turn ended', summary(event))
     case 'error':
-      return line('warn', 'a turn failed', { ...summary(event), error: event.error })
+      return line('warn', event.side ? 'a side question was not answered' : 'a turn failed', { ...summary(event), error: event.error })
     case 'retry': {
       const { runId, attempt, delayMs, error } = event
       return line('warn', 'a model call failed and will be retried', { runId, attempt, delayMs, error })

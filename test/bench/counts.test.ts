@@ -7,7 +7,7 @@ import { type Counts, count } from '../../bench/counts.ts'
 // promises more, for tools, skills, files and a configuration that a turn asks after).
 const limits = {
   plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 23, files: 129, functions: 660 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 45, files: 139, functions: 754 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 45, files: 140, functions: 755 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

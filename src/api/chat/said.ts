@@ -1,18 +1,30 @@
 /** Messages of a session that an event names, as those who watch it are told them. */
 import { definedOf } from '../../contracts/defined.ts'
-import type { ChatEvent } from '../../contracts/gateway.ts'
+import type { ChatEvent, MessageEvent } from '../../contracts/gateway.ts'
 import { type AssistantMessage, noUsage, type UserMessage } from '../../contracts/message.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
 import type { ShownText } from '../../contracts/shown.ts'
 import type { Session } from '../../runtime/index.ts'
 
 /** Messages looked through for what belongs to a run: more than a turn has. */
 export const messagesMax = 500
 
-export const messageOf = async (session: Session, id: string): Promise<UserMessage | undefined> => {
+const messageOf = async (session: Session, id: string): Promise<UserMessage | undefined> => {
   const waiting = (await session.waiting()).find((message) => message.id === id)
   if (waiting) return waiting
   const said = await session.history({ limit: messagesMax })
   return said.findLast((message): message is UserMessage => message.role === 'user' && message.id === id)
+}
+
+/** A message that was taken in; nothing for what is asked beside the conversation. */
+export const messageEvent = async (
+  session: Session,
+  { id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>,
+  timestamp: number,
+): Promise<MessageEvent | undefined> => {
+  if (status === 'side') return undefined
+  const { text, files } = (await messageOf(session, id)) ?? {}
+  return { sessionKey: session.key, id, runId, status, timestamp, ...definedOf({ text, files }) }
 }
 
 /** A message that was put into the conversation, as the one event that there is of it; nothing where it is gone by now. */

@@ -9,9 +9,10 @@ import type { SessionOutput } from '../../contracts/session.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Feed, OutEvent, Runtime, Session } from '../../runtime/index.ts'
 import { formatPlace } from '../place.ts'
+import { Asides } from './asides.ts'
 import { paceMachine } from './pace.machine.ts'
 import { RunView } from './run-view.rules.ts'
-import { injectedEvent, messageOf, messagesMax } from './said.ts'
+import { injectedEvent, messageEvent, messagesMax } from './said.ts'
 import type { RunSoFar, Watcher } from './watcher.ts'
 
 // Beyond all deadlines of runs.
@@ -30,6 +31,7 @@ export class SessionFeed {
   readonly #idle: () => void
   #following: Following | undefined
   #over = false
+  readonly #asides = new Asides()
   #doing = { name: '', runId: '', at: 0 }
   /** Looking something up takes a moment; what is told afterwards waits for it. */
   #work: Promise<void> = Promise.resolve()
@@ -115,8 +117,8 @@ export class SessionFeed {
     })
   }
 
-  #tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name]): void {
-    if (this.#following?.view.hides(event, payload)) return
+  #tell<Name extends keyof GatewayEvents>(event: Name, payload: GatewayEvents[Name] | undefined): void {
+    if (payload === undefined || this.#following?.view.hides(event, payload)) return
     for (const watcher of this.#watchers) watcher.tell(event, payload)
   }
 
@@ -132,7 +134,7 @@ export class SessionFeed {
     }
     switch (event.type) {
       case 'accepted':
-        this.#do(() => this.#tellMessage(event, at))
+        this.#do(async () => this.#tell('session.message', await messageEvent(this.#session, event, at)))
         return
       case 'started':
         this.#begin(new RunView(sessionKey, event, this.#runtime.shown))
@@ -171,17 +173,18 @@ export class SessionFeed {
       case 'notice':
         this.#tell('session.notice', { sessionKey, text: event.text, timestamp: at, ...definedOf({ id: event.id }) })
         return
+      case 'side_result':
+        this.#do(async () => this.#tell('chat.side_result', this.#asides.event(event, { sessionKey, at, shown: this.#runtime.shown })))
+        return
       case 'injected':
-        this.#do(async () => {
-          const told = await injectedEvent(this.#session, event.runId, { at, shown: this.#runtime.shown })
-          if (told) this.#tell('chat', told)
-        })
+        this.#do(async () => this.#tell('chat', await injectedEvent(this.#session, event.runId, { at, shown: this.#runtime.shown })))
         return
       case 'final':
       case 'error':
       case 'aborted': {
         const { type: _type, ...output } = event
-        if (!this.#runtime.shared) this.#do(() => this.#endRun(output, at))
+        // What was asked beside the conversation is no run of it.
+        if (!this.#runtime.shared && !output.side) this.#do(() => this.#endRun(output, at))
         return
       }
       default:
@@ -193,11 +196,6 @@ export class SessionFeed {
     if (this.#doing.name === name && this.#doing.runId === runId) return
     this.#doing = { name, runId, at: Math.max(at, this.#doing.at + 1) }
     this.#tell('session.state', { sessionKey: this.#session.key, state: `running.${name}`, runId, timestamp: this.#doing.at })
-  }
-
-  async #tellMessage({ id, runId, status }: Extract<SessionOutput, { type: 'accepted' }>, timestamp: number): Promise<void> {
-    const { text, files } = (await messageOf(this.#session, id)) ?? {}
-    this.#tell('session.message', { sessionKey: this.#session.key, id, runId, status, timestamp, ...definedOf({ text, files }) })
   }
 
   #begin(view: RunView): Following {

@@ -56,18 +56,20 @@ const idOf = (message: Message): string | undefined => (message.role === 'tool' 
 
 const endedIn = (commit: Commit): EndedRun[] =>
   notesOf(commit).flatMap(({ ended = [] }) =>
-    ended.map(({ runId, ids, answerId, status, outcome, model, usage, partial, costUsd, durationMs, error }) => ({
-      runId,
-      ids,
-      answerId,
-      status,
-      outcome,
-      model,
-      usage,
-      partial,
-      at: commit.at,
-      ...definedOf({ costUsd, durationMs, error }),
-    })),
+    ended
+      .filter(({ side }) => !side)
+      .map(({ runId, ids, answerId, status, outcome, model, usage, partial, costUsd, durationMs, error }) => ({
+        runId,
+        ids,
+        answerId,
+        status,
+        outcome,
+        model,
+        usage,
+        partial,
+        at: commit.at,
+        ...definedOf({ costUsd, durationMs, error }),
+      })),
   )
 
 async function* fromTheEnd(journal: Pick<Journal, 'head' | 'read'>, address: Address): AsyncGenerator<Commit> {

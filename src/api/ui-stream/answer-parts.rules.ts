@@ -114,8 +114,8 @@ export class AnswerParts {
     const replied = [outcome.reply ?? { text: outcome.text }].flat().map(({ text = '' }) => text)
     const parts = [
       ...this.#start({ runId: outcome.runId, ids: outcome.ids, model: outcome.model }),
-      // The session itself has answered.
-      ...(status === 'completed' && this.#answers === 0 ? this.#show('text', this.#texts.text.settle(replied.join('\n\n'))) : []),
+      // The session itself has answered; what was asked beside the conversation has been told apart.
+      ...(status === 'completed' && this.#answers === 0 && !outcome.side ? this.#show('text', this.#texts.text.settle(replied.join('\n\n'))) : []),
       ...this.#close(),
       ...[...this.#calls].flatMap(([callId, { state }]) => (state === 'over' ? [] : [failed(callId, 'it ended with its turn')])),
       ...this.#finishStep(),
@@ -267,6 +267,10 @@ const stateOf = (said: SessionOutput): UiPart[] => {
       return during('stuck', { ageMs: said.ageMs })
     case 'notice':
       return during('notice', { text: said.text })
+    case 'side_result': {
+      const { runId, question, text, isError } = said
+      return [{ type: 'data-side-result', data: { runId, text, isError, ...definedOf({ question }) }, transient: true }]
+    }
     default:
       return []
   }

@@ -21,6 +21,8 @@ export type UiPart =
   | { type: 'tool-output-error'; toolCallId: string; errorText: string }
   | { type: 'tool-output-denied'; toolCallId: string }
   | { type: 'data-state'; data: UiState; transient: true }
+  /** Said beside the conversation. */
+  | { type: 'data-side-result'; data: { runId: string; question?: string; text: string; isError: boolean }; transient: true }
   | { type: 'message-metadata'; messageMetadata: Record<string, unknown> }
   | { type: 'error'; errorText: string }
   | { type: 'abort'; reason: string }

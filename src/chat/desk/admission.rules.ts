@@ -7,6 +7,7 @@ import { webChannelId } from '../../contracts/reply.ts'
 import type { AcceptedMessage, DeskRecord } from '../../contracts/session.ts'
 import type { Toggles } from '../../contracts/settings.ts'
 import { debounceMsMax } from '../../contracts/settings.ts'
+import { sideTextMax } from '../../contracts/side-question.rules.ts'
 import { readSkillName } from '../../contracts/skill.ts'
 import { annotationsOf } from '../desk/annotations.rules.ts'
 import type { Directive, Unset } from '../directives/directives.rules.ts'
@@ -18,6 +19,15 @@ export const directivesOf = (message: Message): Directive[] => (annotationsOf(me
 
 /** The message begins with this directive. */
 export const saysFirst = (message: Message, name: Directive['name']): boolean => directivesOf(message)[0]?.name === name
+
+/** What a message asks beside the conversation; undefined where it asks nothing, or more than is answered. */
+export const asideIn = (message: Message): string | undefined => {
+  const [first] = directivesOf(message)
+  return first?.name === 'btw' && first.value !== undefined && first.value.length <= sideTextMax ? first.value : undefined
+}
+
+/** It came from somewhere where the stream of the session is not read. */
+export const isOutside = (message: Pick<Message, 'annotations'>): boolean => (annotationsOf(message).origin?.channel ?? webChannelId) !== webChannelId
 
 /** The same message of a channel, which came before. */
 export const isRepeated = (message: Message, key: string, { seen }: DeskRecord): boolean => {

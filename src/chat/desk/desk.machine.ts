@@ -16,6 +16,8 @@ export const deskMachine = deskSetup.createMachine({
       { guard: 'saysStop', actions: ['take', 'stop'] },
       { guard: 'wantsMutedReset', actions: 'refuse' },
       { guard: 'saysReset', actions: ['take', 'startOver'] },
+      { guard: 'asksAsideMuted', actions: 'refuse' },
+      { guard: 'asksAside', actions: ['take', 'askAside'] },
       { guard: 'cannotCompact', actions: ['take', 'sayWhyNot'] },
       { guard: 'saysCompact', actions: ['take', 'compact'] },
       { guard: 'isLateOrder', actions: 'reportStale' },
@@ -29,6 +31,7 @@ export const deskMachine = deskSetup.createMachine({
     accepted: { actions: 'remark' },
     introduced: { actions: 'noteIntroduced' },
     'compaction.ended': { actions: 'answerOrder' },
+    'side.answered': { actions: 'sayAside' },
     'xstate.done.actor.*': { actions: 'endSaying' },
   },
 })

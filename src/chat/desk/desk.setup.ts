@@ -6,14 +6,25 @@ import type { DeskAnswer, DeskInput, DeskRequest, IncomingMessage, Remarks, Sess
 import type { DeskRecord, SessionOutput, SkipReason } from '../../contracts/session.ts'
 import type { Finish } from '../delivery/delivery.context.ts'
 import { deliveryMachine } from '../delivery/delivery.machine.ts'
-import { applied, compactedText, newSessionText, notCompactedText, questionsIn, stoppedText, unsetText } from '../directives/replies.rules.ts'
+import {
+  applied,
+  asideText,
+  compactedText,
+  newSessionText,
+  notCompactedText,
+  questionsIn,
+  stoppedText,
+  unsetText,
+} from '../directives/replies.rules.ts'
 import {
   admission,
+  asideIn,
   cannotCompact,
   directivesOf,
   forgotten,
   isMuted,
   isOrder,
+  isOutside,
   isRepeated,
   isStale,
   isUnmentioned,
@@ -72,6 +83,8 @@ export const deskSetup = setup({
     /** Its answer, a greeting at least, would be one of the model. */
     wantsMutedReset: ({ event }) => saysFirst(messageIn(event), 'reset') && isMuted(messageIn(event), asked(event).session),
     saysReset: ({ event }) => saysFirst(messageIn(event), 'reset'),
+    asksAsideMuted: ({ event }) => asideIn(messageIn(event)) !== undefined && isMuted(messageIn(event), asked(event).session),
+    asksAside: ({ event }) => asideIn(messageIn(event)) !== undefined,
     cannotCompact: ({ event }) => saysFirst(messageIn(event), 'compact') && cannotCompact(asked(event).session) !== '',
     saysCompact: ({ event }) => saysFirst(messageIn(event), 'compact'),
     isLateOrder: ({ event }) => isOrder(messageIn(event)) && isStale(messageIn(event), asked(event).session),
@@ -127,6 +140,13 @@ export const deskSetup = setup({
       const [first] = directivesOf(message)
       const instructions = first?.name === 'compact' && first.value !== undefined ? { instructions: first.value } : {}
       enqueue.sendParent({ type: 'compact', ...admission(message, session.record, context.record.needsIntro), ...instructions } satisfies DeskAnswer)
+    }),
+    askAside: sendParent(({ context, event }): DeskAnswer => {
+      const { message, session } = asked(event)
+      return { type: 'side', ...admission(message, session.record, context.record.needsIntro), text: asideIn(message) ?? '' }
+    }),
+    sayAside: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type === 'side.answered' && isOutside(event)) say(enqueue, context.key, event, 'answer', asideText(event))
     }),
     reportStale: sendParent(({ event }): DeskAnswer => ({ ...messageIn(event), type: 'stale' })),
     apply: enqueueActions(({ context, event, enqueue }) => {

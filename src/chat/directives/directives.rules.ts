@@ -6,7 +6,7 @@
  * | directive | think, verbose, reasoning, elevated, exec, model, queue      | after white space  | the text without name and value    |
  * | shortcut  | status, help, commands, whoami, skills                       | after white space  | the text without the name          |
  * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
- * | command   | compact, usage, send, context                                | at the very start  | nothing: the rest is its argument  |
+ * | command   | compact, usage, send, context, btw                           | at the very start  | nothing: the rest is its argument  |
  */
 import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
 import { type QueueWord, queueWord } from './queue-words.rules.ts'
@@ -45,6 +45,8 @@ export type Directive =
   | (Setting<'context', ContextReport> & { report?: string })
   /** What the summary shall keep in mind. */
   | Setting<'compact', string>
+  /** What is asked beside the conversation. */
+  | Setting<'btw', string>
   /** Which of the configured commands it was. */
   | { name: 'reset'; value: string }
   /** As above: the skills that may be called. */
@@ -93,12 +95,12 @@ export const parseDirectives = (text: string, resets = defaultResetCommands): Pa
   const reset = resetCommand(text, resets)
   if (reset) return before({ name: 'reset', value: reset.command }, reset.rest)
   if (!text.includes('/')) return { text, directives: [], only: false }
-  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop)(?=[\s:]|$):?/i.exec(text) ?? []
+  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop|btw)(?=[\s:]|$):?/i.exec(text) ?? []
   if (start === undefined) return inline(text)
   const rest = text.slice(start.length).trim()
-  const name = word.toLowerCase() as 'compact' | 'stop' | keyof typeof argued
+  const name = word.toLowerCase() as 'compact' | 'btw' | 'stop' | keyof typeof argued
   if (name === 'stop') return before({ name }, rest)
-  const directive: Directive = rest === '' ? { name } : name === 'compact' ? { name, value: rest } : commandWith(name, rest)
+  const directive: Directive = rest === '' ? { name } : name === 'compact' || name === 'btw' ? { name, value: rest } : commandWith(name, rest)
   return { text: '', directives: [directive], only: true }
 }
 

@@ -1,9 +1,11 @@
 /** What a session answers to directives: the settings that they change, and the words. Pure. */
+
 import { definedOf } from '../../contracts/defined.ts'
 import type { IncomingMessage as Message, SessionFacts } from '../../contracts/desk.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
 import type { Costs, SessionRecord } from '../../contracts/session.ts'
 import type { ToggleChanges, Toggles, UsageMode } from '../../contracts/settings.ts'
+import { sideTextMax, sideUsage } from '../../contracts/side-question.rules.ts'
 import type { SummaryOutput } from '../../contracts/turn.ts'
 import { summaryLine } from '../../machines/session/collect.rules.ts'
 import { settingsOf } from '../../machines/session/queue.rules.ts'
@@ -77,6 +79,8 @@ const apply = (directive: Directive, message: Message, session: SessionFacts): D
       return { line: directive.report ? `${helpText}\n${directive.report}` : helpText }
     case 'skills':
       return { line: directive.report ?? 'There are no skills to call.' }
+    case 'btw':
+      return { line: directive.value === undefined ? sideUsage : `A side question has at most ${sideTextMax} characters.` }
     default:
       return { line: `/${directive.name} is not something that this agent knows; see /help.` }
   }
@@ -146,7 +150,7 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
 }
 
 const helpText = [
-  'You can say: /new or /reset [text], /stop, /compact [what to keep], /status, /whoami, /help, /skills,',
+  'You can say: /new or /reset [text], /stop, /btw QUESTION, /compact [what to keep], /status, /whoami, /help, /skills,',
   '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
   '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit.',
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
@@ -191,9 +195,9 @@ const cost = ({ costUsd, priced, unpriced }: Costs): string => {
 }
 
 /** @param rest what else the message says: it would be odd to go on with it right behind a stop */
-export const stoppedText = ({ running, waiting }: SessionFacts, rest: string): string => {
+export const stoppedText = ({ running, waiting, asides = 0 }: SessionFacts, rest: string): string => {
   const hint = rest === '' ? '' : ` What else you wrote was not taken up: ${summaryLine(rest)}`
-  if (!running && waiting === 0) return `Nothing is running.${hint}`
+  if (!running && waiting + asides === 0) return `Nothing is running.${hint}`
   return `Stopped.${waiting === 0 ? '' : ` ${waiting} waiting ${waiting === 1 ? 'message was' : 'messages were'} dropped.`}${hint}`
 }
 
@@ -213,5 +217,8 @@ export const compactedText = ({ tokens }: SummaryOutput, window?: number): strin
   const share = window ? ` (${Math.round((tokens.after / window) * 100)}% of ${tokensText(window)})` : ''
   return `Compacted: ${tokensText(tokens.before)} → ${tokensText(tokens.after)} tokens${share}.`
 }
+/** Where answers of the agent go too, so it says what it answers. */
+export const asideText = ({ question, text }: { question: string; text: string }): string => `Aside, on “${summaryLine(question)}”: ${text}`
+
 export const notCompactedText = (error?: ErrorBody): string =>
   error ? `The conversation was not compacted: ${error.message}.` : 'The conversation was not compacted: it was stopped.'

@@ -15,6 +15,7 @@ const help = [
   'Type to talk; what you say while an answer is coming joins the turn that is running.',
   '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
   '/quit  leaves (also Ctrl-D)                       /help   this',
+  '/btw QUESTION asks beside the conversation, also while an answer is coming: nothing of it is kept',
   '/new starts over, /compact shortens the history, /status shows the settings; also /think LEVEL, /model NAME, /queue MODE,',
   '/verbose on|full|off, /reasoning on|off, /usage tokens|full|off: alone for the conversation, within a message for that message',
 ]
@@ -132,7 +133,11 @@ class Talk {
       case 'final':
       case 'error':
       case 'aborted':
-        this.#finish(event)
+        // What was asked beside the conversation has been told by then.
+        if (!event.side) this.#finish(event)
+        break
+      case 'side_result':
+        this.#tellAside(event)
         break
       default:
     }
@@ -157,6 +162,11 @@ class Talk {
     this.#screen.stream(printable(rest, 'lines'))
     if (begins) this.#screen.endStream()
     this.#screen.stream(printable(text, 'lines'))
+  }
+
+  #tellAside({ question, text, isError }: Extract<RunEvent, { type: 'side_result' }>): void {
+    this.#screen.line(this.#dim(`  (beside the conversation${question === undefined ? '' : `: ${printable(question)}`})`))
+    this.#screen.line(isError ? this.#dim(`  ${printable(text, 'lines')}`) : printable(text, 'lines'))
   }
 
   #finish(event: Extract<RunEvent, { type: 'final' | 'error' | 'aborted' }>): void {

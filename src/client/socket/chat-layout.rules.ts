@@ -58,6 +58,10 @@ export const laidOut = (view: ChatView): ChatView => {
       view.waiting,
       inOrder(waiting, facts.queue).map((user) => share(old.get(user.id), waitingOf(user))),
     ),
+    asides: shareList(
+      view.asides,
+      [...facts.asides.values()].sort((a, b) => a.at - b.at || (a.key < b.key ? -1 : 1)),
+    ),
     approvals: shareList(view.approvals, approvalsOf(facts)),
     run,
     busy: run !== null || [...facts.users.values()].some((user) => statusOf(user) === 'sending'),

@@ -72,6 +72,11 @@ export type NoticeEntry = { type: 'notice'; key: string; text: string; at: numbe
 export type SummaryEntry = { type: 'summary'; key: string; text: string }
 export type ViewEntry = UserEntry | AnswerEntry | NoticeEntry | SummaryEntry
 
+/** Said beside the conversation. `asked`: the answer is on its way; `failed`: `text` says why there is none. `at` in ms since the epoch. */
+export type SideResult = { key: string; runId: string; at: number; state: 'asked' | 'told' | 'failed'; question?: string; text?: string }
+/** How a side question ended that is asked once more, as `chat.send` answers it. */
+export type SideOutcome = { side?: true; status: 'completed' | 'failed' | 'cancelled'; text: string; error?: ErrorBody }
+
 /**
  * A message that is not part of the conversation yet. `unsent`: there was no connection; `refused`: its text is given back; the others the session has,
  * and takes in later. One that somebody else has sent may have no text.
@@ -91,6 +96,8 @@ export type ChatView = {
   readonly sessionKey: string
   readonly entries: readonly ViewEntry[]
   readonly waiting: readonly WaitingMessage[]
+  /** Said beside it, oldest first, until it is dismissed. */
+  readonly asides: readonly SideResult[]
   /** Tool calls that wait for a person. */
   readonly approvals: readonly Approval[]
   readonly run: RunningRun | null
@@ -170,6 +177,7 @@ export type Facts = {
   runs: ReadonlyMap<string, LiveRun>
   users: ReadonlyMap<string, LiveUser>
   notices: ReadonlyMap<string, NoticeEntry>
+  asides: ReadonlyMap<string, SideResult>
   /** What waited when the session was looked at last, in its order. */
   queue: readonly string[]
   /** Of each call that waits for a person the newest question, and when the newest answer was given. */
@@ -199,17 +207,20 @@ export type ChatAction =
   /** Somebody says something here. `id` becomes its `idempotencyKey`; said again under it, it is sent again. */
   | { type: 'said'; id: string; text: string; files?: readonly FileRef[]; at: number }
   /** The answer of `chat.send`. */
-  | { type: 'taken'; id: string; status: string; runId?: string }
+  | { type: 'taken'; id: string; status: string; runId?: string; outcome?: SideOutcome }
   /** It was not accepted, or nobody knows whether it was. */
   | { type: 'refused'; id: string; error: unknown }
   /** Its text was taken back: it is shown no more. */
   | { type: 'withdrawn'; id: string }
+  /** What was said beside the conversation is shown no more. */
+  | { type: 'dismissed'; key: string }
 
 export const noFacts: Facts = {
   past: { items: [], runs: new Map(), said: new Map() },
   runs: new Map(),
   users: new Map(),
   notices: new Map(),
+  asides: new Map(),
   queue: [],
   asked: new Map(),
   decided: new Map(),
@@ -225,6 +236,7 @@ export const emptyView = (sessionKey: string): ChatView => {
     sessionKey,
     entries: [],
     waiting: [],
+    asides: [],
     approvals: [],
     run: null,
     busy: false,

@@ -1,9 +1,12 @@
 /** One conversation as a page draws it: a fold over what the gateway says, what its history holds and what is said here. */
+
 import { definedOf } from '../../contracts/defined.ts'
 import { isRuntimeError } from '../../contracts/errors.ts'
 import type { EventFrame, MessageEvent, Subscribed } from '../../contracts/gateway.ts'
+import { sideQuestion } from '../../contracts/side-question.rules.ts'
 import type { Approval } from '../../contracts/turn.ts'
 import { answerOf } from './chat-answer.rules.ts'
+import { withQuestion, withResult } from './chat-asides.rules.ts'
 import { pastOf } from './chat-history.rules.ts'
 import { laidOut } from './chat-layout.rules.ts'
 import { withChat, withoutEnd, withTool } from './chat-run.rules.ts'
@@ -16,6 +19,7 @@ import {
   type LiveRun,
   type LiveUser,
   noFacts,
+  type SideOutcome,
   type UserEntry,
 } from './chat-view.context.ts'
 import { share, withEntry } from './share.rules.ts'
@@ -45,6 +49,8 @@ const reduced = (view: ChatView, action: ChatAction): ChatView => {
       const { sessionKey } = (action.frame.payload ?? {}) as { sessionKey?: string }
       return sessionKey === view.sessionKey ? heard(view, action.frame) : view
     }
+    case 'dismissed':
+      return withFacts(view, { asides: withEntry(view.facts.asides, action.key, undefined) })
     default:
       return spoken(view, action)
   }
@@ -61,7 +67,8 @@ const spoken = (view: ChatView, action: Extract<ChatAction, { id: string }>): Ch
     }
     case 'taken': {
       // The answer of a repeat says no more than that it is one.
-      const { status, runId } = action
+      const { status, runId, outcome } = action
+      if (status === 'side') return askedAside(view, action.id, outcome)
       if (!known || (status === 'duplicate' && known.answer)) return view
       return withUser(view, action.id, { answer: { status, ...definedOf({ runId }) } })
     }
@@ -116,6 +123,8 @@ const heard = (view: ChatView, { event, payload }: EventFrame): ChatView => {
         ? view
         : withFacts(view, { notices: withEntry(facts.notices, key, { type: 'notice', key, text, at, ...definedOf({ id }) }) })
     }
+    case 'chat.side_result':
+      return withFacts(withoutUser(view, payload.runId), { asides: withResult(facts.asides, payload) })
     case 'session.restart':
       return restarted(view)
     case 'approval.requested':
@@ -129,6 +138,19 @@ const heard = (view: ChatView, { event, payload }: EventFrame): ChatView => {
     default:
       return view
   }
+}
+
+/** A side question is no message of the conversation. */
+const askedAside = (view: ChatView, id: string, outcome: SideOutcome | undefined): ChatView => {
+  const { text = '', at = 0 } = view.facts.users.get(id)?.own ?? {}
+  const question = sideQuestion(text)
+  return withFacts(withoutUser(view, id), { asides: withQuestion(view.facts.asides, id, { at, outcome, ...definedOf({ question }) }) })
+}
+/** What a run comes upon has its name too: only what has not become a message of the conversation is none. */
+const withoutUser = (view: ChatView, id: string): ChatView => {
+  const { users } = view.facts
+  const user = users.get(id)
+  return user && isOurs(user) && sideQuestion(user.own?.text ?? '') !== undefined ? withFacts(view, { users: withEntry(users, id, undefined) }) : view
 }
 
 /** How far a message can have come by then. */

@@ -9,6 +9,7 @@ export type {
   HistoryRun,
   NoticeEntry,
   RunningRun,
+  SideResult,
   SummaryEntry,
   ToolCard,
   UserEntry,

@@ -1,9 +1,9 @@
 /** What a model call costs, and what is told of the tokens that somebody has used (OC-91). */
 import { definedOf } from '../../contracts/defined.ts'
-import type { Usage } from '../../contracts/message.ts'
+import type { Usage, UsageKinds } from '../../contracts/message.ts'
 import type { Price } from '../../contracts/model.ts'
 import { providerOf } from '../../contracts/model-ref.ts'
-import type { SessionOutput, UsageKinds } from '../../contracts/session.ts'
+import type { SessionOutput } from '../../contracts/session.ts'
 
 /** Tokens of one kind each: `input` was read and is in no cache, so that the four add up. `output` holds the reasoning. */
 type TokenKinds = { input: number; output: number; cacheRead: number; cacheWrite: number }

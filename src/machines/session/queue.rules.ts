@@ -143,6 +143,6 @@ export const acceptance = (id: string): SessionOutput => ({ type: 'accepted', id
 /** What is noted of a turn that ended. */
 export const outcomeOf = ({ text: _, transcriptLength: __, prompt: ___, ...outcome }: TurnOutput): TurnOutcome => outcome
 
-type Busy = { run: { runId: string } | null; queue: readonly { id: string }[] }
+type Busy = { run: { runId: string } | null; queue: readonly { id: string }[]; asides?: readonly { id: string }[] | undefined }
 /** The runs that end when all is stopped: the one that goes on, and those that would have been. */
-export const stoppedBy = ({ run, queue }: Busy): string[] => [...(run ? [run.runId] : []), ...queue.map(({ id }) => id)]
+export const stoppedBy = ({ run, queue, asides = [] }: Busy): string[] => [...(run ? [run.runId] : []), ...[...queue, ...asides].map(({ id }) => id)]

@@ -1,5 +1,6 @@
 /** What a session keeps of itself beside its transcript, as pure functions; see SessionRecord in src/contracts/session.ts. */
 
+import type { SideOutput } from '../../contracts/beside.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { addUsage, noUsage, type Usage } from '../../contracts/message.ts'
 import { providerOf } from '../../contracts/model-ref.ts'
@@ -62,6 +63,12 @@ export const summarised = (record: SessionRecord, { usage, costUsd, tokens, ende
     spent: spentMore(record.spent, { usage, costUsd, at: endedAt ?? record.updatedAt }),
   }
 }
+
+/** What a side question has used counts as all else. */
+export const spentAside = (record: SessionRecord, { usage, costUsd, endedAt }: SideOutput): SessionRecord => ({
+  ...record,
+  spent: spentMore(record.spent, { usage, costUsd, at: endedAt }),
+})
 
 type Spent = SessionRecord['spent']
 const daysMax = 31

@@ -42,11 +42,22 @@ const noCall = {
 export const refuseResults = { guard: 'hasResults', actions: noCall } as const
 export const refuseStray = { guard: 'answersNothing', actions: noCall } as const
 
+export const refuseAside = {
+  guard: 'asidesFull',
+  actions: {
+    type: 'refuse',
+    params: { code: 'overloaded', message: 'three side questions of this session are being answered', hint: 'wait for an answer, or stop them' },
+  },
+} as const
+
 /** Each says why, and what to do instead. */
 export const refusals = {
-  cancel: {
-    actions: { type: 'refuse', params: { code: 'not_found', message: 'there is no such run to cancel', hint: 'the run may have ended by itself' } },
-  },
+  cancel: [
+    { guard: 'endsAside', actions: 'stopAsides' },
+    {
+      actions: { type: 'refuse', params: { code: 'not_found', message: 'there is no such run to cancel', hint: 'the run may have ended by itself' } },
+    },
+  ],
   approve: [
     {
       guard: 'wasDecided',

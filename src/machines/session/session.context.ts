@@ -16,6 +16,9 @@ import { accounted, allowedToo, emptyRecord, touched } from './record.rules.ts'
 /** Decisions that a session remembers, to say of a repeated one that it is. */
 const rememberedMax = 50
 
+/** A side question. @property annotations of a message that the desk has passed on: it says the answer where that came from @property ending it was told to stop */
+export type Aside = { id: string; model: string; annotations?: Admission['annotations']; channel?: string; ending?: true }
+
 export type SessionContext = Queue & {
   key: string
   record: SessionRecord
@@ -34,6 +37,8 @@ export type SessionContext = Queue & {
   pending?: Pending | undefined
   /** Keys of messages of the assistant that were put in and wait, oldest first. */
   injected?: string[] | undefined
+  /** Side questions that are being answered. */
+  asides?: Aside[] | undefined
   /** A desk is there, and looks at each message from now on. */
   desk: boolean
 }
@@ -60,13 +65,14 @@ export const withNext = ({ key, record, queue }: SessionContext, message: Admiss
 })
 
 /** What the desk is told with each message. */
-export const factsFor = ({ key, record, run, queue, transcriptLength }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
+export const factsFor = ({ key, record, run, queue, transcriptLength, asides }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
   key,
   record,
   doing,
   running: run !== null,
   waiting: queue.length,
   messages: transcriptLength,
+  ...definedOf({ asides: asides?.length }),
 })
 
 export const summaryInput = (

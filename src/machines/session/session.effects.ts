@@ -2,6 +2,7 @@
 
 import { fromTask, placeable, type Registration, registerMachine } from '../../actors/index.ts'
 import { SessionEvent, sessionEventSchema } from '../../contracts/session.ts'
+import { sideMachine } from '../side/side.machine.ts'
 import type { Publisher } from '../turn/publisher.setup.ts'
 import { turnActor } from '../turn/turn.actor.ts'
 import type { LocalServices, TurnEffects } from '../turn/turn.services.ts'
@@ -19,6 +20,7 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
     actors: {
       turn: turnActor(effects, services, publisher),
       summarise: placeable(effects.summarise),
+      side: sideMachine.provide({ actors: { ask: placeable(effects.askAside) } }),
       fork: fromTask(({ input }: { input: { parent: string; session: string } }) => services.fork(input.parent, input.session)),
     },
   })

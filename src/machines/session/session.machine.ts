@@ -2,7 +2,7 @@ import type { Profile } from '../../contracts/profile.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Desk } from './desk.setup.ts'
 import { hasDeskSettings } from './record.rules.ts'
-import { acceptForLater, askDesk, beginAgain, injectLater, refusals, refuseResults, refuseStray } from './refusals.rules.ts'
+import { acceptForLater, askDesk, beginAgain, injectLater, refusals, refuseAside, refuseResults, refuseStray } from './refusals.rules.ts'
 import { begin, summaryInput, turnInput } from './session.context.ts'
 import { sessionSetup } from './session.setup.ts'
 
@@ -31,6 +31,8 @@ export const sessionMachine = sessionSetup.createMachine({
     note: { actions: 'keepNote' },
     inject: { actions: { type: 'inject', params: { later: false } } },
     clear: { actions: ['announceCleared', 'dropQueue'] },
+    side: [refuseAside, { actions: 'askAside' }],
+    'side.ended': { actions: 'endAside' },
     ...refusals,
   },
   states: {

@@ -2,22 +2,25 @@
 
 import { assign, type DoneActorEvent, emit, enqueueActions, fromCallback, fromPromise, sendTo, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
+import type { SideReport } from '../../contracts/beside.ts'
 import { definedOf } from '../../contracts/defined.ts'
-import type { Admission, CompactionOrder, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
-import { errorBody } from '../../contracts/errors.ts'
+import type { Admission, DeskAnswer, DeskInput, DeskRequest, IncomingMessage, SessionFacts } from '../../contracts/desk.ts'
 import type { Message as TranscriptMessage } from '../../contracts/message.ts'
 import { queueMax } from '../../contracts/profile.ts'
 import type { SessionEvent, SessionOutput } from '../../contracts/session.ts'
 import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
+import { sideMachine } from '../side/side.machine.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { isAsked } from './approvals.rules.ts'
+import { asidesMax, beginAside, endAside, endsAside, stopAsides } from './asides.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
 import { carryOut, isForgotten, joined, mayJoin, withInjected } from './injected.rules.ts'
+import { announceTrouble, answerOrder, keepOrder, takeSummary } from './order.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
-import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
+import { configured, configuredRecord, keepsJust, noted, startedOver, touched } from './record.rules.ts'
 import {
   beginTurn,
   type Decision,
@@ -30,13 +33,12 @@ import {
   type Refusal,
   type SessionContext,
   started,
-  summaryUsage,
   turnSettings,
   withNext,
 } from './session.context.ts'
 
 type Reply = Extract<DeskAnswer, { type: 'say' }>
-type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
+type Event = SessionEvent | DeskAnswer | TurnReport | SideReport | { type: 'debounced' } | DoneActorEvent<TurnOutput, 'turn'>
 
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission
@@ -55,6 +57,7 @@ export const sessionSetup = setup({
     fork: fromPromise<TranscriptMessage[], { parent: string; session: string }>(notProvided),
     desk: fromCallback<DeskRequest, DeskInput>(() => undefined),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
+    side: sideMachine,
   },
   guards: {
     /** Without a desk a message is admitted. */
@@ -82,6 +85,8 @@ export const sessionSetup = setup({
     isOtherInput: ({ context, event }) => event.type === 'approve' && context.approvals.some(({ callId }) => callId === event.callId),
     wasDecided: ({ context, event }) => event.type === 'approve' && context.decided.includes(questionOf(event)),
     hasOrder: ({ context }) => context.order !== null,
+    asidesFull: ({ context }) => (context.asides?.length ?? 0) >= asidesMax,
+    endsAside: ({ context, event }) => endsAside(context, event),
     hasTranscript: ({ context }) => context.transcriptLength > 1,
   },
   actions: {
@@ -205,6 +210,7 @@ export const sessionSetup = setup({
     }),
     /** All that wait, a turn that waits in its lane too; or the one that is named. */
     dropQueue: enqueueActions(({ context, event, enqueue, self }) => {
+      stopAsides(enqueue, context, event)
       if (isForgotten(context, event)) enqueue.assign({ injected: undefined })
       const leavesLane = event.type === 'clear' && waitsInLane(self)
       if (leavesLane) enqueue.sendTo('turn', { type: 'cancel' })
@@ -232,9 +238,9 @@ export const sessionSetup = setup({
     }),
     refuse: enqueueActions(({ context, event, enqueue }, refusal: Refusal) => {
       enqueue.emit({ type: 'refused', ...refusal })
-      if (event.type !== 'admit' && event.type !== 'message') return
+      if (event.type !== 'admit' && event.type !== 'message' && event.type !== 'side') return
       enqueue.emit({ type: 'transcript', drop: [event.id] })
-      if (context.desk) enqueue.sendTo('desk', { type: 'refused', annotations: event.annotations })
+      if (context.desk && 'annotations' in event) enqueue.sendTo('desk', { type: 'refused', annotations: event.annotations })
     }),
     takeHistory: enqueueActions(({ enqueue }, { history }: { history: TranscriptMessage[] }) => {
       if (history.length === 0) return
@@ -243,6 +249,7 @@ export const sessionSetup = setup({
     }),
     keepReason: assign({ resetReason: ({ event }) => (event.type === 'reset' ? (event.reason ?? null) : null) }),
     startOver: enqueueActions(({ context, event, enqueue }, { reason }: { reason: string }) => {
+      stopAsides(enqueue, context, event)
       const at = 'at' in event ? event.at : context.record.updatedAt
       enqueue.assign({
         transcriptLength: 0,
@@ -255,44 +262,17 @@ export const sessionSetup = setup({
       enqueue.emit({ type: 'reset', reason: (event.type === 'reset' ? event.reason : context.resetReason) ?? reason })
     }),
     keepOrder: enqueueActions(({ context, event, enqueue }) => {
-      if (event.type !== 'compact' || !('id' in event)) return
-      const { id, at, annotations, channel, instructions } = event
-      const order: CompactionOrder = {
-        id,
-        at,
-        profile: settingsOf(event, context.record),
-        ...definedOf({ annotations, channel, instructions }),
-      }
-      enqueue.assign({ order, record: touched(context.record, context.key, event) })
-      enqueue.emit(acceptance(id))
+      if (event.type === 'compact') keepOrder(enqueue, context, event)
     }),
-    takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
-      const { id, keep } = summary
-      enqueue.assign({ transcriptLength: keep + 1, record: summarised(context.record, summary) })
-      enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
-      enqueue.emit({ type: 'compacted', keep })
-      for (const said of summaryUsage(context, summary)) enqueue.emit(said)
-      const { order, record } = context
-      if (!order) return
-      enqueue.sendTo('desk', {
-        type: 'compaction.ended',
-        order,
-        summary,
-        ...definedOf({ window: record.tokens?.window || undefined }),
-      })
-      enqueue.assign({ order: null })
+    takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => takeSummary(enqueue, context, summary)),
+    announceTrouble: enqueueActions(({ context, enqueue }, { error }: { error: unknown }) => announceTrouble(enqueue, context, error)),
+    leaveOrder: enqueueActions(({ context, enqueue }) => answerOrder(enqueue, context)),
+    askAside: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type === 'side') beginAside(enqueue, context, event)
     }),
-    announceTrouble: enqueueActions(({ context: { order }, enqueue }, { error }: { error: unknown }) => {
-      const body = errorBody(error)
-      enqueue.emit({ type: 'refused', code: body.code, message: body.message, hint: 'the conversation is unchanged; try again later' })
-      if (!order) return
-      enqueue.sendTo('desk', { type: 'compaction.ended', order, error: body })
-      enqueue.assign({ order: null })
+    endAside: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type === 'side.ended') endAside(enqueue, context, event)
     }),
-    leaveOrder: enqueueActions(({ context: { order }, enqueue }) => {
-      if (!order) return
-      enqueue.sendTo('desk', { type: 'compaction.ended', order })
-      enqueue.assign({ order: null })
-    }),
+    stopAsides: enqueueActions(({ context, event, enqueue }) => stopAsides(enqueue, context, event)),
   },
 })

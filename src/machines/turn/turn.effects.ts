@@ -8,6 +8,7 @@ import { summaryInstructions } from '../../models/index.ts'
 import { splitForSummary, summaryMessage, tokensOf } from '../loop/compaction.rules.ts'
 import { costOf } from '../loop/cost.rules.ts'
 import { callModel } from '../loop/model-call.effects.ts'
+import { askAside } from '../side/side.effects.ts'
 import { checkTool } from '../tool-call/gate.effects.ts'
 import { executeTool } from '../tool-call/tool.effects.ts'
 import { conversation } from '../transcript/conversation.ts'
@@ -53,6 +54,7 @@ const summarise =
 export const turnEffects = (services: TurnServices): TurnEffects => ({
   callModel: callModel(services),
   summarise: summarise(services),
+  askAside: askAside(services),
   checkTool: checkTool(services),
   execute: executeTool(services),
 })

@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
 import type { SandboxMode } from '../../contracts/bench.ts'
+import type { SideInput, SideOutput } from '../../contracts/beside.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
@@ -21,6 +22,8 @@ import type { Lanes } from './lane.effects.ts'
 export type TurnEffects = {
   callModel: PlaceableEffect<ModelCallOutput, ModelCallInput>
   summarise: PlaceableEffect<SummaryOutput, SummaryInput>
+  /** Beside its turns. */
+  askAside: PlaceableEffect<SideOutput, SideInput>
   checkTool: PlaceableEffect<GateOutput, GateInput>
   execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
 }

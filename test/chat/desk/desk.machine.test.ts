@@ -46,6 +46,11 @@ test.each([
   ['not where nothing is answered', order('a', { name: 'reset' }, '', facts({}, { send: 'off' })), ['refuse']],
   ['an order is answered', order('a', { name: 'status' }), ['say']],
   ['an order to compact is handed on', order('a', { name: 'compact' }), ['compact']],
+  ['[CH-81] a side question is handed on', order('a', { name: 'btw', value: 'why?' }), ['side']],
+  ['[CH-81] however old the conversation is', order('a', { name: 'btw', value: 'why?' }, '', facts(), old), ['side']],
+  ['[CH-81] not where nothing is answered', order('a', { name: 'btw', value: 'why?' }, '', facts({}, { send: 'off' })), ['refuse']],
+  ['[CH-81] without a question it is said how to ask', order('a', { name: 'btw' }), ['say']],
+  ['[CH-81] and of one that is too long, that it is', order('a', { name: 'btw', value: 'x'.repeat(8_001) }), ['say']],
   ['unless there is nothing to compact', order('a', { name: 'compact' }, '', facts({ messages: 1 })), ['say']],
 ])('%s', (_, event, types) => {
   expect(answers(start().send(event))).toEqual(types)
@@ -124,6 +129,13 @@ test('another rule about groups is due until a turn has been told of it', () => 
   expect(due(walk.send({ type: 'introduced', as: 'mention' }).send(group('always')))).toEqual([true])
 
   expect(due(walk.send({ type: 'introduced', as: 'always' }).send(group('always')))).toEqual([undefined])
+})
+
+test('[CH-81] the answer to a side question goes to where it came from, apart from a page, which is told in its own way', () => {
+  const answered = (channel: string) =>
+    start().send({ type: 'side.answered', id: 'a', annotations: { origin: { ...ann, channel }, delivery: {} }, question: 'why?', text: 'So.' })
+  expect(sayings(answered('test'))).toMatchObject([{ payloads: [{ text: 'Aside, on “why?”: So.' }] }])
+  expect(sayings(answered('web'))).toBeUndefined()
 })
 
 test('every transition of the chart has been taken', () => {

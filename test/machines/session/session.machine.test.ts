@@ -1,15 +1,16 @@
 import { expect, test } from 'vitest'
-import { fromCallback } from 'xstate'
+import { type AnyActorLogic, fromCallback } from 'xstate'
 import type { DeskRequest } from '../../../src/contracts/desk.ts'
 import { noUsage } from '../../../src/contracts/message.ts'
 import { queueMax } from '../../../src/contracts/profile.ts'
 import type { QueueMode } from '../../../src/contracts/settings.ts'
 import { nextMessages } from '../../../src/machines/session/queue.rules.ts'
 import { sessionMachine, withDesk } from '../../../src/machines/session/session.machine.ts'
+import { sideMachine } from '../../../src/machines/side/side.machine.ts'
 import { walker } from '../walk.ts'
 import { ended, message, overflow, profile, refused, replies, stub } from './stage.ts'
 
-const actors = () => ({ turn: stub })
+const actors = (fake: (name: string) => AnyActorLogic) => ({ turn: stub, side: sideMachine.provide({ actors: { ask: fake('ask') as never } }) })
 const bare = walker(sessionMachine, ['summarise', 'fork'], actors)
 
 /** A desk that answers as each message says; an order to compact it answers with what became of it. */
@@ -611,6 +612,70 @@ test('what is put in joins at once where nothing is read; else in its order, whe
   const many = running()
   for (let n = 0; n <= 100; n++) many.send(put(`${n}`))
   expect([refused(many), many.context.injected.length]).toEqual([['overloaded'], 100])
+})
+
+test('[CH-81] side questions are answered beside the turn, three at once, and are none of the conversation', async () => {
+  const side = (id: string) => ({ type: 'side', id, text: 'why?', at: 0, profile: profile() })
+  const answer = {
+    kind: 'side',
+    id: 'b',
+    text: 'So.',
+    model: 'test/model',
+    usage: { ...noUsage, inputTokens: 7 },
+    costUsd: 1,
+    endedAt: 1,
+    durationMs: 1,
+  }
+  const walk = running()
+  walk.heard()
+  expect(statuses(walk.send(side('b')))).toEqual(['side'])
+  expect([walk.state, walk.context.asides]).toEqual([{ running: 'answering' }, [{ id: 'b', model: 'test/model' }]])
+  await walk.resolve('ask', answer)
+  const heard = walk.heard()
+  expect(heard).toMatchObject([
+    { type: 'side_result', kind: 'btw', runId: 'b', question: 'why?', text: 'So.', isError: false },
+    { type: 'final', runId: 'b', side: true, text: 'So.' },
+    { type: 'transcript', ended: [{ runId: 'b', side: true }] },
+    { type: 'usage', runId: 'b', costUsd: 1 },
+  ])
+  expect(heard.some((event) => 'add' in event)).toBe(false)
+  expect(walk.child('side-b')).toBeUndefined()
+  expect(walk.context).toMatchObject({
+    asides: undefined,
+    transcriptLength: 0,
+    record: { spent: { turns: 0, usage: { inputTokens: 7 }, costUsd: 1 } },
+  })
+  expect(walk.context.run).toMatchObject({ runId: 'a' })
+
+  for (const id of ['b', 'c', 'd']) walk.send(side(id))
+  walk.heard()
+  expect(refused(walk.send(side('e')))).toEqual(['overloaded'])
+  await walk.reject('ask', new Error('no'))
+  expect(walk.heard()).toMatchObject([{ type: 'side_result', runId: 'd', isError: true }, { type: 'error', runId: 'd' }, { type: 'transcript' }])
+})
+
+test('[CH-81] what stops a session stops its side questions; what drops messages that wait does not', () => {
+  const side = (id: string) => ({ type: 'side', id, text: 'why?', at: 0, profile: profile() })
+  const ends = (walk: ReturnType<typeof start>) => walk.heard().flatMap((event) => (event.type === 'aborted' && event.side ? [event.runId] : []))
+  const two = (walk = start()) => walk.send(side('b')).send(side('c'))
+  expect(ends(two().send({ type: 'cancel', runId: 'b' }))).toEqual(['b'])
+  expect(ends(two().send({ type: 'cancel' }))).toEqual(['b', 'c'])
+  expect(ends(two(running()).send({ type: 'cancel' }))).toEqual(['b', 'c'])
+  expect(ends(two(running()).send({ type: 'cancel', runId: 'a' }))).toEqual([])
+  expect(ends(two().send({ type: 'reset', at: 0 }))).toEqual(['b', 'c'])
+  expect(ends(two(running()).send({ type: 'reset', at: 0 }))).toEqual(['b', 'c'])
+  expect(ends(two().send(anew('n')))).toEqual(['b', 'c'])
+  expect(ends(two(running()).send({ type: 'clear' }).send(message('i', 'interrupt')))).toEqual([])
+  const stopped = two(running()).send(stop()).heard()
+  expect(stopped.find(({ type }) => type === 'stopped')).toMatchObject({ runIds: ['a', 'b', 'c'] })
+  expect(refused(start().send({ type: 'cancel' }))).toEqual(['not_found'])
+})
+
+test('[CH-81] the desk that has passed a question on hears of its answer', async () => {
+  const walk = start().send(asks('b', { type: 'side', text: 'why?' }))
+  expect(statuses(walk)).toEqual(['side'])
+  await walk.reject('ask', new Error('no'))
+  expect(walk.context.record.notes.at(-1).text).toContain('side.answered')
 })
 
 test('every transition of the chart has been taken', () => {

@@ -132,6 +132,11 @@ export class ScriptedModel implements ChatModel {
     this.asked.push(['loadEarlier'])
   }
 
+  dismissAside(id: string): void {
+    this.asked.push(['dismissAside', id])
+    this.changeCurrent({ asides: (this.#view.current.asides ?? []).filter((one) => one.id !== id) })
+  }
+
   reconnect(): void {
     this.asked.push(['reconnect'])
   }

@@ -4,6 +4,7 @@ import { errorOf, useModel, useNarrow, useView } from './hooks.ts'
 import { twiceMs, useKeys } from './keys.ts'
 import type { Conversation, ErrorBody, FileRef } from './model.ts'
 import { Announcer } from './parts/announcer.tsx'
+import { Asides } from './parts/asides.tsx'
 import { Banner } from './parts/banner.tsx'
 import { Composer, type ComposerHandle } from './parts/composer.tsx'
 import { Dialog } from './parts/dialog.tsx'
@@ -91,6 +92,7 @@ export const App = () => {
           <Banner connection={view.connection} />
           {refused && <Refusal error={refused} />}
           <Log current={current} handle={log} onAgain={say} onStart={say} />
+          <Asides key={current.key} asides={current.asides ?? []} />
           <Composer view={view} handle={composer} escaped={escapedAt !== undefined} onSaid={() => log.current?.said()} />
         </main>
       </div>

@@ -146,6 +146,7 @@ class LiveModel implements ChatModel {
       stopping: stopping !== undefined && stopping === known.run?.runId,
       entries: this.#shown.entries(known, deciding),
       waiting: this.#shown.waiting(known),
+      asides: this.#shown.asides(known),
       ...(mayHaveEarlier ? { earlier: { loading: loadingEarlier } } : {}),
       ...definedOf({
         state: known.run === null ? undefined : (known.run.state ?? 'running'),
@@ -229,6 +230,7 @@ class LiveModel implements ChatModel {
   setModel: ChatModel['setModel'] = (model) => this.#open.configure({ model })
   setThinking: ChatModel['setThinking'] = (thinking) => this.#open.configure({ thinking })
   loadEarlier = (): void => this.#open.loadEarlier()
+  dismissAside: ChatModel['dismissAside'] = (id) => this.#open.dismissAside(id)
 
   open(key: string): void {
     if (key === this.#open.key) return

@@ -58,6 +58,8 @@ export type Current = {
   entries: readonly Entry[]
   /** Said while it was running and not taken in yet, in their order. */
   waiting: readonly Waiting[]
+  /** Said beside it, oldest first, until it is dismissed. */
+  asides?: readonly Aside[]
   /** There is more before the first entry, and how much where it is known. */
   earlier?: { count?: number; loading: boolean }
   model?: string
@@ -104,6 +106,9 @@ export type Answer = {
 
 /** Something the runtime says for itself, outside any answer. */
 export type Notice = { kind: 'notice'; id: string; text: string; at?: number }
+
+/** Said beside the conversation, which has nothing of it. `asked`: the answer is on its way; `failed`: `text` says why there is none. */
+export type Aside = { id: string; state: 'asked' | 'told' | 'failed'; question?: string; text?: string }
 
 /** What stands for everything before it that was put away to make room. */
 export type Summary = { kind: 'summary'; id: string; text: string; at?: number }
@@ -196,6 +201,8 @@ export type ChatModel = {
   setModel(id: string | null): Promise<void>
   setThinking(level: ThinkingLevel | null): Promise<void>
   loadEarlier(): void
+  /** What was said beside the conversation is shown no more. */
+  dismissAside(id: string): void
   /** Does not wait for the next attempt to connect. */
   reconnect(): void
 

@@ -10,6 +10,7 @@ import './styles/log.css'
 import './styles/prose.css'
 import './styles/cards.css'
 import './styles/composer.css'
+import './styles/asides.css'
 import './styles/floating.css'
 import './styles/narrow.css'
 

@@ -112,6 +112,10 @@ export class ConversationLive {
     return aborted ? 'withdrawn' : 'too-late'
   }
 
+  dismissAside(key: string): void {
+    this.#take({ type: 'dismissed', key })
+  }
+
   async configure(settings: { model?: string | null; thinking?: ThinkingLevel | null; title?: string }): Promise<void> {
     if (this.viewed === undefined) {
       const { model, thinking } = settings
@@ -221,7 +225,7 @@ export class ConversationLive {
     const { model, thinking } = this.chosen
     const isFirst = this.viewed === undefined
     try {
-      const answer = await this.#client.call<{ status: string; runId: string }>('chat.send', {
+      const answer = await this.#client.call<Omit<Extract<ChatAction, { type: 'taken' }>, 'type' | 'id'>>('chat.send', {
         sessionKey: this.key,
         message: text,
         idempotencyKey: id,

@@ -2,7 +2,7 @@
 import type { AnswerEntry, Decided, ChatView as Known, ToolCard, ViewBlock, ViewEntry, WaitingMessage } from '../../../../src/client/socket/index.ts'
 import { definedOf } from '../../../../src/contracts/defined.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
-import type { Answer, AskBlock, Block, Decision, Entry, Said, ToolBlock, Waiting } from '../model.ts'
+import type { Answer, Aside, AskBlock, Block, Decision, Entry, Said, ToolBlock, Waiting } from '../model.ts'
 
 /** By call, what this page has answered and nobody has confirmed yet. */
 export type Deciding = ReadonlyMap<string, Decision>
@@ -59,6 +59,11 @@ export class Shown {
       const { id, text = '', files, status } = message
       return [this.#kept(message, { id, text, ...definedOf({ files }), mode: status === 'steered' ? 'steer' : 'followup' })]
     })
+  }
+
+  /** What stands apart from the log. */
+  asides({ asides }: Known): Aside[] {
+    return asides.map(({ key: id, state, question, text }) => ({ id, state, ...definedOf({ question, text }) }))
   }
 
   #said(message: WaitingMessage): Said {
