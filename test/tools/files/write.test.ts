@@ -1,4 +1,5 @@
 import { execFileSync } from 'node:child_process'
+import type { Stats } from 'node:fs'
 import { chmod, link, mkdir, mkdtemp, open, readdir, readFile, realpath, rename, rm, stat, symlink, unlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -226,7 +227,9 @@ describe('search_files', () => {
 test('a second name of a file outside that is taken away as soon as it was opened does not make the first one ours', async () => {
   await link(join(folder, 'outside', 'secret.txt'), inside('plain.txt'))
   const handle = await open(inside('plain.txt'))
-  const stating = vi.spyOn(Object.getPrototypeOf(handle), 'stat').mockImplementation(async function (this: typeof handle) {
+  const stating = vi.spyOn(Object.getPrototypeOf(handle) as { stat(): Promise<Stats> }, 'stat').mockImplementation(async function (
+    this: typeof handle,
+  ) {
     stating.mockRestore()
     await unlink(inside('plain.txt'))
     return this.stat()
