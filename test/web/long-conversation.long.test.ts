@@ -23,7 +23,10 @@ test('a text and an output that were cut are shown whole when that is wanted', a
   const { page } = await aPage(node.page)
   await says(page, 'lines')
   await shows(page, 'Many lines.')
-  await page.locator('[data-log]').getByRole('button', { name: /^lines/ }).click()
+  await page
+    .locator('[data-log]')
+    .getByRole('button', { name: /^lines/ })
+    .click()
   await page.getByRole('button', { name: 'Show all' }).click()
   await shows(page, /row 19999/)
 
@@ -61,7 +64,10 @@ const seenAfter = async (page: Page, act: () => Promise<void>): Promise<number> 
     look()
   }`
   if (page.url() === 'about:blank') await page.addInitScript(`(${watch})(0)`)
-  else await page.evaluate(`window.seenMs = undefined; addEventListener('click', ({ timeStamp }) => (${watch})(timeStamp), { capture: true, once: true })`)
+  else
+    await page.evaluate(
+      `window.seenMs = undefined; addEventListener('click', ({ timeStamp }) => (${watch})(timeStamp), { capture: true, once: true })`,
+    )
   await act()
   const seenMs = () => page.evaluate<number | undefined>('window.seenMs')
   await expect.poll(seenMs).toBeGreaterThan(0)

@@ -52,7 +52,8 @@ export const conversationMachine = setup({
   delays: { pause: 2_000 },
 }).createMachine({
   id: 'conversation',
-  description: 'One conversation that a page has open: when its history is read, when its session is looked at, and whether its run is being stopped.',
+  description:
+    'One conversation that a page has open: when its history is read, when its session is looked at, and whether its run is being stopped.',
   context: { messages: 0, more: false, stopping: undefined },
   type: 'parallel',
   states: {

@@ -31,7 +31,19 @@ const code = ['```ts', ...Array.from({ length: 200 }, (_, line) => `const line${
 
 /** As answers of models are: a list, a table, code. */
 const rich = (said: string): string =>
-  [`echo ${said}`, '- *one* thing', '- `another`', '', '| a | b |', '| --- | --- |', `| ${said} | 2 |`, '', '```ts', `const said = '${said}'`, '```'].join('\n')
+  [
+    `echo ${said}`,
+    '- *one* thing',
+    '- `another`',
+    '',
+    '| a | b |',
+    '| --- | --- |',
+    `| ${said} | 2 |`,
+    '',
+    '```ts',
+    `const said = '${said}'`,
+    '```',
+  ].join('\n')
 
 const talk = scriptedModel(({ messages }) => {
   const last = messages.at(-1)
