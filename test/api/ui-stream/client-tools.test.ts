@@ -119,7 +119,7 @@ test('[CH-53] a call of the page beside one that waits for a person: first the d
   first.end()
   await vi.waitFor(() => expect(web.lastMessage?.parts.some((part) => 'approval' in part)).toBe(true))
   await vi.waitFor(() => expect(web.status).toBe('ready'))
-  const [danger, locate] = web.lastMessage?.parts.filter(({ type }) => type.startsWith('tool-')) as any[]
+  const [danger, locate] = (web.lastMessage?.parts ?? []).filter(({ type }) => type.startsWith('tool-')) as any[]
 
   await web.addToolApprovalResponse({ id: danger.approval.id, approved: true })
   await web.addToolOutput({ tool: 'locate' as never, toolCallId: locate.toolCallId, output: 'Bern' as never })
