@@ -27,7 +27,7 @@ test('[CH-53] a tool that the page declares is run by it, and its output goes on
   const { web, pen, runtime } = await aMap({
     onToolCall: ({ toolCall }) => {
       asked.push(toolCall)
-      void web.addToolOutput({ tool: toolCall.toolName as never, toolCallId: toolCall.toolCallId, output: { city: 'Bern' } as never })
+      void web.addToolOutput({ tool: toolCall.toolName as never, toolCallId: toolCall.toolCallId, output: { city: 'Bern' } })
     },
   })
 
@@ -122,7 +122,7 @@ test('[CH-53] a call of the page beside one that waits for a person: first the d
   const [danger, locate] = (web.lastMessage?.parts ?? []).filter(({ type }) => type.startsWith('tool-')) as any[]
 
   await web.addToolApprovalResponse({ id: danger.approval.id, approved: true })
-  await web.addToolOutput({ tool: 'locate' as never, toolCallId: locate.toolCallId, output: 'Bern' as never })
+  await web.addToolOutput({ tool: 'locate' as never, toolCallId: locate.toolCallId, output: 'Bern' })
   const second = await pen.next()
   second.write('Done in Bern.')
   second.end()

@@ -17,8 +17,8 @@ const toolOf = ({ callId, name, state, input, progress, output, cut, message }: 
   ...definedOf({ input, progress, output, cut, message }),
 })
 
-/** A command was answered: the gateway names such a text by its run. */
-const isReply = ({ id }: { id: string }, runId: string): boolean => id === `${runId}:reply`
+/** No model has said it, such as what a command answers: the gateway names such a text by its run. */
+const isReply = (block: ViewBlock, runId: string): boolean => block.type === 'text' && block.id === `${runId}:reply`
 
 const blockOf = (block: ViewBlock, runId: string): Block => {
   switch (block.type) {
@@ -104,10 +104,12 @@ export class Shown {
   }
 
   /** A question stands where the card of its call would, and its answer before that; one whose call has no card yet comes last. */
-  #withQuestions({ runId, blocks }: AnswerEntry, approvals: readonly Approval[], answered: readonly Answered[], deciding: Deciding): Block[] {
+  #withQuestions({ runId, state, blocks }: AnswerEntry, approvals: readonly Approval[], answered: readonly Answered[], deciding: Deciding): Block[] {
     const open = new Map(approvals.map((approval) => [approval.callId, questionOf(approval, deciding)]))
     const closed = new Map(answered.map(({ approval, decided }): [string, AskBlock] => [approval.callId, { type: 'ask', approval, decided }]))
     const drawn = blocks.flatMap((block) => {
+      // Why it failed stands there, and what to do; on channels that have nothing else it is said in words.
+      if (state === 'failed' && isReply(block, runId)) return []
       if (block.type !== 'tool') return [this.#block(block, runId)]
       const { callId } = block
       const question = open.get(callId)
