@@ -11,6 +11,7 @@ import { typingMachine } from './chat/delivery/typing.machine.ts'
 import { deskMachine } from './chat/desk/desk.machine.ts'
 import { heartbeatMachine } from './chat/heartbeat/heartbeat.machine.ts'
 import { followMachine } from './client/follow.machine.ts'
+import { conversationMachine } from './client/socket/conversation.machine.ts'
 import { socketMachine } from './client/socket/socket.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
@@ -47,5 +48,6 @@ export const machines: Record<string, AnyStateMachine> = {
   provider: providerMachine,
   config: configMachine,
   socket: socketMachine,
+  conversation: conversationMachine,
   'mcp-server': mcpServerMachine,
 }

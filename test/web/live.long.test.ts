@@ -213,6 +213,17 @@ test('[CH-17] what a command answers is shown, and nothing else with it', async 
   await expect.poll(async () => (await textOf(page)).match(/echo hello/g)).toHaveLength(1)
 })
 
+test('[CH-17] what a command answers in several lines stands in as many', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, '/context detail')
+  await shows(page, /in all:/)
+
+  const lines = (await textOf(page)).split('\n')
+
+  expect(lines.filter((line) => /^ *(?:tools|tool add|tool lines|in all): /.test(line))).toHaveLength(4)
+})
+
 test('a good address after a bad one is taken', async () => {
   const node = await aNode()
   const page = await aRefusedPage(node.page)
@@ -261,6 +272,8 @@ test('[CH-10] files are chosen or dropped, looked at and removed before they are
   await picture.waitFor()
   expect(await picture.getAttribute('src')).toMatch(/^blob:/)
   expect(await picture.evaluate((image: HTMLImageElement) => image.decode().then(() => image.naturalWidth))).toBe(1)
+  const { width, height } = await picture.evaluate((image) => image.getBoundingClientRect().toJSON() as DOMRect)
+  expect(Math.min(width, height), 'a picture of one dot can be seen and hit').toBeGreaterThanOrEqual(44)
   const saved = page.waitForEvent('download')
   await page.getByRole('button', { name: 'notes.txt' }).click()
   expect((await saved).suggestedFilename()).toBe('notes.txt')

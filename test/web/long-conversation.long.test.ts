@@ -1,4 +1,5 @@
 /** What is long: conversations, messages and outputs, and what people have allowed for all of it. */
+import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { aNode, aPage, says, shows, textOf, withLiveBrowser } from './live/a-node.ts'
 
@@ -22,7 +23,10 @@ test('a text and an output that were cut are shown whole when that is wanted', a
   const { page } = await aPage(node.page)
   await says(page, 'lines')
   await shows(page, 'Many lines.')
-  await page.getByRole('button', { name: /^lines/ }).click()
+  await page
+    .locator('[data-log]')
+    .getByRole('button', { name: /^lines/ })
+    .click()
   await page.getByRole('button', { name: 'Show all' }).click()
   await shows(page, /row 19999/)
 
@@ -49,6 +53,27 @@ test('what begins a conversation anew leaves no empty message', async () => {
 
 const turns = 1_000
 
+/** ms from what a person does, by the clock of the page, until the newest message has been painted. */
+const seenAfter = async (page: Page, act: () => Promise<void>): Promise<number> => {
+  const watch = `(from) => {
+    const look = () => {
+      const [log, newest] = [document.querySelector('[data-log]'), 'echo number ${turns}.']
+      if (!log?.textContent.includes(newest)) return requestAnimationFrame(look)
+      requestAnimationFrame(() => setTimeout(() => { window.seenMs = Math.round(performance.now() - from) }))
+    }
+    look()
+  }`
+  if (page.url() === 'about:blank') await page.addInitScript(`(${watch})(0)`)
+  else
+    await page.evaluate(
+      `window.seenMs = undefined; addEventListener('click', ({ timeStamp }) => (${watch})(timeStamp), { capture: true, once: true })`,
+    )
+  await act()
+  const seenMs = () => page.evaluate<number | undefined>('window.seenMs')
+  await expect.poll(seenMs).toBeGreaterThan(0)
+  return (await seenMs()) as number
+}
+
 test('a conversation of 2,000 messages opens at its newest, and older ones come with the place kept', async () => {
   const node = await aNode()
   const address = new URL(node.page)
@@ -65,11 +90,26 @@ test('a conversation of 2,000 messages opens at its newest, and older ones come 
     await call('agent.wait', { sessionKey: 'main', runId: id })
   }
 
-  const from = performance.now()
-  const { page } = await aPage(node.page)
-  const newest = page.locator('[data-log]').getByText(`echo number ${turns}.`)
+  await call('chat.send', { sessionKey: 'agent:main:web:other', message: 'elsewhere', idempotencyKey: 'elsewhere' })
+  await call('agent.wait', { sessionKey: 'agent:main:web:other', runId: 'elsewhere' })
+
+  const { page, another } = await aPage(node.page)
+  const log = page.locator('[data-log]')
+  const newest = log.getByText(`echo number ${turns}.`)
   await newest.waitFor()
-  console.info(`a conversation of ${2 * turns} messages: ${Math.round(performance.now() - from)} ms from navigation to its newest message`)
+  const cold: number[] = []
+  const clicked: number[] = []
+  for (let time = 0; time < 3; time++) {
+    const fresh = await another('about:blank')
+    cold.push(await seenAfter(fresh, () => fresh.goto(node.page).then(() => undefined)))
+    await fresh.locator('.side').getByText('elsewhere').first().click()
+    await shows(fresh, 'echo elsewhere')
+    clicked.push(await seenAfter(fresh, () => fresh.locator('.side').getByText('number 1.').click()))
+    await fresh.close()
+  }
+  console.info(
+    `a conversation of ${2 * turns} messages, ms until its newest is painted: ${cold.join(', ')} from navigation, ${clicked.join(', ')} from a click in the list`,
+  )
   expect(await newest.evaluate((one) => one.getBoundingClientRect().bottom <= innerHeight)).toBe(true)
 
   // Not as it is seen: turns out of sight are laid out when they are wanted.
@@ -77,7 +117,6 @@ test('a conversation of 2,000 messages opens at its newest, and older ones come 
   const all = Array.from({ length: turns }, (_, index) => index + 1)
   await expect.poll(shown).toEqual(all.slice(-(await shown()).length))
   const first = (await shown())[0] as number
-  const log = page.locator('[data-log]')
   await log.hover()
   await page.mouse.wheel(0, -1_000_000)
   await expect.poll(async () => (await shown())[0]).toBeLessThan(first)

@@ -20,7 +20,7 @@ const seriousIn = async (page: Page): Promise<string[]> => {
     .flatMap(({ id, nodes }) => nodes.map(({ html, failureSummary }) => `${id}: ${html.slice(0, 200)} ${failureSummary}`))
 }
 
-const scenes: SceneName[] = ['live', 'tool', 'approval', 'trouble', 'rich', 'empty', 'loading']
+const scenes: SceneName[] = ['live', 'tool', 'approval', 'trouble', 'rich', 'wide', 'empty', 'loading']
 const views = scenes.flatMap((scene) =>
   [1440, 390].flatMap((width) => [false, true].map((dark) => ({ scene, width, dark, name: dark ? 'dark' : 'light' }))),
 )
@@ -36,6 +36,18 @@ test.each(views)('$scene at $width px, $name: nothing to complain about, and eve
     expect(await page.evaluate('document.documentElement.dataset.theme')).toBe(name)
     expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
     expect(await seriousIn(page)).toEqual([])
+  })
+})
+
+test.each([1440, 390])('at %i px nothing stands over what is beside it, and lines stay lines', async (width) => {
+  await onPage('wide', { width, still: true }, async (page) => {
+    const out =
+      "[...document.querySelectorAll('td, .files .file, .files .fine, .words, .problem')].filter((one) => one.scrollWidth > one.clientWidth + 1 && one.clientWidth > 0)"
+    expect(await page.evaluate(`${out}.map((one) => one.className + ' ' + one.tagName)`)).toEqual([])
+    const size = page.locator('.files .fine')
+    expect(await size.evaluate((one) => one.getBoundingClientRect().height)).toBeLessThan(24)
+    const reply = await page.locator('.prose.lines').textContent()
+    expect(reply.split('\n')).toEqual(['tools: 3', '  tool add: 147 characters'])
   })
 })
 
@@ -58,7 +70,8 @@ test('settings, menus and the drawer can be used by everybody too', async () => 
     expect(await seriousIn(page)).toEqual([])
     await page.keyboard.press('ArrowDown')
     await page.keyboard.press('Enter')
-    expect(await asked(page)).toEqual([['setModel', 'anthropic/claude-opus-4-5']])
+    // The beginning of what is here is in sight, so what stands before it is asked for as well.
+    expect((await asked(page)).filter(([what]) => what !== 'loadEarlier')).toEqual([['setModel', 'anthropic/claude-opus-4-5']])
     await page.getByRole('button', { name: 'Model: claude-opus-4-5' }).waitFor()
   })
   await onPage('live', { width: 390, still: true }, async (page) => {

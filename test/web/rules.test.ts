@@ -1,11 +1,13 @@
 /** What the chat page decides without a browser. */
 import { expect, test } from 'vitest'
+import { emptyView, viewOf } from '../../src/client/socket/index.ts'
 import type { Answer, ChatView, Entry } from '../../web/chat/src/model.ts'
 import { announced } from '../../web/chat/src/rules/announce.rules.ts'
 import { attachable, sizeOf } from '../../web/chat/src/rules/attach.rules.ts'
 import { type FollowEvent, follows } from '../../web/chat/src/rules/follow.rules.ts'
 import { costOf, countOf, gistOf, rowsOf, spanOf, useOf } from '../../web/chat/src/rules/format.rules.ts'
 import { groupsOf, markedIn, moodOf } from '../../web/chat/src/rules/list.rules.ts'
+import { Shown } from '../../web/chat/src/rules/shown.rules.ts'
 import { foldOf, textOfAnswer, turnsOf } from '../../web/chat/src/rules/turns.rules.ts'
 import { scenes } from './page/scenes.ts'
 
@@ -68,6 +70,21 @@ test('numbers are short and say what they are', () => {
   expect(useOf(answer('r', { model: 'anthropic/claude-sonnet-4-5', usage, costUsd: 0.043, durationMs: 18_000 }))).toBe(
     'claude-sonnet-4-5 · 12.4k in, 1.1k out · $0.043 · 18 s',
   )
+  const none = { ...usage, inputTokens: 0, outputTokens: 0 }
+  const reply = { type: 'text', id: 'r:reply', text: 'Think: high.', lines: true } as const
+  expect(useOf(answer('r', { blocks: [reply], model: 'test/talk', usage: none }))).toBe('')
+})
+
+test('what no model has said keeps its lines; of a failure it is left out, since the page says it itself', () => {
+  const shownIn = (status: 'completed' | 'failed') => {
+    const payload = { runId: 'r1', sessionKey: 'main', seq: 1, ids: ['r1'], state: status === 'failed' ? 'error' : 'final' } as const
+    const message = { role: 'assistant', timestamp: 1, content: [{ type: 'text', id: 'r1:reply', text: 'one\ntwo' }] } as const
+    const view = viewOf(emptyView('main'), { type: 'event', frame: { type: 'event', event: 'chat', payload: { ...payload, message } as never } })
+    return new Shown().entries(view, new Map()).flatMap((entry) => (entry.kind === 'answer' ? entry.blocks : []))
+  }
+
+  expect(shownIn('completed')).toEqual([{ type: 'text', id: 'r1:reply', text: 'one\ntwo', lines: true }])
+  expect(shownIn('failed')).toEqual([])
 })
 
 test('arguments are one a row and whole; their gist is one line', () => {

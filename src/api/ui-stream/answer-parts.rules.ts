@@ -68,8 +68,8 @@ export class AnswerParts {
   }
 
   /** Something of a call was not heard. */
-  get lacksResults(): boolean {
-    return [...this.#calls.values()].some(({ state }) => state !== 'over')
+  lacksResults({ pendingCalls = [] }: TurnOutput): boolean {
+    return [...this.#calls].some(([callId, { state }]) => state !== 'over' && !pendingCalls.some((one) => one.callId === callId))
   }
 
   take(event: AnyEvent): UiPart[] {
@@ -110,20 +110,25 @@ export class AnswerParts {
 
   /** All is said. */
   end(outcome: TurnOutput): UiPart[] {
-    const { status, error, finish } = outcome
+    const { status, error, finish, pendingCalls = [] } = outcome
+    const handedOver = new Set(pendingCalls.map(({ callId }) => callId))
     const replied = [outcome.reply ?? { text: outcome.text }].flat().map(({ text = '' }) => text)
     const parts = [
       ...this.#start({ runId: outcome.runId, ids: outcome.ids, model: outcome.model }),
       // The session itself has answered; what was asked beside the conversation has been told apart.
       ...(status === 'completed' && this.#answers === 0 && !outcome.side ? this.#show('text', this.#texts.text.settle(replied.join('\n\n'))) : []),
       ...this.#close(),
-      ...[...this.#calls].flatMap(([callId, { state }]) => (state === 'over' ? [] : [failed(callId, 'it ended with its turn')])),
+      ...[...this.#calls].flatMap(([callId, { state }]) =>
+        state === 'over' || handedOver.has(callId) ? [] : [failed(callId, 'it ended with its turn')],
+      ),
       ...this.#finishStep(),
       { type: 'message-metadata', messageMetadata: metadataOf(outcome) } satisfies UiPart,
     ]
     for (const call of this.#calls.values()) call.state = 'over'
     if (status === 'failed') return [...parts, ...failure(error ? `${error.message} (${error.code})` : 'the turn failed')]
     if (status === 'cancelled') return [...parts, { type: 'abort', reason: error?.message ?? 'somebody stopped it' }]
+    // The client runs them, and its results go on with the answer.
+    if (handedOver.size > 0) return [...parts, { type: 'finish', finishReason: 'tool-calls' }]
     return [...parts, { type: 'finish', finishReason: finish === 'length' || finish === 'content-filter' ? finish : 'stop' }]
   }
 

@@ -25,8 +25,12 @@ const lastPart = 999_999_999
  */
 export type Recorded = { id: string; runId?: string; listening?: Feed; from?: number }
 
-/** @property asked approvals that the reader has: it goes on behind them @property decided calls that do not wait any more, though it may not have been heard yet */
-type ReadOptions = { asked?: readonly string[]; decided?: readonly string[]; signal: AbortSignal }
+/**
+ * @property asked approvals that the reader has: it goes on behind them
+ * @property decided calls that do not wait any more, though it may not have been heard yet
+ * @property messageId of a message that this answer goes on with: the reader keeps both in it
+ */
+type ReadOptions = { asked?: readonly string[]; decided?: readonly string[]; messageId?: string; signal: AbortSignal }
 
 export type Reading = { parts: AsyncIterable<UiPart>; close(): void }
 
@@ -94,7 +98,7 @@ export class Answer {
     }
   }
 
-  async *#read({ asked = [], decided = [], signal }: ReadOptions): AsyncGenerator<UiPart> {
+  async *#read({ asked = [], decided = [], messageId, signal }: ReadOptions): AsyncGenerator<UiPart> {
     const missing = new Set(asked)
     const wake = () => this.#wake()
     signal.addEventListener('abort', wake)
@@ -103,7 +107,8 @@ export class Answer {
         const part = this.#parts[at]
         if (part !== undefined) {
           at++
-          if (missing.size === 0 || part.type === 'start') yield part
+          if (part.type === 'start') yield messageId === undefined ? part : { ...part, messageId }
+          else if (missing.size === 0) yield part
           if (part.type === 'tool-approval-request') missing.delete(part.approvalId)
           continue
         }
@@ -134,7 +139,7 @@ export class Answer {
         await this.#hear(event)
       }
       const ended = await outcome
-      if (this.#fold.lacksResults) await this.#hearAgain(from)
+      if (this.#fold.lacksResults(ended)) await this.#hearAgain(from)
       await this.#lookUp()
       this.#push(this.#fold.end(ended))
     } finally {

@@ -1,5 +1,7 @@
 /** The answers that are made while somebody reads them, or may come back to do so: what the model has said so far stands nowhere else. */
 
+import { createHash } from 'node:crypto'
+import type { ClientResult } from '../../contracts/client-tools.ts'
 import type { CommandInput } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
@@ -26,13 +28,28 @@ export class Answers {
   }
 
   /** Says something. @returns its answer; of a message that was said before, the one that it got @throws RuntimeError as `chat.send` does */
-  async say(message: CommandInput<'chat.send'>): Promise<Answer> {
+  say(message: CommandInput<'chat.send'>): Promise<Answer> {
+    return this.#begin(message.sessionKey, (runtime) => runtime.command<Accepted>('chat.send', message))
+  }
+
+  /**
+   * Gives results of calls that the client has run; those of other calls are what it was shown itself.
+   * @returns the answer that goes on with them; of results that were given before, the one that did @throws RuntimeError as `tools.result` does
+   */
+  async give(results: readonly ClientResult[], input: Omit<CommandInput<'tools.result'>, 'results' | 'idempotencyKey'>): Promise<Answer> {
+    const { pendingCalls = [] } = await this.#view(this.#runtime().session(input.sessionKey))
+    const wanted = results.filter(({ callId }) => pendingCalls.some((call) => call.callId === callId))
+    const given = { ...input, results: wanted.length > 0 ? wanted : [...results], idempotencyKey: nameOf(results) }
+    return this.#begin(input.sessionKey, (runtime) => runtime.command<Accepted>('tools.result', given))
+  }
+
+  async #begin(sessionKey: string, tell: (runtime: Runtime) => Promise<Accepted>): Promise<Answer> {
     const runtime = this.#runtime()
-    const session = runtime.session(message.sessionKey)
+    const session = runtime.session(sessionKey)
     // Before it is sent, so that nothing of its answer is missed.
     const listening = runtime.events(session.address)
     try {
-      const { id, runId, status, seq, duplicate } = await runtime.command<Accepted>('chat.send', message)
+      const { id, runId, status, seq, duplicate } = await tell(runtime)
       if (!duplicate && status !== 'steered') return this.#record(session, { id, listening, from: seq })
       listening.stop()
       return duplicate ? await this.of(session, id, seq) : await this.of(session, runId)
@@ -107,4 +124,10 @@ export class Answers {
     this.#live.set(answer, session.key)
     return answer
   }
+}
+
+/** The same each time that they are given: a page that tries again gives nothing twice. */
+const nameOf = (results: readonly ClientResult[]): string => {
+  const calls = results.map(({ callId }) => callId).sort()
+  return `results-${createHash('sha256').update(JSON.stringify(calls)).digest('hex').slice(0, 32)}`
 }

@@ -1,6 +1,7 @@
 /** What `useChat` posts: its conversation as it shows it, of which only the newest message says anything new. */
 
 import { z } from 'zod'
+import type { ClientResult } from '../../contracts/client-tools.ts'
 import type { CommandInput } from '../../contracts/commands.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
@@ -25,10 +26,17 @@ const Body = z.looseObject({
   model: z.unknown().optional(),
   thinking: z.unknown().optional(),
   queueMode: z.unknown().optional(),
+  clientTools: z.unknown().optional(),
 })
 
 /** As a tool part of an assistant's message holds it once a person has decided. */
 const Approval = z.looseObject({ id: z.string(), approved: z.boolean().optional(), reason: z.string().optional() })
+
+/** As a tool part holds it once the call has ended, wherever it was run. */
+const Ended = z.discriminatedUnion('state', [
+  z.looseObject({ state: z.literal('output-available'), toolCallId: z.string().min(1), output: z.unknown() }),
+  z.looseObject({ state: z.literal('output-error'), toolCallId: z.string().min(1), errorText: z.string() }),
+])
 
 export type Decision = Question & { approvalId: string; decision: 'approve' | 'deny'; note?: string }
 
@@ -36,6 +44,8 @@ type UiRequest =
   | { kind: 'message'; message: CommandInput<'chat.send'> & { idempotencyKey: string } }
   /** @property asked what the client has been asked in this answer: it has all that was streamed up to the last of them */
   | { kind: 'decisions'; sessionKey: string; runId: string; decisions: Decision[]; asked: string[] }
+  /** @property messageId of the answer that goes on with them @property results of the newest step: those of the agent's own tools are among them */
+  | { kind: 'results'; messageId: string; results: ClientResult[]; input: Omit<CommandInput<'tools.result'>, 'results' | 'idempotencyKey'> }
 
 const hint = 'see docs/reference/ui-stream.md'
 const refuse = (message: string, field: string, how = hint) => new RuntimeError('bad_request', message, { field, hint: how })
@@ -43,13 +53,19 @@ const cannot = (message: string, field: string, how: string) => new RuntimeError
 
 /** @throws RuntimeError bad_request, too_large; unsupported for what the runtime cannot do */
 export const readRequest = (body: unknown): UiRequest => {
-  const { id: sessionKey, messages, trigger, messageId, agent, model, thinking, queueMode } = parseInput(Body, body, hint)
+  const { id: sessionKey, messages, trigger, messageId, agent, model, thinking, queueMode, clientTools } = parseInput(Body, body, hint)
   if (trigger === 'regenerate-message')
     throw cannot('an answer cannot be made again: what was said stays in the journal', 'trigger', 'say what you want otherwise in a new message')
   if (trigger !== 'submit-message') throw refuse(`the trigger '${trigger.slice(0, 40)}' is not known`, 'trigger')
   const place = `messages.${messages.length - 1}`
   const newest = messageAt(messages.at(-1), place)
-  if (newest.role === 'assistant') return { kind: 'decisions', sessionKey, ...decisionsIn(newest, place) }
+  if (newest.role === 'assistant') {
+    const results = resultsIn(newest)
+    if (newest.parts.some(({ state }) => state === 'approval-responded') || results.length === 0)
+      return { kind: 'decisions', sessionKey, ...decisionsIn(newest, place) }
+    const input = { sessionKey, ...definedOf({ agent, clientTools }) } as CommandInput<'tools.result'>
+    return { kind: 'results', messageId: newest.id, results, input }
+  }
   if (newest.role !== 'user')
     throw refuse(
       `a message of the role '${newest.role.slice(0, 40)}' is not taken`,
@@ -58,7 +74,7 @@ export const readRequest = (body: unknown): UiRequest => {
     )
   if (messageId === newest.id)
     throw cannot('a message cannot be changed: the agent has read it', 'messageId', 'send what you want to say now as a new message')
-  const more = definedOf({ agent, model, thinking, queueMode }) as Partial<CommandInput<'chat.send'>>
+  const more = definedOf({ agent, model, thinking, queueMode, clientTools }) as Partial<CommandInput<'chat.send'>>
   return { kind: 'message', message: { ...more, sessionKey, ...saidIn(newest, place), idempotencyKey: newest.id } }
 }
 
@@ -92,6 +108,15 @@ const attachmentOf = ({ url, mediaType, filename }: z.infer<typeof Part>, field:
   return { content: url, ...(typeof mediaType === 'string' && { mimeType: mediaType }), ...(typeof filename === 'string' && { fileName: filename }) }
 }
 
+/** What came of the calls of its newest step. */
+const resultsIn = ({ parts }: Message): ClientResult[] =>
+  parts.slice(parts.findLastIndex(({ type }) => type === 'step-start') + 1).flatMap((part): ClientResult[] => {
+    const { data } = Ended.safeParse(part)
+    if (!data || !/^(?:tool-|dynamic-tool$)/.test(part.type)) return []
+    const { toolCallId: callId } = data
+    return [data.state === 'output-error' ? { callId, output: data.errorText, isError: true } : { callId, output: data.output ?? null }]
+  })
+
 const decisionsIn = ({ parts }: Message, place: string): { runId: string; decisions: Decision[]; asked: string[] } => {
   const asked: string[] = []
   const decisions: Decision[] = []
@@ -116,9 +141,9 @@ const decisionsIn = ({ parts }: Message, place: string): { runId: string; decisi
   const [first] = decisions
   if (!first)
     throw refuse(
-      'the newest message is an answer without a decision',
+      'the newest message is an answer without a decision or a result',
       place,
-      'end with a user message, or with an answer in which approvals were responded to',
+      'end with a user message, or with an answer in which approvals were responded to or calls have got their output',
     )
   if (decisions.some(({ runId }) => runId !== first.runId))
     throw refuse('these approvals are of several answers', place, 'decide about one at a time')

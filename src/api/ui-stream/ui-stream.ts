@@ -93,6 +93,12 @@ export const uiStream = (door: UiDoor) => {
         if (!mayReach(context, 'write', sessionKey)) throw unknownSession(door.runtime().keyOf(sessionKey))
         return answerWith(context, async (signal) => (await answers.say(request.message)).read({ signal }))
       }
+      if (request.kind === 'results') {
+        const { messageId, results, input } = request
+        door.admit()
+        if (!mayReach(context, 'write', input.sessionKey)) throw unknownSession(door.runtime().keyOf(input.sessionKey))
+        return answerWith(context, async (signal) => (await answers.give(results, input)).read({ messageId, signal }))
+      }
       const { sessionKey, runId, decisions, asked } = request
       if (!mayReach(context, 'approve', sessionKey)) throw unknownSession(door.runtime().keyOf(sessionKey))
       return answerWith(context, async (signal) => {

@@ -19,6 +19,7 @@ export type {
 } from './chat-view.context.ts'
 export { emptyView } from './chat-view.context.ts'
 export { viewOf } from './chat-view.rules.ts'
+export { conversationMachine, type HistoryRead } from './conversation.machine.ts'
 export type { SocketConstructor } from './link.ts'
 export type { Heard } from './listeners.ts'
 export { pageSignals, type Signals } from './signals.ts'

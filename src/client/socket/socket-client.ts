@@ -164,9 +164,10 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
     const status = statusNow()
     if (status === last) return
     last = status
+    // Ahead of whatever is read now, so that nothing can happen between the two.
+    if (status === 'ready') for (const sessionKey of listeners.sessions()) subscribeTo(sessionKey)
     listeners.tellStatus(status)
     if (status !== 'ready') return
-    for (const sessionKey of listeners.sessions()) subscribeTo(sessionKey)
     if (wasReady) listeners.tellReconnected(actor.getSnapshot().context.welcome as Welcome)
     wasReady = true
   }

@@ -48,6 +48,28 @@ test('an answer in which approvals were responded to is a decision about them; t
   })
 })
 
+test('an answer whose newest step has outputs of calls gives them, whoever ran them; a decision goes first', () => {
+  const before = { type: 'tool-locate', toolCallId: 'main/u1:1:1', state: 'output-available', input: {}, output: 'old' }
+  const now = [
+    { type: 'tool-locate', toolCallId: 'main/u1:2:1', state: 'output-available', input: {}, output: { city: 'Bern' } },
+    { type: 'dynamic-tool', toolName: 'look', toolCallId: 'main/u1:2:2', state: 'output-error', input: {}, errorText: 'dark' },
+    { type: 'tool-locate', toolCallId: 'main/u1:2:3', state: 'input-available', input: {} },
+    { type: 'data-own', toolCallId: 'main/u1:2:4', state: 'output-available', output: 1 },
+  ]
+  const body = { ...answer({ type: 'step-start' }, before, { type: 'step-start' }, ...now), clientTools: [{ name: 'locate' }], theme: 'dark' }
+
+  expect(readRequest(body)).toEqual({
+    kind: 'results',
+    messageId: 'u1:answer',
+    results: [
+      { callId: 'main/u1:2:1', output: { city: 'Bern' } },
+      { callId: 'main/u1:2:2', output: 'dark', isError: true },
+    ],
+    input: { sessionKey: 'main', clientTools: [{ name: 'locate' }] },
+  })
+  expect(readRequest(answer(...now, responded({ id: formatApproval(question), approved: true })))).toMatchObject({ kind: 'decisions' })
+})
+
 test.each([
   ['nothing', null, 'bad_request', undefined],
   ['a text', 'hello', 'bad_request', undefined],

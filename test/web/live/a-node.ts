@@ -58,14 +58,14 @@ export const aNode = async () => {
 export const aPage = async (address: string, expected = /^$/) => {
   const context = await browser.newContext({ viewport: { width: 1440, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] })
   const complaints: string[] = []
-  const open = async (): Promise<Page> => {
+  const open = async (to = address): Promise<Page> => {
     const page = await context.newPage()
     page.on('console', (message) => {
       if (['error', 'warning'].includes(message.type()) && !expected.test(message.text())) complaints.push(message.text())
     })
     page.on('pageerror', (error) => complaints.push(String(error)))
-    await page.goto(address)
-    await page.getByText('Connected', { exact: true }).waitFor()
+    await page.goto(to)
+    if (to === address) await page.getByText('Connected', { exact: true }).waitFor()
     return page
   }
   onTestFinished(async () => {

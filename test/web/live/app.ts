@@ -29,6 +29,22 @@ const lines = tool({
 
 const code = ['```ts', ...Array.from({ length: 200 }, (_, line) => `const line${line} = ${line} // <script>alert(1)</script>`), '```'].join('\n')
 
+/** As answers of models are: a list, a table, code. */
+const rich = (said: string): string =>
+  [
+    `echo ${said}`,
+    '- *one* thing',
+    '- `another`',
+    '',
+    '| a | b |',
+    '| --- | --- |',
+    `| ${said} | 2 |`,
+    '',
+    '```ts',
+    `const said = '${said}'`,
+    '```',
+  ].join('\n')
+
 const talk = scriptedModel(({ messages }) => {
   const last = messages.at(-1)
   if (last?.role === 'tool' && last.name === 'lines') return { text: 'Many lines.' }
@@ -39,6 +55,7 @@ const talk = scriptedModel(({ messages }) => {
   if (text === 'sum') return { calls: [{ name: 'add', input: { a: 2, b: 40 } }] }
   if (text === 'code') return { text: `Here:\n\n${code}\n\nand $x^2$, *so*.` }
   if (text === 'megabyte') return { text: 'A sentence of a very long answer. '.repeat(30_000) }
+  if (text.startsWith('number ')) return { text: rich(text) }
   if (text === 'fail') return { error: { status: 401 } }
   return { text: `echo ${text}`, reasoning: text === 'think' ? 'let me see' : '' }
 })

@@ -222,6 +222,19 @@ export const scenes = {
         ),
       ],
     }),
+  wide: () =>
+    viewOf({
+      key: 'stock',
+      entries: [
+        {
+          ...said('s1', `Look at ${'x'.repeat(150)}.`, '08:00'),
+          files: [{ id: 'f1', mimeType: 'text/csv', bytes: 48_000, fileName: `${'stock-of-all-locations-'.repeat(5)}.csv` }],
+        },
+        answer('r1', 'final', [text('m1', wide), { type: 'text', id: 'r1:reply', text: 'tools: 3\n  tool add: 147 characters', lines: true }]),
+        said('s2', 'And again?', '08:01'),
+        answer('r2', 'error', [], { error: { code: 'provider_auth', message: 'x'.repeat(150), retryable: false } }),
+      ],
+    }),
   empty: () => viewOf({ key: 'new' }),
   loading: () => viewOf({ key: 'stock', loading: true }),
 }
@@ -255,4 +268,15 @@ $$\\sum_{k=1}^{n} d_k = 100\\,(2^{n+1} - 2) < 2 d_n$$
 
 - [x] said aloud
 - [ ] written down, see [the guide](https://example.org/guide) and <b onclick="alert(1)">this</b>
+`
+
+const wide = `All of it:
+
+| location | state |
+| --- | --- |
+| ${'x'.repeat(150)} | 14 of 14 |
+
+\`\`\`ts
+const line = '${'x'.repeat(150)}'
+\`\`\`
 `

@@ -115,7 +115,8 @@ export type Summary = { kind: 'summary'; id: string; text: string; at?: number }
 
 export type Block =
   | (Extract<ChatBlock, { type: 'thinking' }> & { durationMs?: number; cut?: number })
-  | (Extract<ChatBlock, { type: 'text' }> & { cut?: number })
+  /** `lines`: not written by a model, so that each line of it is one. */
+  | (Extract<ChatBlock, { type: 'text' }> & { cut?: number; lines?: true })
   | (Omit<Extract<ChatBlock, { type: 'joined' }>, 'files'> & { files?: readonly FileRef[]; at?: number; cut?: number })
   | ToolBlock
   | AskBlock

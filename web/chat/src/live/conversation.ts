@@ -1,8 +1,10 @@
 /** One conversation that is open: what is heard of it, what is read of it, and what is said in it. */
+import { createActor, fromPromise, waitFor } from 'xstate'
 import {
   type ChatAction,
+  conversationMachine,
   emptyView,
-  type HistoryMessage,
+  type HistoryRead,
   type ChatView as Known,
   type SessionSubscription,
   type SocketClient,
@@ -13,13 +15,8 @@ import { isRuntimeError } from '../../../../src/contracts/errors.ts'
 import type { FileRef } from '../../../../src/contracts/file.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 import type { Decision, SendMode, ThinkingLevel } from '../model.ts'
-import type { History, Viewed } from './commands.ts'
-
-/** Messages that are read first, and how many more each time that is asked for earlier ones. */
-const firstMax = 60
-const moreMax = 200
-/** Characters of one part of a message: longer ones say that they are cut. */
-const charsMax = 100_000
+import type { Viewed } from './commands.ts'
+import { type Pages, pagesBefore, pagesFromEnd } from './pages.ts'
 
 type Settings = { model?: string | undefined; thinking?: ThinkingLevel | undefined }
 
@@ -31,18 +28,13 @@ export class ConversationLive {
   /** Chosen before there was a session to keep it. */
   chosen: Settings = {}
   deciding = new Map<string, Decision>()
-  stopping: string | undefined
   stateSince: number | undefined
-  loadingEarlier = false
-  mayHaveEarlier = false
   readonly #client: SocketClient
   readonly #changed: () => void
   readonly #subscription: SessionSubscription
-  #wanted = firstMax
+  readonly #chart
   /** The history as far as it has been read. */
-  #messages: HistoryMessage[] = []
-  #reading = false
-  #readAgain = false
+  #read: Pages = { messages: [], runs: [], waiting: [], more: false }
 
   /** @param changed called after each change of what is known; not before {@link connected} was */
   constructor(client: SocketClient, key: string, changed: () => void) {
@@ -50,20 +42,47 @@ export class ConversationLive {
     this.#client = client
     this.#changed = changed
     this.known = emptyView(key)
+    this.#chart = createActor(
+      conversationMachine.provide({
+        actors: {
+          readNewest: fromPromise(({ input, signal }) => this.#readNewest(input.messages, signal)),
+          readEarlier: fromPromise(({ signal }) => this.#readEarlier(signal)),
+          look: fromPromise(({ signal }) => this.#look(signal)),
+        },
+      }),
+    )
+    this.#chart.subscribe(changed)
+    this.#chart.start()
     this.#subscription = client.subscribe(key, (heard) => this.#take(heard))
+  }
+
+  get mayHaveEarlier(): boolean {
+    return this.#chart.getSnapshot().context.more
+  }
+
+  get loadingEarlier(): boolean {
+    return this.#chart.getSnapshot().matches({ history: 'readingEarlier' })
+  }
+
+  /** The run that somebody has stopped, until it has ended. */
+  get stopping(): string | undefined {
+    return this.#chart.getSnapshot().context.stopping
   }
 
   close(): void {
     this.#subscription.off()
+    this.#chart.stop()
   }
 
   connected(): void {
     this.#take({ type: 'connected' })
+    this.#chart.send({ type: 'connected' })
     for (const { id, status, text = '', files } of this.known.waiting)
       if (status === 'unsent') void this.#send(id, { text, files, mode: 'steer' }).catch(() => undefined)
   }
 
   disconnected(): void {
+    this.#chart.send({ type: 'disconnected' })
     this.#take({ type: 'disconnected' })
   }
 
@@ -76,13 +95,11 @@ export class ConversationLive {
   async stop(): Promise<void> {
     const { run } = this.known
     if (run === null) return
-    this.stopping = run.runId
-    this.#changed()
+    this.#chart.send({ type: 'stop', runId: run.runId })
     try {
       await this.#client.call('chat.abort', { sessionKey: this.key, runId: run.runId })
     } catch (error) {
-      this.stopping = undefined
-      this.#changed()
+      this.#chart.send({ type: 'stop.refused' })
       throw error
     }
   }
@@ -108,7 +125,7 @@ export class ConversationLive {
       return 'withdrawn'
     }
     const { aborted } = await this.#client.call<{ aborted: boolean }>('chat.abort', { sessionKey: this.key, runId: id })
-    await this.#look()
+    await this.#looked()
     return aborted ? 'withdrawn' : 'too-late'
   }
 
@@ -128,92 +145,67 @@ export class ConversationLive {
       return
     }
     await this.#client.call('sessions.configure', { sessionKey: this.key, toggles: settings })
-    await this.#look()
+    await this.#looked()
   }
 
   loadEarlier(): void {
-    if (this.loadingEarlier || !this.mayHaveEarlier) return
-    this.#wanted = this.#messages.length + moreMax
-    this.loadingEarlier = true
-    this.#changed()
-    void this.#read()
-  }
-
-  /** Reads anew what nobody tells: settings, costs, what waits. */
-  async #look(): Promise<void> {
-    const { life } = this.known
-    try {
-      const viewed = await this.#client.call<Viewed>('sessions.get', { sessionKey: this.key })
-      this.viewed = viewed
-      const { queued, run, approvals } = viewed
-      this.#take({ type: 'looked', sessionKey: this.key, life, queued, run, approvals })
-    } catch (error) {
-      if (isRuntimeError(error) && error.code === 'not_found') this.viewed = undefined
-    }
-    this.#changed()
+    this.#chart.send({ type: 'earlier' })
   }
 
   #take(action: ChatAction): void {
     const before = this.known
     this.known = viewOf(before, action)
     if (this.known.stale && !before.stale) this.#subscription.refresh()
-    // What was asked for before is not the answer to what is wanted now.
-    if (this.#reading && this.known.history === 'wanted' && (before.history === 'read' || action.type === 'subscribed')) this.#readAgain = true
-    if (this.known.connected && this.known.history === 'wanted') void this.#read()
+    if (isOutdated(before, this.known, action)) this.#chart.send({ type: 'outdated' })
     if (this.known.run?.state !== before.run?.state) this.stateSince = Date.now()
-    if (before.run !== null && this.known.run?.runId !== before.run.runId) {
-      this.stopping = undefined
-      if (this.known.connected) void this.#look()
-    }
+    if (before.run !== null && this.known.run?.runId !== before.run.runId) this.#chart.send({ type: 'run.ended' })
     this.#changed()
   }
 
-  async #read(): Promise<void> {
-    if (this.#reading) return
-    this.#reading = true
-    this.#readAgain = false
-    const { life } = this.known
-    try {
-      const answer = await this.#client.call<History>('chat.history', { sessionKey: this.key, limit: firstMax, details: true, maxChars: charsMax })
-      let { more, messages, runs } = answer
-      // As much as had been read before.
-      while (more && messages.length < this.#wanted) {
-        const page = await this.#before(messages, this.#wanted - messages.length)
-        more = page.more
-        messages = [...page.messages, ...messages]
-        runs = [...page.runs, ...runs]
-      }
-      this.#messages = messages
-      this.mayHaveEarlier = more
-      this.#take({ type: 'opened', sessionKey: this.key, life, messages, runs })
-      await this.#look()
-      for (const said of answer.waiting) this.#tellText(said)
-    } catch (error) {
-      // Nothing was said in it yet.
-      if (isRuntimeError(error) && error.code === 'not_found') this.#take({ type: 'opened', sessionKey: this.key, life, messages: [] })
-    } finally {
-      this.#reading = false
-      this.loadingEarlier = false
-      this.#changed()
-    }
-    const again = this.#readAgain || (this.known.history === 'wanted' && this.known.life !== life)
-    if (this.known.connected && again) void this.#read()
+  async #readNewest(known: number, signal: AbortSignal): Promise<HistoryRead> {
+    return this.#show(this.known.life, await pagesFromEnd(this.#client, this.key, known), signal)
   }
 
-  #before(messages: readonly HistoryMessage[], wanted: number): Promise<History> {
-    // A page begins with a message that has a name.
-    const [first] = messages
-    const before = first !== undefined && 'id' in first ? first.id : undefined
-    const input = { sessionKey: this.key, limit: Math.min(1_000, wanted), details: true, maxChars: charsMax, ...definedOf({ before }) }
-    return this.#client.call<History>('chat.history', input).catch((error: unknown) => {
-      // It was compacted meanwhile: what was read is what there is, and it is read anew soon.
-      if (isRuntimeError(error) && error.code === 'not_found') return { messages: [], more: false, waiting: [], runs: [] }
-      throw error
-    })
+  async #readEarlier(signal: AbortSignal): Promise<HistoryRead> {
+    return this.#show(this.known.life, await pagesBefore(this.#client, this.key, this.#read), signal)
+  }
+
+  #show(life: number, read: Pages, signal: AbortSignal): HistoryRead {
+    const { messages, runs, more } = read
+    // Nobody wants it any more, and it may be older than what is shown.
+    if (!signal.aborted) {
+      this.#read = read
+      this.#take({ type: 'opened', sessionKey: this.key, life, messages, runs })
+    }
+    return { messages: messages.length, more }
+  }
+
+  /** Resolves when it has been looked at as it is from now on. */
+  async #looked(): Promise<void> {
+    this.#chart.send({ type: 'look' })
+    // Nobody looks at what was closed.
+    await waitFor(this.#chart, (snapshot) => snapshot.matches({ session: 'resting' })).catch(() => undefined)
+  }
+
+  /** Reads anew what nobody tells: settings, costs, what waits. */
+  async #look(signal: AbortSignal): Promise<void> {
+    const { life } = this.known
+    try {
+      const viewed = await this.#client.call<Viewed>('sessions.get', { sessionKey: this.key })
+      if (signal.aborted) return
+      this.viewed = viewed
+      const { queued, run, approvals } = viewed
+      this.#take({ type: 'looked', sessionKey: this.key, life, queued, run, approvals })
+      for (const said of this.#read.waiting) this.#tellText(said)
+    } catch (error) {
+      if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+      this.viewed = undefined
+      this.#changed()
+    }
   }
 
   /** Of what waits only the id was known. */
-  #tellText({ id, text, files }: History['waiting'][number]): void {
+  #tellText({ id, text, files }: Pages['waiting'][number]): void {
     const waiting = this.known.waiting.find((message) => message.id === id)
     if (waiting?.text !== undefined || waiting === undefined) return
     const status = waiting.status === 'steered' ? ('steered' as const) : ('queued' as const)
@@ -234,7 +226,7 @@ export class ConversationLive {
         ...definedOf({ model, thinking }),
       })
       this.#take({ type: 'taken', id, ...answer })
-      if (isFirst) await this.#look()
+      if (isFirst) await this.#looked()
       if (isFirst && (model !== undefined || thinking !== undefined)) {
         this.chosen = {}
         await this.configure(definedOf({ model, thinking }))
@@ -246,4 +238,11 @@ export class ConversationLive {
       throw error
     }
   }
+}
+
+/** A reading that is going on was asked for before, and may lack it. */
+const isOutdated = (before: Known, { history, life }: Known, { type }: ChatAction): boolean => {
+  if (history === 'read') return false
+  // Of whatever was heard before, the end may have been missed.
+  return before.history === 'read' || before.life !== life || (type === 'subscribed' && before.facts.runs.size > 0)
 }

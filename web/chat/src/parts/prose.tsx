@@ -8,8 +8,11 @@ import { Formula } from './formula.tsx'
 import { useReveal } from './reveal.ts'
 import { Wide } from './wide.tsx'
 
-/** The text of an answer. `live`: it is being written, and what is new of it is revealed bit by bit. */
-export const Prose = ({ text, live }: { text: string; live: boolean }) => {
+/** @property live it is being written, and what is new of it is revealed bit by bit @property lines a line of the text is a line on the page */
+type ProseProps = { text: string; live: boolean; lines?: boolean | undefined }
+
+/** The text of an answer. */
+export const Prose = ({ text, live, lines = false }: ProseProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useReveal(text, place)
   const before = useRef<Blocks>(noBlocks)
@@ -18,7 +21,7 @@ export const Prose = ({ text, live }: { text: string; live: boolean }) => {
   const parts = [...blocks.closed, ...blocks.open]
   const writing = live || shown.length < text.length
   return (
-    <div class={writing ? 'prose live' : 'prose'} ref={place}>
+    <div class={`prose${writing ? ' live' : ''}${lines ? ' lines' : ''}`} ref={place}>
       {parts.map((part, index) => (
         // A block stands where it stands: its number is its name.
         <Part key={index} markdown={writing && index === parts.length - 1 ? asIfClosed(part) : part} />

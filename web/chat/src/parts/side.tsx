@@ -51,7 +51,7 @@ export const Side = ({ view, inert, search, onChosen, onRemove, onSettings, onRe
           id="find"
           type="search"
           ref={search}
-          placeholder="Search"
+          placeholder="Titles and last words"
           autocomplete="off"
           value={words}
           onInput={(event) => seek(event.currentTarget.value)}

@@ -187,11 +187,11 @@ const BlockStep = ({ block, conversation, live, open }: { block: Block; conversa
 
 type TextProps<Type> = { block: Extract<Block, { type: Type }>; conversation: string; open: boolean }
 
-const Text = ({ block: { id, text: known, cut }, conversation, open }: TextProps<'text'>) => {
+const Text = ({ block: { id, text: known, cut, lines }, conversation, open }: TextProps<'text'>) => {
   const { text, offer } = useWhole(conversation, { messageId: id, role: 'assistant', part: 'text' }, known, cut)
   return (
     <>
-      <Prose text={text} live={open} />
+      <Prose text={text} live={open} lines={lines} />
       {offer}
     </>
   )

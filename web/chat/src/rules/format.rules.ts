@@ -36,11 +36,11 @@ export const costOf = (usd: number): string => {
   return usd < 0.1 ? `$${Number(usd.toPrecision(2))}` : `$${usd.toFixed(2)}`
 }
 
-/** What an answer took: `claude-sonnet-4-5 · 12.4k in, 1.1k out · $0.043 · 18 s`. */
-export const useOf = ({ model, usage, costUsd, durationMs }: Answer): string =>
+/** What an answer took: `claude-sonnet-4-5 · 12.4k in, 1.1k out · $0.043 · 18 s`. Nothing, where no model was asked. */
+export const useOf = ({ blocks, model, usage, costUsd, durationMs }: Answer): string =>
   [
-    model?.replace(/^[^/]*\//, ''),
-    usage && `${countOf(usage.inputTokens)} in, ${countOf(usage.outputTokens)} out`,
+    blocks.some((block) => block.type === 'text' && block.lines) ? undefined : model?.replace(/^[^/]*\//, ''),
+    usage && usage.inputTokens + usage.outputTokens > 0 ? `${countOf(usage.inputTokens)} in, ${countOf(usage.outputTokens)} out` : undefined,
     costUsd === undefined ? undefined : costOf(costUsd),
     durationMs === undefined ? undefined : spanOf(durationMs),
   ]

@@ -17,12 +17,15 @@ const toolOf = ({ callId, name, state, input, progress, output, cut, message }: 
   ...definedOf({ input, progress, output, cut, message }),
 })
 
-const blockOf = (block: ViewBlock): Block => {
+/** No model has said it, such as what a command answers: the gateway names such a text by its run. */
+const isReply = (block: ViewBlock, runId: string): boolean => block.type === 'text' && block.id === `${runId}:reply`
+
+const blockOf = (block: ViewBlock, runId: string): Block => {
   switch (block.type) {
     case 'thinking':
       return { type: 'thinking', id: block.id, thinking: block.thinking, ...definedOf({ cut: block.cut }) }
     case 'text':
-      return { type: 'text', id: block.id, text: block.text, ...definedOf({ cut: block.cut }) }
+      return { type: 'text', id: block.id, text: block.text, ...definedOf({ cut: block.cut, lines: isReply(block, runId) || undefined }) }
     case 'joined':
       return { type: 'joined', id: block.id, text: block.text, ...definedOf({ files: block.files, cut: block.cut }) }
     case 'tool':
@@ -97,7 +100,7 @@ export class Shown {
     const answer: Answer = {
       kind: 'answer',
       id: runId,
-      blocks: this.#withQuestions(entry.blocks, approvals, answered, deciding),
+      blocks: this.#withQuestions(entry, approvals, answered, deciding),
       state: states[state],
       ...definedOf({ at, model, usage, costUsd, durationMs, stopReason, error }),
     }
@@ -106,25 +109,27 @@ export class Shown {
   }
 
   /** A question stands where the card of its call would, and its answer before that; one whose call has no card yet comes last. */
-  #withQuestions(blocks: readonly ViewBlock[], approvals: readonly Approval[], answered: readonly Answered[], deciding: Deciding): Block[] {
+  #withQuestions({ runId, state, blocks }: AnswerEntry, approvals: readonly Approval[], answered: readonly Answered[], deciding: Deciding): Block[] {
     const open = new Map(approvals.map((approval) => [approval.callId, questionOf(approval, deciding)]))
     const closed = new Map(answered.map(({ approval, decided }): [string, AskBlock] => [approval.callId, { type: 'ask', approval, decided }]))
     const drawn = blocks.flatMap((block) => {
-      if (block.type !== 'tool') return [this.#block(block)]
+      // Why it failed stands there, and what to do; on channels that have nothing else it is said in words.
+      if (state === 'failed' && isReply(block, runId)) return []
+      if (block.type !== 'tool') return [this.#block(block, runId)]
       const { callId } = block
       const question = open.get(callId)
       const answer = closed.get(callId)
       open.delete(callId)
       closed.delete(callId)
-      return [question ?? answer, question ? undefined : this.#block(block)].filter((one) => one !== undefined)
+      return [question ?? answer, question ? undefined : this.#block(block, runId)].filter((one) => one !== undefined)
     })
     return [...drawn, ...closed.values(), ...open.values()]
   }
 
-  #block(block: ViewBlock): Block {
+  #block(block: ViewBlock, runId: string): Block {
     const known = this.#blocks.get(block)
     if (known) return known
-    const made = blockOf(block)
+    const made = blockOf(block, runId)
     this.#blocks.set(block, made)
     return made
   }
