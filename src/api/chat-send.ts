@@ -1,5 +1,6 @@
 /** `chat.send`: something is said in a session; the answer comes before any model is asked. */
 import { randomUUID } from 'node:crypto'
+import type { Access } from '../contracts/access.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError } from '../contracts/errors.ts'
@@ -9,11 +10,13 @@ import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
 import { lastRoute } from './deliver.ts'
 import { filesWith } from './files.ts'
 import { cleanMessage } from './said.rules.ts'
+import { withinScopes } from './scopes.ts'
 import { chooseModel } from './session-settings.ts'
 
 export const sendMessage = async (
   parts: RuntimeParts,
   { sessionKey, message, attachments = [], idempotencyKey, agent, model, deliver, ...more }: CommandInput<'chat.send'>,
+  access?: Access,
 ) => {
   const session = parts.runtime.session(sessionKey, { agent })
   const id = idempotencyKey ?? `m-${randomUUID()}`
@@ -33,7 +36,7 @@ export const sendMessage = async (
     id,
     ...files,
     ...definedOf({ model: named?.ref, ...how }),
-    ...(deliver && definedOf({ origin: await lastRoute(session) })),
+    ...definedOf({ origin: withinScopes(deliver ? await lastRoute(session) : more.origin, access?.scopes) }),
   })
   if (duplicate) return { id, runId: id, seq, duplicate, ...warnings, ...(await endOf(session, id)) }
   const accepted = emitted.find(({ type }) => type === 'accepted') as Extract<SessionOutput, { type: 'accepted' }> | undefined

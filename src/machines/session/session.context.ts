@@ -60,13 +60,14 @@ export const withNext = ({ key, record, queue }: SessionContext, message: Admiss
 })
 
 /** What the desk is told with each message. */
-export const factsFor = ({ key, record, run, queue, transcriptLength }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
+export const factsFor = ({ key, record, run, queue, transcriptLength, approvals }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
   key,
   record,
   doing,
   running: run !== null,
   waiting: queue.length,
   messages: transcriptLength,
+  ...(approvals.length > 0 && { approvals }),
 })
 
 export const summaryInput = (
