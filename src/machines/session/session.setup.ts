@@ -15,7 +15,7 @@ import type { TurnReport } from '../turn/turn.setup.ts'
 import { isAsked } from './approvals.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
 import { carryOut, isForgotten, joined, withInjected } from './injected.rules.ts'
-import { answersNothing } from './pending-calls.rules.ts'
+import { answersNothing, modeBeside } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
@@ -40,7 +40,7 @@ type Event = SessionEvent | DeskAnswer | TurnReport | { type: 'debounced' } | Do
 
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission
-const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
+const modeOf = (event: Event, { record, run }: SessionContext) => modeBeside(settingsOf(message(event), record), run?.profile)
 
 export const sessionSetup = setup({
   types: {
