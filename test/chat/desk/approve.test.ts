@@ -35,14 +35,17 @@ const aConversation = async (more: { showsApprovals?: boolean; calls?: number } 
   })
   const send = async (text: string, idempotencyKey: string, origin: Partial<Origin> = {}) =>
     kit.clock.until(
-      kit.session('main').send(text, { idempotencyKey, origin: { channel: 'test', to: 'room', sender: 'ann', messageId: idempotencyKey, ...origin } }),
+      kit
+        .session('main')
+        .send(text, { idempotencyKey, origin: { channel: 'test', to: 'room', sender: 'ann', messageId: idempotencyKey, ...origin } }),
     )
   const asked = async (count = 1) => {
     const questions = () => channel.texts.filter((text) => text.includes('/approve'))
     await kit.clock.until(() => questions().length >= count)
     return questions().map((text) => /\/approve (\S+)/.exec(text)?.[1] as string)
   }
-  const answered = async (text: string, id: string, origin: Partial<Origin> = {}) => (await kit.clock.until((await send(text, id, origin)).result())).text
+  const answered = async (text: string, id: string, origin: Partial<Origin> = {}) =>
+    (await kit.clock.until((await send(text, id, origin)).result())).text
   return { kit, channel, ran, send, asked, answered }
 }
 
