@@ -13,8 +13,8 @@ export type OutgoingChange = { extension: string; did: 'changed' | 'cancelled'; 
 export type Outgoing = { text: string; reasoning: string; changes: OutgoingChange[] }
 
 export interface TurnHooks {
-  /** What the model is told besides in this turn. Asked once, before its first call; never rejects. */
-  beforeAgent(turn: TurnPlace): Promise<string | undefined> | undefined
+  /** Who says what the model is told besides in this turn, asked once, before its first call; it never rejects. Undefined where nobody does. */
+  beforeAgent(): ((turn: TurnPlace) => Promise<string | undefined>) | undefined
   /** What is kept of the result of a tool, plain JSON. @throws RuntimeError tool_output where it must not be kept as it is */
   toolResult(result: ToolResult): unknown
   /**

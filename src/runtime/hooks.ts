@@ -129,9 +129,9 @@ export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pic
   }
 
   const turn: TurnHooks = {
-    beforeAgent: (place) => {
+    beforeAgent() {
       const asked = inOrder().filter(({ hooks }) => hooks.beforeAgent !== undefined)
-      return asked.length === 0 ? undefined : textsOf(asked, place)
+      return asked.length === 0 ? undefined : (place) => textsOf(asked, place)
     },
     toolResult(result) {
       let { output } = result

@@ -107,11 +107,10 @@ export const callModel =
       ])
       lap('model')
       model = opened
-      let adding: Promise<string | undefined> | undefined
+      const add = told === undefined ? services.hooks?.beforeAgent() : undefined
       // Once in a turn: what was answered to its first call has it with it.
-      if (!messages.some(({ role, ...message }) => role === 'assistant' && 'id' in message && message.id.startsWith(`${runId}:`)))
-        adding = told === undefined ? services.hooks?.beforeAgent({ session, runId, agent: profile.agent }) : undefined
-      if (adding) told = await adding
+      if (add && !messages.some((message) => message.role === 'assistant' && message.id.startsWith(`${runId}:`)))
+        told = await add({ session, runId, agent: profile.agent })
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
