@@ -23,9 +23,13 @@ const Shell = z.strictObject({
 })
 
 export const sandboxModes = ['off', 'auto', 'bwrap', 'podman', 'docker'] as const
+export type SandboxMode = (typeof sandboxModes)[number]
 
 const Sandbox = z.strictObject({
-  mode: z.enum(sandboxModes).optional().describe('off: on the host; auto: the first that works here. Default auto'),
+  mode: z
+    .enum(sandboxModes)
+    .optional()
+    .describe('off: on the host; auto: the first that works here. Default: as configured in agents.defaults.sandbox.mode, else auto'),
   access: z.enum(['rw', 'ro', 'none']).optional().describe('to the workspace: ro removes tools that write, none all tools for files. Default rw'),
   network: z.boolean().optional().describe('whether commands reach the network; default false'),
   image: z.string().min(1).max(300).optional().describe('image of containers, which has to be there; default debian:stable-slim'),
@@ -42,7 +46,7 @@ export const BenchOptions = z.strictObject({
   sandbox: z
     .union([z.enum(sandboxModes), Sandbox])
     .optional()
-    .describe('where commands run; default auto'),
+    .describe('where commands run; default: as configured in agents.defaults.sandbox.mode, else auto'),
   disable: z.array(ToolCategory).max(20).optional().describe('categories of which this agent has no tool, wherever they come from'),
 })
 export type BenchOptions = z.infer<typeof BenchOptions>

@@ -1,16 +1,21 @@
 /** What happens in a session beside its turns: something is put into its conversation. */
 import { z } from 'zod'
+import { isWhole, textMax, wholeOnly } from './text.ts'
 
 export const labelMax = 100
-const textMax = 200_000
-const whole = (text: string): boolean => text.isWellFormed()
 
 /** Puts a message of the assistant into the conversation, without a run. */
 export const InjectCommand = z.strictObject({
   type: z.literal('inject').describe('put a message of the assistant into the conversation; no model is asked'),
-  id: z.string().min(1).max(200).refine(whole).describe('idempotency key'),
-  text: z.string().min(1).max(textMax).refine(whole).describe('what the assistant is to have said'),
-  label: z.string().min(1).max(labelMax).refine(whole).optional().describe('where it comes from, as people are shown it; the model is not told'),
+  id: z.string().min(1).max(200).refine(isWhole, wholeOnly).describe('idempotency key'),
+  text: z.string().min(1).max(textMax).refine(isWhole, wholeOnly).describe('what the assistant is to have said'),
+  label: z
+    .string()
+    .min(1)
+    .max(labelMax)
+    .refine(isWhole, wholeOnly)
+    .optional()
+    .describe('where it comes from, as people are shown it; the model is not told'),
 })
 
 /** Runs are named by their messages, and what was put in by its key. */

@@ -5,10 +5,10 @@ import { labelMax } from './beside.ts'
 import { ClientResults, ClientTools } from './client-tools.ts'
 import { Attachments, FileContent, FileRef } from './file.ts'
 import { Origin } from './reply.ts'
-import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './session.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
 import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
+import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './text.ts'
 import { beingImported } from './transport.ts'
 
 const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')

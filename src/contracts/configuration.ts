@@ -1,12 +1,12 @@
 /** The configuration of a runtime: its keys, their defaults, and what stands above what. See docs/reference/configuration.md. */
 import { z } from 'zod'
+import { sandboxModes } from './bench.ts'
 import { ModelReference } from './model-ref.ts'
 import { ThinkingLevel } from './settings.ts'
 
 const Name = z.string().min(1).max(200)
 const AgentId = z.string().regex(/^[A-Za-z0-9_-]{1,64}$/, 'must be the name of an agent: letters, digits, _ or -')
 const Names = z.array(Name).max(200)
-const Sandbox = z.enum(['off', 'docker', 'podman']).refine((mode) => mode === 'off', 'names a sandbox that this version does not have: only off')
 const timeoutMs = z.number().int().min(1).max(86_400_000)
 const heartbeat = z.strictObject({ model: ModelReference }).partial()
 
@@ -44,7 +44,7 @@ export const Configuration = z
             thinkingDefault: ThinkingLevel,
             timeoutMs,
             heartbeat,
-            sandbox: z.strictObject({ mode: Sandbox }).partial(),
+            sandbox: z.strictObject({ mode: z.enum(sandboxModes) }).partial(),
           })
           .partial(),
         list: z
@@ -86,7 +86,7 @@ export type Configuration = z.infer<typeof Configuration>
 
 /** Holds where neither the app nor anybody since has said something else. */
 export const configurationDefaults = {
-  agents: { defaults: { timeoutMs: 600_000, sandbox: { mode: 'off' } } },
+  agents: { defaults: { timeoutMs: 600_000, sandbox: { mode: 'auto' } } },
   session: { scope: 'main', historyMax: 200 },
   typing: { intervalMs: 6_000 },
   gateway: { bufferedBytesMax: 1.5 * 1024 * 1024, dropIfSlow: { delta: true, tick: true, health: true, state: true } },

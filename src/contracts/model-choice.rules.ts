@@ -86,6 +86,8 @@ export const turnDefaults = (config: Configuration, agent: string, origin: Origi
   return {
     // What would be so anyway need not stand in every journal.
     below: definedOf({ thinking: defaults?.thinkingDefault, runTimeoutMs: defaults?.timeoutMs === usualTimeoutMs ? undefined : defaults?.timeoutMs }),
-    above: definedOf({ thinking: own?.thinkingDefault, runTimeoutMs: own?.timeoutMs, skillFilter: channel?.skillFilter ?? own?.skills }),
+    above: definedOf({ thinking: own?.thinkingDefault, runTimeoutMs: own?.timeoutMs }),
+    // Each narrows what the author allows.
+    skillFilters: [own?.skills, channel?.skillFilter],
   }
 }

@@ -12,19 +12,11 @@ import { Origin } from './reply.ts'
 import { QueueMode, ThinkingLevel, ToggleChanges, Toggles } from './settings.ts'
 import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
+import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './text.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
 
-export const textMax = 200_000
 const messageIdMax = 200
-/** Characters of the name of a tool call: it holds the key of its session and the id of its run. */
-export const callIdMax = 4000
-export const noteMax = 2000
-
-/** A text that was cut between two UTF-16 units has half a character at its end, which no journal can hold. */
-export const isWhole = (text: string): boolean => text.isWellFormed()
-export const wholeOnly = 'must be well-formed Unicode, without half a character (a lone surrogate)'
-
 const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
 
 /** What anyone may send to a session. */

@@ -65,8 +65,8 @@ type Configured = Pick<Receiver, 'agent' | 'config' | 'inherited'> & { models: P
 
 const ownProfile = ({ agent, models, config, inherited }: Configured, origin: Origin | undefined): Profile => {
   const chosen = modelBelow({ config: config.value, agent, defaultRef: models.defaultRef, origin, inherited })
-  const { above, below } = turnDefaults(config.value, agent.name, origin)
-  const key = JSON.stringify([chosen, above, below])
+  const { above, below, skillFilters } = turnDefaults(config.value, agent.name, origin)
+  const key = JSON.stringify([chosen, above, below, skillFilters])
   const made = profiles.get(agent) ?? new Map<string, Profile>()
   const before = made.get(key)
   if (before) return before
@@ -75,6 +75,7 @@ const ownProfile = ({ agent, models, config, inherited }: Configured, origin: Or
     ...below,
     ...agent.profile,
     ...above,
+    ...definedOf({ skillFilter: intersection(agent.profile.skillFilter, ...skillFilters) }),
     agent: agent.name,
     ...chosen,
     // A model that nobody has named does not answer for one that somebody has.

@@ -12,6 +12,7 @@ export const turnServices = (shared: SharedParts, workspace: string): Parameters
   agent: (name) => agentNamed(shared.agents, name),
   files: shared.files,
   skills: shared.skills,
+  sandboxMode: () => shared.config.view.value.agents?.defaults?.sandbox?.mode,
   cooldowns: sharedCooldowns(shared),
   promptFile: (path) => promptFile(workspace, path),
 })

@@ -14,11 +14,8 @@ import { runCommandTool } from './shell/run-command.ts'
 
 type BenchParts = { workspace: string; clock: Clock }
 
-/** How commands of an agent are kept apart from the host; `mode` is `off` where nothing is. */
-const sandboxOf = ({ sandbox = {} }: BenchOptions): SandboxOptions & { mode: NonNullable<SandboxOptions['mode']> } => {
-  const { mode = 'auto', ...rest } = typeof sandbox === 'string' ? { mode: sandbox } : sandbox
-  return { mode, ...rest }
-}
+/** How commands of an agent are kept apart from the host, as far as the agent says. */
+const sandboxOf = ({ sandbox = {} }: BenchOptions): SandboxOptions => (typeof sandbox === 'string' ? { mode: sandbox } : sandbox)
 
 /** Whether there is a sandbox to which rules for one apply. */
 export const isSandboxed = (options: BenchOptions): boolean =>

@@ -51,7 +51,7 @@ test('[CH-27] two who write at the same moment on one hash: one of them is refus
 test.each([
   ['agents.defaults.model', 'no-slash'],
   ['agents.defaults.thinkingDefault', 'hardest'],
-  ['agents.defaults.sandbox.mode', 'docker'],
+  ['agents.defaults.sandbox.mode', 'glass'],
   ['agents.defaults.heartbeat.model', 7],
   ['agents.defaults.timeoutMs', 0],
   ['agents.list[main].model', 'nothing'],

@@ -6,8 +6,8 @@ import { type Counts, count } from '../../bench/counts.ts'
 // and forty functions more, for prompts that say what they hold and runs that say when they did what; 0018: two guards, twenty-four files, ninety functions and
 // promises more, for tools, skills, files and a configuration that a turn asks after).
 const limits = {
-  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 21, files: 127, functions: 659 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 43, files: 137, functions: 752 },
+  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 23, files: 129, functions: 660 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 45, files: 139, functions: 753 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

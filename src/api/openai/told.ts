@@ -1,7 +1,7 @@
 /** Messages of a request as the model is told them: all but the newest one as lines that nobody can forge, since each is one JSON object. */
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Attachment } from '../../contracts/file.ts'
-import { isWhole, textMax, wholeOnly } from '../../contracts/session.ts'
+import { isWhole, textMax, wholeOnly } from '../../contracts/text.ts'
 import { decodedContent } from '../../runtime/index.ts'
 
 /** A message of a request; what a tool call holds beside its text stands there too. */

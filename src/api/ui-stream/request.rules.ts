@@ -6,8 +6,8 @@ import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Attachment } from '../../contracts/file.ts'
 import { parseInput } from '../../contracts/parse.ts'
-import { noteMax } from '../../contracts/session.ts'
 import { maxIdBytes } from '../../contracts/subjects.ts'
+import { noteMax } from '../../contracts/text.ts'
 import { parseApproval, type Question } from './approval-id.rules.ts'
 
 const Part = z.looseObject({ type: z.string() })

@@ -1,7 +1,7 @@
 /** Chat without a terminal: each line is said when the one before is answered; only the answers go to stdout. */
 
 import { type Client, follow } from '../../client/index.ts'
-import { textMax } from '../../contracts/session.ts'
+import { textMax } from '../../contracts/text.ts'
 import type { RunEvent } from '../../runtime/index.ts'
 import { approvalNeeded, progressText } from '../cards.ts'
 import { originHere } from '../directives.ts'

@@ -30,13 +30,14 @@ export const withInjected = (context: SessionContext, key: string, later: boolea
         },
       ],
     }
-  return later ? { change, said: [] } : joined({ ...context, ...change })
+  return later || !mayJoin(context) ? { change, said: [] } : joined({ ...context, ...change })
 }
 
-/** All that wait, where nothing is in their way. */
-export const joined = ({ injected = [], run, pending, transcriptLength }: SessionContext): Change => {
-  if (injected.length === 0) return { change: {}, said: [] }
-  if (run !== null || pending !== undefined) return { change: { injected }, said: [] }
+/** Nothing reads the conversation, and no result of a tool has to stand behind its call. */
+export const mayJoin = ({ run, pending }: SessionContext): boolean => run === null && pending === undefined
+
+/** All that wait. */
+export const joined = ({ injected = [], transcriptLength }: SessionContext): Change => {
   return {
     change: { injected: undefined, transcriptLength: transcriptLength + injected.length },
     said: [

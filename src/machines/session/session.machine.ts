@@ -36,7 +36,7 @@ export const sessionMachine = sessionSetup.createMachine({
   states: {
     'awaiting-input': {
       description: 'Nothing to do.',
-      entry: 'joinInjected',
+      always: { guard: 'hasInjected', actions: 'joinInjected' },
       on: {
         message: [refuseStray, askDesk(), wantsFork, answerAtOnce],
         admit: [wantsFork, { guard: 'wantsMore', target: 'debouncing', actions: ['acceptLater', 'awaitMore'] }, answerAtOnce],
@@ -75,8 +75,8 @@ export const sessionMachine = sessionSetup.createMachine({
     },
     admission: {
       description: 'Which message is next?',
-      entry: 'joinInjected',
       always: [
+        { guard: 'hasInjected', actions: 'joinInjected' },
         { guard: 'isReady', target: 'running', actions: 'beginTurn' },
         { guard: 'hasQueue', target: 'debouncing' },
         { target: 'awaiting-input' },

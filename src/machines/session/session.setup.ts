@@ -14,7 +14,7 @@ import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
 import { isAsked } from './approvals.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
-import { carryOut, isForgotten, joined, withInjected } from './injected.rules.ts'
+import { carryOut, isForgotten, joined, mayJoin, withInjected } from './injected.rules.ts'
 import { answersNothing, modeBeside } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
@@ -65,6 +65,7 @@ export const sessionSetup = setup({
     isOrdered: ({ event }) => event.type === 'compact' && 'id' in event,
     wantsFork: ({ context, event }) => message(event).parent !== undefined && context.turns === 0 && context.transcriptLength === 0,
     wantsMore: ({ event }) => message(event).gather !== undefined,
+    hasInjected: ({ context }) => context.injected !== undefined && mayJoin(context),
     hasQueue: ({ context }) => context.queue.length > 0,
     isReady: ({ context }) => context.queue.length > 0 && context.settled,
     queueFull: ({ context, event }) => isFull(context, settingsOf(message(event), context.record)),

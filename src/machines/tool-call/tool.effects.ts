@@ -10,7 +10,7 @@ import type { TurnServices } from '../turn/turn.services.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
-  ({ environment, agent: agentOf, skills, transcripts, hooks }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
+  ({ environment, agent: agentOf, skills, transcripts, hooks, sandboxMode }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
   async ({ input: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash }, info, signal, emit }) => {
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
@@ -27,7 +27,7 @@ export const executeTool =
       attempt: attempt + info.attempt - 1,
       session,
       runId,
-      ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env }),
+      ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env, sandboxMode: sandboxMode?.() }),
       skills: run,
       signal,
       outputOf: (reference: string) => transcripts.outputOf({ kind: 'session', id: session }, reference),

@@ -2,6 +2,7 @@
 
 import type { PlaceableEffect } from '../../actors/index.ts'
 import type { Agent } from '../../contracts/agent.ts'
+import type { SandboxMode } from '../../contracts/bench.ts'
 import type { Clock, Environment, Logger } from '../../contracts/environment.ts'
 import type { TurnHooks } from '../../contracts/hooks.ts'
 import type { Message } from '../../contracts/message.ts'
@@ -37,6 +38,8 @@ export type TurnServices = {
   cooldowns: Cooldowns
   /** Left out where there are none, and nothing that tools run in. */
   skills?: Pick<Skills, 'promptFor' | 'environmentFor'>
+  /** Where commands run of agents that do not say, as it is configured now. */
+  sandboxMode?(): SandboxMode | undefined
   /** A file for the prompt. @param path relative to the workspace */
   promptFile?(path: string): Promise<PromptFile>
   /** What extensions change, where there are any that do. */

@@ -22,9 +22,19 @@ const trySandbox = async (kind: SandboxKind, image = defaultImage): Promise<Sand
   return { kind, works: false, why, hint: mending(kind, why, image) }
 }
 
-const nothing: Inside = { access: 'none', workspace: tmpdir(), folder: '', masked: [], env: {}, user: undefined, command: 'true', args: [] }
+const nothing: Inside = {
+  access: 'none',
+  workspace: tmpdir(),
+  folder: '',
+  masked: [],
+  env: {},
+  programs: [],
+  user: undefined,
+  command: 'true',
+  args: [],
+}
 
-const failureOf = async (invocation: Invocation): Promise<string | undefined> => {
+const failureOf = async (invocation: Pick<Invocation, 'file' | 'args'>): Promise<string | undefined> => {
   try {
     const env = hostEnv()
     const { exitCode, stderr } = await runProcess({ ...invocation, env, outputBytesMax: 4000, signal: AbortSignal.timeout(probeMs) })

@@ -6,7 +6,6 @@ import type { Invocation } from './sandbox.rules.ts'
 
 type Started = Invocation & {
   cwd?: string
-  env: Record<string, string>
   outputBytesMax: number
   signal: AbortSignal
   /** What else has to be ended with it, such as a container. */

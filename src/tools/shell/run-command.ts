@@ -1,8 +1,10 @@
 /** One program with its arguments, in the workspace. There is no shell: what means something to one is plain text here. */
 import { randomBytes } from 'node:crypto'
 import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
+import { delimiter, isAbsolute } from 'node:path'
 import { z } from 'zod'
-import type { BenchOptions, SandboxOptions } from '../../contracts/bench.ts'
+import type { BenchOptions, SandboxMode, SandboxOptions } from '../../contracts/bench.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
@@ -34,13 +36,14 @@ export const runCommandTool = ({
   sandbox,
 }: ShellSettings): Tool => {
   // Found once: a machine does not lose its sandbox while it runs, and one that had none is asked again.
-  let found: Promise<SandboxKind | 'off'> | undefined
-  const sandboxFor = async (): Promise<SandboxKind | 'off'> => {
-    found ??= findSandbox(sandbox)
+  const found = new Map<SandboxMode, Promise<SandboxKind | 'off'>>()
+  const sandboxFor = async (mode: SandboxMode): Promise<SandboxKind | 'off'> => {
+    const finding = found.get(mode) ?? findSandbox({ ...sandbox, mode })
+    found.set(mode, finding)
     try {
-      return await found
+      return await finding
     } catch (error) {
-      found = undefined
+      found.delete(mode)
       throw error
     }
   }
@@ -55,7 +58,7 @@ export const runCommandTool = ({
       args: z.array(z.string().max(argCharsMax)).max(argsMax).default([]).describe('its arguments, one by one'),
       folder: z.string().default('.').describe('folder to run it in, relative to the workspace'),
     }),
-    execute: async ({ command, args, folder }, { signal }) => {
+    execute: async ({ command, args, folder }, { signal, env: ofRun = {}, sandboxMode = 'auto' }) => {
       for (const text of [command, ...args])
         if (text.includes('\0'))
           throw new RuntimeError('bad_request', 'an argument contains a NUL character', { field: 'args', hint: 'leave it out' })
@@ -64,14 +67,18 @@ export const runCommandTool = ({
           field: 'command',
           hint: `there are: ${commands?.slice(0, 20).join(', ') || 'none'}`,
         })
-      const kind = await sandboxFor()
-      const variables = { ...hostVariables(), ...env }
+      const kind = await sandboxFor(sandbox.mode ?? sandboxMode)
+      const variables = variablesFor(ofRun, env)
       const since = clock.now()
       const settings = { outputBytesMax: outputCharsMax, signal }
       const ended =
         kind === 'off'
           ? await onHost(workspace, folder, (cwd) => runProcess({ ...settings, file: command, args, cwd, env: variables }))
-          : await sandboxed(kind, await insideOf({ workspace, folder, sandbox, env: variables, command, args }), settings)
+          : await sandboxed(
+              kind,
+              await insideOf({ workspace, folder, sandbox, programs: addedTo(variables.PATH), env: variables, command, args }),
+              settings,
+            )
       const { truncated, ...told } = ended
       return { ...told, ...(truncated ? { truncated } : {}), durationMs: Math.max(0, clock.now() - since), sandbox: kind }
     },
@@ -85,6 +92,20 @@ export const runCommandTool = ({
 const hostVariables = (): Record<string, string> => {
   const { PATH = '/usr/local/bin:/usr/bin:/bin', HOME = '/tmp', LANG = 'C.UTF-8' } = process.env
   return { PATH, HOME, LANG }
+}
+
+/** @param ofRun of its skills, which override nothing that is set, and the PATH of the environment of its agent, which is what that is for */
+const variablesFor = (ofRun: Readonly<Record<string, string>>, env: Readonly<Record<string, string>>): Record<string, string> => ({
+  ...hostVariables(),
+  ...ofRun,
+  ...env,
+  ...(ofRun.PATH !== undefined && { PATH: ofRun.PATH }),
+})
+
+/** Folders of programs that an environment has put in front of those of the host. */
+const addedTo = (path = ''): string[] => {
+  const known = hostVariables().PATH?.split(delimiter) ?? []
+  return path.split(delimiter).filter((folder) => isAbsolute(folder) && !known.includes(folder))
 }
 
 /** In the folder that was checked, whatever its path leads to by now. */
@@ -101,7 +122,7 @@ const onHost = async <Result>(workspace: string, path: string, work: (cwd: strin
   }
 }
 
-type Wanted = Pick<Inside, 'env' | 'command' | 'args'> & { workspace: string; folder: string; sandbox: SandboxOptions }
+type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args'> & { workspace: string; folder: string; sandbox: SandboxOptions }
 
 /** A link that is swapped in afterwards leads to what the sandbox has, which is nothing else. */
 const insideOf = async ({ workspace, folder, sandbox, ...rest }: Wanted): Promise<Inside> => {
@@ -127,11 +148,14 @@ const maskedNames = async (workspace: string): Promise<Inside['masked']> => {
 }
 
 const sandboxed = (kind: SandboxKind, inside: Inside, settings: { outputBytesMax: number; signal: AbortSignal }) => {
-  if (kind === 'bwrap') return runProcess({ ...settings, ...bwrap(inside), env: hostEnv() })
+  if (kind === 'bwrap') {
+    const { env, ...invocation } = bwrap(inside)
+    return runProcess({ ...settings, ...invocation, env: { ...env, ...definedOf({ PATH: process.env.PATH }) } })
+  }
   const name = `statecast-${randomBytes(8).toString('hex')}`
-  const env = hostEnv()
-  const quiet = { env, outputBytesMax: 1000, signal: AbortSignal.timeout(10_000) }
+  const { env, ...invocation } = container(kind, name, inside)
+  const quiet = { env: hostEnv(), outputBytesMax: 1000, signal: AbortSignal.timeout(10_000) }
   // To kill the client leaves its container running.
   const onKill = (): void => void runProcess({ ...quiet, file: kind, args: ['kill', name] }).catch(() => undefined)
-  return runProcess({ ...settings, ...container(kind, name, inside), env, onKill })
+  return runProcess({ ...settings, ...invocation, env: { ...env, ...hostEnv() }, onKill })
 }

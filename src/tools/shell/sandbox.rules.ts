@@ -3,7 +3,8 @@ import type { SandboxOptions, sandboxModes } from '../../contracts/bench.ts'
 
 export type SandboxKind = Exclude<(typeof sandboxModes)[number], 'off' | 'auto'>
 
-export type Invocation = { file: string; args: string[] }
+/** `env` is that of the sandbox's own program, from which those in it have what is no business of a command line: anybody on the machine can read that. */
+export type Invocation = { file: string; args: string[]; env: Record<string, string> }
 
 export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'readable'> & {
   /** Real path of the workspace, and of the folder in it where the command begins, relative to it with `/`. */
@@ -12,6 +13,8 @@ export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'read
   /** Names in the workspace that commands must not see: our journals, and keys. */
   masked: { name: string; isFolder: boolean }[]
   env: Record<string, string>
+  /** Folders outside of the workspace that are on its PATH, and not on that of the host. */
+  programs: readonly string[]
   user: { uid: number; gid: number } | undefined
   command: string
   args: readonly string[]
@@ -20,6 +23,8 @@ export type Inside = Pick<SandboxOptions, 'access' | 'network' | 'image' | 'read
 export const defaultImage = 'debian:stable-slim'
 /** Where containers have the workspace. */
 const mount = '/workspace'
+/** Where the programs of an image are, as good as always. */
+const imagePath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
 /** What programs need of the machine to run at all: nobody's home, and no key. */
 const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/usr', '/opt']
 const systemFiles = [
@@ -37,77 +42,109 @@ const systemFiles = [
 ]
 const networkFiles = ['/etc/resolv.conf', '/etc/hosts']
 const home = '/tmp'
+/** What the sandbox's own program would obey is said by value: it does not have to be secret. */
+const isByValue = (name: string): boolean => /^(?:PATH|HOME|LANG|LD_.*|XDG_.*|DOCKER_.*|CONTAINER_.*)$/.test(name)
+const variablesOf = (env: Record<string, string>) => {
+  const all = Object.entries(env)
+  return { byValue: all.filter(([name]) => isByValue(name)), inherited: Object.fromEntries(all.filter(([name]) => !isByValue(name))) }
+}
 
-export const bwrap = ({ access = 'rw', network = false, readable = [], workspace, folder, masked, env, command, args }: Inside): Invocation => ({
-  file: 'bwrap',
-  args: [
-    '--unshare-all',
-    ...(network ? ['--share-net'] : []),
-    '--die-with-parent',
-    '--new-session',
-    '--cap-drop',
-    'ALL',
-    '--proc',
-    '/proc',
-    '--dev',
-    '/dev',
-    '--tmpfs',
-    '/tmp',
-    ...[...systemFolders, ...systemFiles, ...(network ? networkFiles : []), ...readable].flatMap((path) => ['--ro-bind-try', path, path]),
-    ...(access === 'none' ? [] : [access === 'ro' ? '--ro-bind' : '--bind', workspace, workspace]),
-    ...(access === 'none'
-      ? []
-      : masked.flatMap(({ name, isFolder }) =>
-          isFolder ? ['--tmpfs', `${workspace}/${name}`] : ['--ro-bind', '/dev/null', `${workspace}/${name}`],
-        )),
-    '--chdir',
-    access === 'none' ? home : `${workspace}/${folder}`,
-    '--clearenv',
-    ...Object.entries({ ...env, HOME: home }).flatMap(([name, value]) => ['--setenv', name, value]),
-    '--',
-    command,
-    ...args,
-  ],
-})
+export const bwrap = ({
+  access = 'rw',
+  network = false,
+  readable = [],
+  workspace,
+  folder,
+  masked,
+  env,
+  programs,
+  command,
+  args,
+}: Inside): Invocation => {
+  const { byValue, inherited } = variablesOf({ ...env, HOME: home })
+  return {
+    file: 'bwrap',
+    env: inherited,
+    args: [
+      '--unshare-all',
+      ...(network ? ['--share-net'] : []),
+      '--die-with-parent',
+      '--new-session',
+      '--cap-drop',
+      'ALL',
+      '--proc',
+      '/proc',
+      '--dev',
+      '/dev',
+      '--tmpfs',
+      '/tmp',
+      ...[...systemFolders, ...systemFiles, ...(network ? networkFiles : []), ...readable, ...programs].flatMap((path) => [
+        '--ro-bind-try',
+        path,
+        path,
+      ]),
+      ...(access === 'none' ? [] : [access === 'ro' ? '--ro-bind' : '--bind', workspace, workspace]),
+      ...(access === 'none'
+        ? []
+        : masked.flatMap(({ name, isFolder }) =>
+            isFolder ? ['--tmpfs', `${workspace}/${name}`] : ['--ro-bind', '/dev/null', `${workspace}/${name}`],
+          )),
+      '--chdir',
+      access === 'none' ? home : `${workspace}/${folder}`,
+      ...byValue.flatMap(([name, value]) => ['--setenv', name, value]),
+      '--',
+      command,
+      ...args,
+    ],
+  }
+}
 
 /** podman takes the words of docker. An image is never fetched: that would be a download that nobody asked for. */
 export const container = (
   kind: 'docker' | 'podman',
   name: string,
-  { access = 'rw', network = false, image = defaultImage, readable = [], workspace, folder, masked, env, user, command, args }: Inside,
-): Invocation => ({
-  file: kind,
-  args: [
-    'run',
-    '--rm',
-    '--init',
-    '--pull=never',
-    `--name=${name}`,
-    `--network=${network ? (kind === 'podman' ? 'slirp4netns' : 'bridge') : 'none'}`,
-    '--cap-drop=ALL',
-    '--security-opt=no-new-privileges',
-    '--pids-limit=512',
-    '--read-only',
-    '--tmpfs=/tmp',
-    ...(user && kind === 'docker' ? [`--user=${user.uid}:${user.gid}`] : []),
-    ...(kind === 'podman' ? ['--userns=keep-id'] : []),
-    ...readable.map((path) => bind(path, path, true)),
-    ...(access === 'none'
-      ? []
-      : [
-          bind(workspace, mount, access === 'ro'),
-          ...masked.map(({ name: hidden, isFolder }) =>
-            isFolder ? `--mount=type=tmpfs,target=${mount}/${hidden}` : bind('/dev/null', `${mount}/${hidden}`, true),
-          ),
-        ]),
-    `--workdir=${access === 'none' ? home : `${mount}/${folder}`}`,
-    ...Object.entries({ ...env, HOME: home }).flatMap(([variable, value]) => (variable === 'PATH' ? [] : ['--env', `${variable}=${value}`])),
-    // An entry point of the image would be given the command as its arguments.
-    `--entrypoint=${command}`,
-    image,
-    ...args,
-  ],
-})
+  { access = 'rw', network = false, image = defaultImage, readable = [], workspace, folder, masked, env, programs, user, command, args }: Inside,
+): Invocation => {
+  // That of the host means nothing in an image.
+  const PATH = programs.length > 0 ? { PATH: [...programs, imagePath].join(':') } : {}
+  const { PATH: _, ...others } = env
+  const { byValue, inherited } = variablesOf({ ...others, ...PATH, HOME: home })
+  return {
+    file: kind,
+    env: inherited,
+    args: [
+      'run',
+      '--rm',
+      '--init',
+      '--pull=never',
+      `--name=${name}`,
+      `--network=${network ? (kind === 'podman' ? 'slirp4netns' : 'bridge') : 'none'}`,
+      '--cap-drop=ALL',
+      '--security-opt=no-new-privileges',
+      '--pids-limit=512',
+      '--read-only',
+      '--tmpfs=/tmp',
+      ...(user && kind === 'docker' ? [`--user=${user.uid}:${user.gid}`] : []),
+      ...(kind === 'podman' ? ['--userns=keep-id'] : []),
+      ...[...readable, ...programs].map((path) => bind(path, path, true)),
+      ...(access === 'none'
+        ? []
+        : [
+            bind(workspace, mount, access === 'ro'),
+            ...masked.map(({ name: hidden, isFolder }) =>
+              isFolder ? `--mount=type=tmpfs,target=${mount}/${hidden}` : bind('/dev/null', `${mount}/${hidden}`, true),
+            ),
+          ]),
+      `--workdir=${access === 'none' ? home : `${mount}/${folder}`}`,
+      ...byValue.flatMap(([variable, value]) => ['--env', `${variable}=${value}`]),
+      ...Object.keys(inherited).flatMap((variable) => ['--env', variable]),
+      // An entry point of the image would be given the command as its arguments.
+      `--entrypoint=${command}`,
+      image,
+      ...args,
+    ],
+  }
+}
 
 // Paths with a comma or a quote would end the option; as a CSV field they do not.
 const bind = (from: string, to: string, readOnly: boolean): string =>

@@ -333,6 +333,20 @@ test('[CH-60] filters of the agent, of the channel and of the message intersect;
   expect(JSON.stringify((await request('trace.read', { id: 'main' })).payload)).toContain('"skillFilter":[]')
 })
 
+test('[CH-60] what is configured for an agent and a channel narrows what their authors allow, and opens nothing', async () => {
+  const workspace = await aFolder()
+  for (const name of ['a', 'b', 'c', 'd']) await putSkill(join(workspace, 'skills'), name)
+  const { asked, say, request } = await aNode({ workspace, main: { skills: ['a', 'b', 'c'] }, extensions: [chat()] })
+  const configure = async (key: string, value: unknown) =>
+    expect(await request('config.set', { key, value, baseHash: (await request('config.get')).payload.hash })).toMatchObject({ ok: true })
+  await configure('agents.list', [{ id: 'main', skills: ['b', 'c', 'd'] }])
+  await say('agent')
+  await configure('channels', { web: { skillFilter: ['c', 'd'] } })
+  await say('channel')
+
+  expect(asked.map((one) => namesIn(one))).toEqual([['b', 'c'], ['c']])
+})
+
 const run = promisify(execFile)
 const hash = (text: string) => createHash('sha256').update(text).digest('hex')
 

@@ -169,6 +169,25 @@ test('[CH-98] a sandbox that is not there runs nothing, and the model is told wh
   expect(await isThere(join(bench.workspace, 'made'))).toBe(false)
 })
 
+test('[CH-97, CH-98] where commands run is configured, while nothing restarts, for agents that do not say', async () => {
+  const bench = await aBench({ bench: { shell: { approval: false } } })
+  const firm = await aBench({ bench: { shell: { approval: false }, sandbox: 'off' } })
+  const configure = async ({ request }: typeof bench, value: string) =>
+    expect(
+      await request('config.set', { key: 'agents.defaults.sandbox.mode', value, baseHash: (await request('config.get')).payload.hash }),
+    ).toMatchObject({ ok: true })
+
+  await configure(bench, 'off')
+  expect(await bench.call('run_command', { command: 'touch', args: ['made'] })).toContain('"sandbox":"off"')
+  await configure(bench, 'docker')
+  expect(await bench.call('run_command', { command: 'touch', args: ['again'] })).toContain('docker')
+  await configure(firm, 'docker')
+
+  expect(await isThere(join(bench.workspace, 'made'))).toBe(true)
+  expect(await isThere(join(bench.workspace, 'again'))).toBe(false)
+  expect(await firm.call('run_command', { command: 'touch', args: ['made'] })).toContain('"sandbox":"off"')
+})
+
 test('[CH-93] with categories disabled the report of what a prompt is made of gets shorter by their tools', async () => {
   const report = async (disable: ('files' | 'plugin')[]) => {
     const bench = await aBench({ tools: [aTool('mine', 'plugin')], bench: { disable } })

@@ -34,9 +34,14 @@ const toolsWith = (bench: BenchOptions) => {
   const { tools, absent } = benchTools({ shell: true, ...bench }, { workspace, clock: systemClock })
   return { tools: createTools(tools, { clock: systemClock }), absent }
 }
-const run = (input: Asked, bench: BenchOptions = { sandbox: 'off' }, signal = new AbortController().signal): Promise<any> => {
+const run = (
+  input: Asked,
+  bench: BenchOptions = { sandbox: 'off' },
+  signal = new AbortController().signal,
+  env: Record<string, string> = {},
+): Promise<any> => {
   const { tools } = toolsWith(bench)
-  return tools.run(plan(tools, 'run_command', input), aContext({ signal }))
+  return tools.run(plan(tools, 'run_command', input), aContext({ signal, env }))
 }
 const isThere = (path: string) =>
   access(path).then(
@@ -111,6 +116,20 @@ describe.each(ways)('with the sandbox %s', (sandbox) => {
       delete process.env.ANTHROPIC_API_KEY
       delete process.env.SOME_SECRET
     }
+  })
+
+  test('[CH-61, CH-62] it has the variables of its skills, and the programs of the environment of its agent; a key stands on no command line', async () => {
+    const bin = join(folder, 'bin')
+    await mkdir(bin, { recursive: true })
+    await writeFile(join(bin, 'align-genes'), '#!/bin/sh\necho "aligned with $SKILL_KEY and $MODE"\n', { mode: 0o755 })
+    const env = { SKILL_KEY: 'very-private', MODE: 'of the skill', PATH: `${bin}:${process.env.PATH}` }
+    const bench: BenchOptions = { sandbox, shell: { env: { MODE: 'of the shell' } } }
+    const asked = new AbortController().signal
+
+    expect(await run({ command: 'align-genes' }, bench, asked, env)).toMatchObject({ stdout: 'aligned with very-private and of the shell\n' })
+    const { stdout } = await run({ command: 'sh', args: ['-c', 'cat /proc/self/cmdline /proc/$PPID/cmdline /proc/1/cmdline'] }, bench, asked, env)
+    expect(stdout).toContain('cmdline')
+    expect(stdout).not.toContain('very-private')
   })
 
   test('much output is kept with its beginning and its end', async () => {

@@ -9,13 +9,14 @@ const inside: Inside = {
     { name: '.env', isFolder: false },
   ],
   env: { PATH: '/usr/bin', LANG: 'C', MODE: 'a=b' },
+  programs: [],
   user: { uid: 1000, gid: 100 },
   command: 'git',
   args: ['log', '; rm -rf /'],
 }
 
 test('a container has the workspace and nothing else, no network, no rights, and an image that is there', () => {
-  const { file, args } = container('docker', 'c1', inside)
+  const { file, args, env } = container('docker', 'c1', inside)
 
   expect(file).toBe('docker')
   expect(args).toEqual(
@@ -31,12 +32,21 @@ test('a container has the workspace and nothing else, no network, no rights, and
       '--mount=type=tmpfs,target=/workspace/.statecast',
       '--mount=type=bind,source=/dev/null,target=/workspace/.env,readonly',
       '--workdir=/workspace/notes',
-      'MODE=a=b',
+      'LANG=C',
+      'MODE',
       '--entrypoint=git',
     ]),
   )
+  expect(env).toEqual({ MODE: 'a=b' })
   expect(args.slice(-3)).toEqual(['debian:stable-slim', 'log', '; rm -rf /'])
   expect(args.filter((arg) => arg.startsWith('PATH='))).toEqual([])
+})
+
+test('programs of an environment are in a container too, in front of those of the image', () => {
+  const { args } = container('podman', 'c1', { ...inside, programs: ['/opt/bio/bin'] })
+
+  expect(args).toContain('--mount=type=bind,source=/opt/bio/bin,target=/opt/bio/bin,readonly')
+  expect(args).toContain('PATH=/opt/bio/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin')
 })
 
 test('read-only and no access hold for containers as well', () => {
