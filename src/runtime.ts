@@ -132,7 +132,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces, observe: hooks.hear })
+    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces, observe: hooks })
     const host = new Host({
       journal: transport.journal,
       environment,

@@ -1,6 +1,6 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
 
-import { halfImportedError, recover, saidAfter } from '../actors/index.ts'
+import { halfImportedError, recover, saidAfter, viewOf } from '../actors/index.ts'
 import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
@@ -10,7 +10,7 @@ import { type Address, formatAddress, parseAddress } from '../contracts/subjects
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { Approval } from '../contracts/turn.ts'
 import type { SessionContext } from '../machines/index.ts'
-import { allHeads, type Parts } from '../runtime/index.ts'
+import { allHeads, type Parts, type Session, type SessionView, sessionView } from '../runtime/index.ts'
 
 type JournalParts = Pick<Parts, 'transport' | 'host'>
 
@@ -43,6 +43,14 @@ export const peek = async ({ host, transport }: JournalParts, address: Address) 
   const snapshot = replica?.actor.getSnapshot()
   const approvals = address.kind === 'session' ? ((snapshot?.context as SessionContext | undefined)?.approvals ?? []) : []
   return { replica, status: snapshot?.status ?? null, quarantine: ledger.quarantine, approvals: ledger.quarantine ? [] : approvals }
+}
+
+/** A session for whoever only looks: one that sleeps is not woken, here or on another node. @throws RuntimeError not_found, drift, corrupt_at */
+export const lookAt = async ({ host, transport }: JournalParts, session: Session): Promise<SessionView> => {
+  const { key, address } = session
+  if (host.holds(address)) return session.view()
+  const { replica, ledger } = await recover(transport.journal, address, host.registration(address.kind))
+  return sessionView(key, viewOf({ ...ledger, replica }, true))
 }
 
 /** A page of heads, in address order. A token of some sessions sees those, and no other actors. */

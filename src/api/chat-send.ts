@@ -1,5 +1,6 @@
 /** `chat.send`: something is said in a session; the answer comes before any model is asked. */
 import { randomUUID } from 'node:crypto'
+import type { Access } from '../contracts/access.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -10,11 +11,13 @@ import type { Outcome, RuntimeParts, Session } from '../runtime/index.ts'
 import { lastRoute } from './deliver.ts'
 import { filesWith } from './files.ts'
 import { cleanMessage } from './said.rules.ts'
+import { withinScopes } from './scopes.ts'
 import { chooseModel } from './session-settings.ts'
 
 export const sendMessage = async (
   parts: RuntimeParts,
   { sessionKey, message, attachments = [], idempotencyKey, agent, model, deliver, ...more }: CommandInput<'chat.send'>,
+  access?: Access,
 ) => {
   const session = parts.runtime.session(sessionKey, { agent })
   const id = idempotencyKey ?? `m-${randomUUID()}`
@@ -28,7 +31,7 @@ export const sendMessage = async (
   const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
   const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')
-  const origin = how.origin ?? (deliver ? await lastRoute(session) : undefined)
+  const origin = withinScopes(deliver ? await lastRoute(session) : how.origin, access?.scopes)
   // Where it comes by a channel, the desk of the session sees to it.
   const question = origin === undefined ? sideQuestion(text) : undefined
   if (question === '') throw new RuntimeError('bad_request', 'there is no question behind /btw', { field: 'message', hint: sideUsage })

@@ -12,7 +12,7 @@ import type { RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { beginsHint, noSession, permitted, readInput } from './access.ts'
-import { allApprovals, approvalsOf, listActors } from './actors.ts'
+import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
 import { listAgents } from './agents.ts'
 import { injectMessage } from './chat-inject.ts'
 import { readOutput } from './chat-output.ts'
@@ -70,7 +70,7 @@ const handlers: Handlers = {
   'sessions.list': async (parts, { limit, details }, access) => ({
     sessions: details ? await describeSessions(parts, limit, access) : await listSessions(parts, limit, access),
   }),
-  'sessions.get': async (parts, { sessionKey }) => (await existing(parts, sessionKey)).view(),
+  'sessions.get': async (parts, { sessionKey }) => lookAt(parts, await existing(parts, sessionKey)),
   'sessions.context': async (parts, { sessionKey }) => ({ sessionKey, ...(await (await existing(parts, sessionKey)).promptContext()) }),
   'sessions.reset': async (parts, { sessionKey, reason }) => {
     const { seq } = await (await existing(parts, sessionKey)).reset(reason)

@@ -74,3 +74,7 @@ export const requireScope = (scopes: readonly GatewayScope[], scope: GatewayScop
       hint: `connect with it: this connection has ${scopes.join(', ') || 'none'}`,
     })
 }
+
+/** Who may not approve tool calls does not do so by `/approve` either, wherever the message is said to come from. */
+export const withinScopes = <Said>(origin: Said, scopes: readonly GatewayScope[] | undefined): Said =>
+  scopes === undefined || scopes.includes('approve') || typeof origin !== 'object' || origin === null ? origin : { ...origin, approves: false }

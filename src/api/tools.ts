@@ -5,6 +5,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Profile } from '../contracts/profile.ts'
 import { profileOf, type RuntimeParts, type Session } from '../runtime/index.ts'
+import { lookAt } from './actors.ts'
 
 type Parts = Pick<RuntimeParts, 'agents' | 'lacking' | 'mcp'> & {
   models: Pick<RuntimeParts['models'], 'defaultRef'>
@@ -64,7 +65,7 @@ export const toolsList = async (
       hint: `there are: ${[...agents.keys()].join(', ')}`,
     })
   if (sessionKey === undefined) return listTools(parts, agent)
-  const { record, run } = await (await existing(sessionKey)).view()
+  const { record, run } = await lookAt(parts, await existing(sessionKey))
   const [first] = agents.keys()
   const chosen = agents.get(agent ?? first ?? '')?.agent
   if (chosen === undefined) return { agents: [] }

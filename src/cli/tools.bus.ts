@@ -11,7 +11,7 @@ import { connectBus } from '../transport/nats/index.ts'
 
 export type AgentTools = {
   agent: string
-  tools: { name: string; description: string; category: string; onCrash: string; approval: string; missingOn?: string[] }[]
+  tools: { name: string; description: string; category: string; source?: string; onCrash: string; approval: string; missingOn?: string[] }[]
   /** Those that it may not use; a node of an earlier version does not say. */
   removed?: RemovedTool[]
   warnings?: string[]

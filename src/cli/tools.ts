@@ -13,6 +13,8 @@ type ToolRow = {
   name: string
   description: string
   category: string
+  /** Where it comes from: `app`, `bench`, `skills`, `mcp:github`, `service:weather`. */
+  source: string
   /** Who may use it; none where no agent may, or no node has found it yet. */
   agents: string[]
   onCrash: string
@@ -29,7 +31,7 @@ export const tools = async (options: Globals): Promise<number> => {
   const missing = agents.flatMap(({ agent, removed = [] }) => removed.map((one) => ({ agent, ...one })))
   if (options.json) [...rows, ...missing.map((one) => ({ ...one, missing: true }))].forEach(printJson)
   else if (rows.length === 0) note('no agent has a tool')
-  else printTable(['TOOL', 'CATEGORY', 'AGENTS', 'CRASH', 'APPROVAL', 'SERVERS', 'DESCRIPTION'], rows.map(cells))
+  else printTable(['TOOL', 'CATEGORY', 'SOURCE', 'AGENTS', 'CRASH', 'APPROVAL', 'SERVERS', 'DESCRIPTION'], rows.map(cells))
   if (!options.json && missing.length > 0) {
     print('')
     printTable(
@@ -72,13 +74,14 @@ const found = async (options: Globals): Promise<Found> => {
 const rowsOf = (agents: AgentTools[], onBus: OnBus | undefined): ToolRow[] => {
   const rows = new Map<string, ToolRow>()
   for (const { agent, tools } of agents)
-    for (const { name, description, category = 'plugin', onCrash, approval, missingOn } of tools) {
+    for (const { name, description, category = 'plugin', source = 'app', onCrash, approval, missingOn } of tools) {
       // Two agents may have different tools under one name, and one of a service beside them.
-      const key = JSON.stringify([name, description, onCrash, approval])
+      const key = JSON.stringify([name, source, description, onCrash, approval])
       const row = rows.get(key) ?? {
         name,
         description,
         category,
+        source,
         agents: [],
         onCrash,
         approval,
@@ -89,13 +92,16 @@ const rowsOf = (agents: AgentTools[], onBus: OnBus | undefined): ToolRow[] => {
       rows.set(key, row)
     }
   const listed = new Set([...rows.values()].flatMap(({ name, servers }) => (servers === null ? [] : [name])))
-  const others = (onBus?.offers ?? []).filter(({ name }) => !listed.has(name)).map((offer) => ({ ...offer, category: 'plugin', agents: [] }))
+  const others = (onBus?.offers ?? [])
+    .filter(({ name }) => !listed.has(name))
+    .map((offer) => ({ ...offer, category: 'plugin', source: 'service', agents: [] }))
   return [...rows.values(), ...others].sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0))
 }
 
-const cells = ({ name, description, category, agents, onCrash, approval, servers }: ToolRow): string[] => [
+const cells = ({ name, description, category, source, agents, onCrash, approval, servers }: ToolRow): string[] => [
   printable(name),
   printable(category),
+  printable(source),
   agents.map((agent) => printable(agent)).join(',') || '-',
   onCrash,
   approval,

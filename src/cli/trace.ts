@@ -66,6 +66,12 @@ const chosenIn = (detail: TraceEntry['detail']): string[] => {
   return [`asked ${printable(model)}${why === '' ? '' : ` (${why})`}`]
 }
 
+/** Which extensions have changed what the model said, or kept it from people. */
+const outgoingIn = (detail: TraceEntry['detail']): string[] => {
+  const { outgoing = [] } = (detail as { data?: Partial<ModelCallOutput> } | undefined)?.data ?? {}
+  return outgoing.map(({ extension, did, reason }) => `${did} by ${printable(extension)}${reason === undefined ? '' : ` (${printable(reason)})`}`)
+}
+
 /** `4 2026-…Z /turn#1/model#2 resolved → /: awaiting-input` */
 const line = ({ seq, at, actor, event, states, error, detail }: TraceEntry): string =>
   [
@@ -74,6 +80,7 @@ const line = ({ seq, at, actor, event, states, error, detail }: TraceEntry): str
     printable(actor),
     printable(event),
     ...chosenIn(detail),
+    ...outgoingIn(detail),
     ...(error ? [`error ${error.code}: ${printable(error.message)}`] : []),
     ...(states && Object.keys(states).length > 0
       ? [

@@ -127,6 +127,8 @@ export interface Channel {
   readonly inboundDebounceMs?: number
   /** A send that is repeated under its key does no harm: then what was delivered is noted with the next commit, not in one of its own. */
   readonly repeatable?: boolean
+  /** Who reads there is shown tool calls that wait for a person in another way than by a message. */
+  readonly showsApprovals?: boolean
   /** The model may point at a message where `replyTo` says off. */
   readonly tagsWhenOff?: boolean
   /** Names of the skills that may be used there; default: all. */

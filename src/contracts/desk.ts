@@ -3,7 +3,7 @@ import type { ErrorBody } from './errors.ts'
 import type { Profile } from './profile.ts'
 import type { AcceptedMessage, SessionEvent, SessionRecord, SkipReason } from './session.ts'
 import type { ToggleChanges } from './settings.ts'
-import type { SummaryOutput } from './turn.ts'
+import type { Approval, SummaryOutput } from './turn.ts'
 
 export type IncomingMessage = Extract<SessionEvent, { type: 'message' }>
 
@@ -22,6 +22,8 @@ export type SessionFacts = {
   messages: number
   /** Side questions that are being answered; left out where there are none. */
   asides?: number
+  /** Tool calls that wait for a person, where some do. */
+  approvals?: readonly Approval[]
 }
 
 /** A message that asked for a compaction, and is answered when that has ended. */

@@ -1,4 +1,5 @@
 /** One call of a model, between the loop and the effect that makes it. */
+import type { OutgoingChange } from './hooks.ts'
 import type { Usage } from './message.ts'
 import type { CredentialSource, ModelResponse } from './model.ts'
 import type { ModelSource, Profile } from './profile.ts'
@@ -68,4 +69,6 @@ export type ModelCallOutput = {
   prompt?: PromptReport
   /** What extensions have added to its instructions. */
   told?: string
+  /** Which extensions have changed what it said, or kept it from being sent, in that order. */
+  outgoing?: OutgoingChange[]
 }

@@ -1,7 +1,7 @@
 /** What a turn and its publisher say to each other: the publisher stands behind a turn and brings what it says to those who wait for it. */
 
 import type { VerboseLevel } from './settings.ts'
-import type { LoopOutput, TurnInput, TurnOutput } from './turn.ts'
+import type { Approval, LoopOutput, TurnInput, TurnOutput } from './turn.ts'
 
 export type PublisherInput = Pick<TurnInput, 'session' | 'runId' | 'profile' | 'facts'>
 
@@ -12,6 +12,8 @@ export type PublisherEvent =
   /** It was answered: `text` is all of it, also what got lost of its deltas. */
   | { type: 'model.ended'; text: string }
   | { type: 'tool.started'; callId: string; name: string; input: unknown }
+  /** It does not go on before a person has decided. */
+  | { type: 'tool.waiting'; approval: Approval }
   | { type: 'tool.ended'; callId: string; name: string; output: unknown }
   /** A setting that the session keeps for its users has changed. */
   | { type: 'configure'; verbose?: VerboseLevel }

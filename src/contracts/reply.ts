@@ -18,6 +18,7 @@ export const Origin = Route.extend({
   messageId: Name.optional().describe('the message as its channel names it: one that comes again within 20 minutes is taken once'),
   sender: Name.optional().describe('who wrote it'),
   authorised: z.boolean().optional().describe('whether the sender may give commands; default: true'),
+  approves: z.boolean().optional().describe('whether the sender may decide about tool calls that wait; default: as with commands'),
   mentioned: z.boolean().optional().describe('whether a message to a group names us'),
   subject: z.string().max(500).optional().describe('what the group is called'),
   members: z.array(Name).max(100).optional().describe('who is in it'),

@@ -74,7 +74,7 @@ export type Tool<Input = any, Output = unknown> = {
   readonly approval: boolean | ((input: Input) => boolean)
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   readonly sends?: (input: Input) => SentByTool | undefined
-  /** Where it comes from, if not from the app: `service:weather`, `mcp:github`. */
+  /** Where it comes from, if not from the app: `bench`, `skills`, `service:weather`, `mcp:github`. */
   readonly source?: string
 }
 

@@ -58,7 +58,7 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
   history: [
     (value) => isRecord(value) && Object.entries(value).every(([name, most]) => isHistoryLimit(name, most)),
-    '{ messages: 1 to 1,000, bytesMax: 1,024 or more }, whole numbers',
+    '{ bytesMax: 1,024 or more }, a whole number; how many messages, config: { session: { historyMax } } says',
   ],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
@@ -117,10 +117,7 @@ const isModel = (value: unknown): boolean => ['function', 'object', 'undefined']
 
 /** With none of these no message would be taken in, and none kept. */
 const leastOne = new Set(['queueMax', 'snapshotEvery'])
-const isHistoryLimit = (name: string, most: unknown): boolean => {
-  if (!Number.isInteger(most)) return false
-  return name === 'messages' ? (most as number) >= 1 && (most as number) <= 1000 : name === 'bytesMax' && (most as number) >= 1024
-}
+const isHistoryLimit = (name: string, most: unknown): boolean => name === 'bytesMax' && Number.isInteger(most) && (most as number) >= 1024
 const isLimit = ([name, value]: [string, unknown]): boolean =>
   Object.hasOwn(defaultLimits, name) && (value === undefined || (typeof value === 'number' && value >= (leastOne.has(name) ? 1 : 0)))
 

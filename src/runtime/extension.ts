@@ -71,6 +71,7 @@ const Shape = knownOnly({
     observe: knownOnly(Object.fromEntries(observed.map((name) => [name, callable.optional()]))).optional(),
     beforeAgent: callable.optional(),
     toolResult: callable.optional(),
+    outgoing: callable.optional(),
   }).optional(),
 })
 

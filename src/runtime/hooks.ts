@@ -1,7 +1,9 @@
 /** The hooks of extensions: some observe, at once and apart from each other; some change, one after another by their priority. */
+import { z } from 'zod'
 import type { Environment } from '../contracts/environment.ts'
 import { errorBody, messageOf, RuntimeError } from '../contracts/errors.ts'
-import type { ToolResult, TurnHooks, TurnPlace } from '../contracts/hooks.ts'
+import type { Outgoing, OutgoingMessage, ToolResult, TurnHooks, TurnPlace } from '../contracts/hooks.ts'
+import { parseInput } from '../contracts/parse.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { plainJson } from '../tools/index.ts'
 
@@ -41,7 +43,12 @@ export type Hooks = {
   beforeAgent?(turn: TurnPlace): string | undefined | Promise<string | undefined>
   /** What is kept of a result in its place; undefined leaves it. It answers at once: a promise is refused. */
   toolResult?(result: ToolResult): unknown
+  /** What people get of what a model says, and what stands in the history; undefined leaves it. Deltas are held back for it. */
+  outgoing?(message: OutgoingMessage): OutgoingDecision | undefined | Promise<OutgoingDecision | undefined>
 }
+
+/** With `cancel` nothing is sent, and nobody further is asked. */
+export type OutgoingDecision = { text?: string; reasoning?: string } | { cancel: true; reason?: string }
 
 type Hooked = { name: string; hooks?: Hooks }
 
@@ -49,6 +56,24 @@ type Hooked = { name: string; hooks?: Hooks }
 const hookMs = 10_000
 const contextCharsMax = 64 * 1024
 const outputBytesMax = 1024 * 1024
+
+const textCharsMax = 1024 * 1024
+const Decision = z
+  .strictObject({
+    text: z.string().max(textCharsMax).optional(),
+    reasoning: z.string().max(textCharsMax).optional(),
+    cancel: z.literal(true).optional(),
+    reason: z.string().max(1000).optional(),
+  })
+  .optional()
+
+const reasonOf = ({ reason }: { reason?: string | undefined }) => (reason === undefined ? {} : { reason })
+
+const notLookedAt = (extension: string, cause: unknown): RuntimeError =>
+  new RuntimeError('internal', `the model has answered; the extension '${extension}' failed to look at it: ${messageOf(cause)}`, {
+    cause,
+    hint: `mend outgoing() of the extension '${extension}'`,
+  })
 
 /** @param extensions those that are there at the moment */
 export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pick<Environment, 'clock' | 'log'>) => {
@@ -84,10 +109,29 @@ export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pic
     return texts.length === 0 ? undefined : texts.join('\n\n')
   }
 
+  /** One that is to take something out of a message and fails must not let it pass. */
+  const lookedAt = async (asked: readonly (Hooked & { hooks: Hooks })[], { text, reasoning, ...place }: OutgoingMessage): Promise<Outgoing> => {
+    const left: Outgoing = { text, reasoning, changes: [] }
+    for (const { name: extension, hooks } of asked) {
+      const decision = await inTime((async () => hooks.outgoing?.({ ...place, text: left.text, reasoning: left.reasoning }))())
+        .then((given) => parseInput(Decision, given, 'outgoing() answers with { text, reasoning }, { cancel: true, reason } or nothing'))
+        .catch((cause: unknown) => {
+          throw notLookedAt(extension, cause)
+        })
+      if (decision === undefined) continue
+      if (decision.cancel) return { text: '', reasoning: '', changes: [...left.changes, { extension, did: 'cancelled', ...reasonOf(decision) }] }
+      const next = { text: decision.text?.toWellFormed() ?? left.text, reasoning: decision.reasoning?.toWellFormed() ?? left.reasoning }
+      if (next.text === left.text && next.reasoning === left.reasoning) continue
+      Object.assign(left, next)
+      left.changes.push({ extension, did: 'changed' })
+    }
+    return left
+  }
+
   const turn: TurnHooks = {
-    beforeAgent: (place) => {
+    beforeAgent() {
       const asked = inOrder().filter(({ hooks }) => hooks.beforeAgent !== undefined)
-      return asked.length === 0 ? undefined : textsOf(asked, place)
+      return asked.length === 0 ? undefined : (place) => textsOf(asked, place)
     },
     toolResult(result) {
       let { output } = result
@@ -114,11 +158,17 @@ export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pic
       }
       return output
     },
+    outgoing() {
+      const asked = inOrder().filter(({ hooks }) => hooks.outgoing !== undefined)
+      return asked.length === 0 ? undefined : (message) => lookedAt(asked, message)
+    },
   }
 
   return {
     turn,
     tell,
+    /** Also where nobody has needed it for longer than it is kept. */
+    deleted: (session: string): void => tell('sessionEnd', { session, reason: 'deleted' }),
     /** @param first whether it is the first commit of its session */
     hear(session: string, event: SessionOutput, first: boolean): void {
       if (first && event.type === 'accepted') tell('sessionStart', { session, reason: 'new' })

@@ -21,7 +21,7 @@ type Parts = {
   outputs: EventHub
   publish: ReturnType<typeof publishOutputs>
   traces: RunTraces
-  observe(session: string, event: SessionOutput, first: boolean): void
+  observe: { hear(session: string, event: SessionOutput, first: boolean): void; deleted(session: string): void }
 }
 
 export const hostEvents = ({ environment, transcripts, outputs, publish, traces, observe }: Parts) => {
@@ -54,7 +54,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
         if (root.address.kind !== 'session') continue
         traces.hear(root.address.id, event)
         logTurn(environment.log, told, event as unknown as SessionOutput)
-        if (!redo) observe(root.address.id, event as unknown as SessionOutput, commit.seq === 1)
+        if (!redo) observe.hear(root.address.id, event as unknown as SessionOutput, commit.seq === 1)
       }
       outputs.changed(root.address)
       // What is said again may be older than what others were told since.
@@ -74,6 +74,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
     forgotten(address) {
       leave(address)
       outputs.changed(address)
+      if (address.kind === 'session') observe.deleted(address.id)
     },
   }
   return { events, diagnostics }

@@ -52,8 +52,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   replicas?: number
   /** What is kept; default: everything. */
   retention?: Retention
-  /** How much of a conversation `chat.history` gives at once: messages where nobody says how many (default 200), and bytes (default 6 MiB). */
-  history?: { messages?: number; bytesMax?: number }
+  /** How many bytes of a conversation `chat.history` gives at once (default 6 MiB); how many messages, `session.historyMax` of the configuration says. */
+  history?: { bytesMax?: number }
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
   onDrift?: 'refuse' | 'force'
   /**

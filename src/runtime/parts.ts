@@ -55,7 +55,7 @@ export type SessionParts = SharedParts &
 /** What handles on actors work with. */
 export type Parts = SessionParts & {
   /** How much of a conversation is given at once, where that is not as usual. */
-  history?: { messages?: number; bytesMax?: number }
+  history?: { bytesMax?: number }
   /** The actors of this process. */
   host: Host
 }

@@ -11,7 +11,7 @@ import { modelBelow, turnDefaults } from '../contracts/model-choice.rules.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { defaultProfile, Profile } from '../contracts/profile.ts'
 import type { ContextReport } from '../contracts/prompt.ts'
-import type { Origin } from '../contracts/reply.ts'
+import { type Origin, webChannelId } from '../contracts/reply.ts'
 import type { SessionCommand, SessionEvent } from '../contracts/session.ts'
 import type { Skills } from '../contracts/skill.ts'
 import type { Tools } from '../contracts/tool.ts'
@@ -119,7 +119,8 @@ export const splitMessage = ({
 /** Without anybody who brings channels, a message comes from code, and its answer goes to those who listen to the session. */
 export const receiveMessage = (command: MessageCommand, by: Receiver): IncomingMessage => {
   const { id, message, origin, heartbeat, skills, overrides } = splitMessage(command)
-  if (origin !== undefined)
+  // Who reads the session itself is answered there.
+  if (origin !== undefined && origin.channel !== webChannelId)
     throw new RuntimeError('unsupported', `a message of the channel '${origin.channel.slice(0, 80)}' has nowhere to be answered`, {
       field: 'origin',
       hint: 'this runtime has no extension for channels: add chat({ channels: […] }) of statecast/chat to its extensions, or leave origin out',

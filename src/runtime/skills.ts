@@ -26,8 +26,10 @@ const reserved =
   )
 
 /** Reads what there is. @throws RuntimeError bad_request, conflict */
-export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents'>, parts: SkillParts): SkillSystem => {
+export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents' | 'environment'>, parts: SkillParts): SkillSystem => {
   const options = checkSkillOptions(app.skills)
+  // Nothing from outside comes into a time that is simulated, unless it is asked for.
+  const watched = app.skills !== undefined || app.environment?.clock === undefined
   const { environment, extensions, env } = parts
   const wanted = new Map((app.agents ?? []).flatMap(({ name, environment: its }: Agent) => (its === undefined ? [] : [[name, its] as const])))
   const brought = extensions.flatMap(({ name: extension, environments = {} }) =>
@@ -35,7 +37,7 @@ export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'a
   )
   const environments = environmentTable(brought, wanted, environment)
   const folders = options === false ? [] : foldersOf(options, app.transport, parts)
-  return open({ folders, options: options === false ? { watch: false } : options, environments, environment, env, reserved })
+  return open({ folders, options: options === false ? { watch: false } : { watch: watched, ...options }, environments, environment, env, reserved })
 }
 
 const foldersOf = (

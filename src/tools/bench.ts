@@ -50,7 +50,7 @@ export const benchTools = (options: BenchOptions, { workspace, clock }: BenchPar
     return { tool, category, why: why ?? absence('agent', disable.includes(category) && disabled(category)) }
   })
   return {
-    tools: judged.flatMap(({ tool, why }) => (why ? [] : [tool])),
+    tools: judged.flatMap(({ tool, why }) => (why ? [] : [{ ...tool, source: 'bench' }])),
     absent: judged.flatMap(({ tool: { name }, category, why }) => (why ? [{ name, category, ...why }] : [])),
   }
 }

@@ -179,7 +179,7 @@ test('an app file in JSON says what an agent may do with files and commands, and
 
   const { stdout } = await statecast({ folder }, 'tools')
 
-  expect(stdout).toMatch(/^search_files +files +coder +retry +never/m)
+  expect(stdout).toMatch(/^search_files +files +bench +coder +retry +never/m)
   expect(stdout).toMatch(/^NOT THERE +CATEGORY +AGENT +RULE +WHY$/m)
   expect(stdout).toMatch(/^now +basic +coder +agent +the rule agent denies now$/m)
   expect(stdout).toMatch(/^write_file +files +coder +sandbox +the sandbox has access: ro$/m)
@@ -205,8 +205,8 @@ test('tools lists those of the app, with what becomes of a call that a crash cut
   const { code, stdout } = await statecast({ folder: aFolder() }, 'tools', '--app', testApp)
 
   expect(code).toBe(0)
-  expect(stdout).toMatch(/^danger +plugin +main +once +always +- +Needs a person\.\n/m)
-  expect(stdout).toMatch(/^wait_for_file +plugin +main +retry +never +- /m)
+  expect(stdout).toMatch(/^danger +plugin +app +main +once +always +- +Needs a person\.\n/m)
+  expect(stdout).toMatch(/^wait_for_file +plugin +app +main +retry +never +- /m)
 })
 
 test('chat takes its conversation as an argument, as the other commands do, or as an option', async () => {

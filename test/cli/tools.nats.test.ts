@@ -51,9 +51,9 @@ test('the tool in Python has what it needs as a tool, and is listed with how man
   await stopped(node)
 
   expect(sent).toMatchObject({ code: 0, stdout: expect.stringContaining('day 1: ') })
-  expect(stdout).toMatch(/^TOOL +CATEGORY +AGENTS +CRASH +APPROVAL +SERVERS +DESCRIPTION\n/)
-  expect(stdout).toMatch(/^calculate +basic +main +retry +never +- +Evaluates/m)
-  expect(stdout).toMatch(/^weather_forecast +plugin +main +retry +never +2 +Weather of a city/m)
+  expect(stdout).toMatch(/^TOOL +CATEGORY +SOURCE +AGENTS +CRASH +APPROVAL +SERVERS +DESCRIPTION\n/)
+  expect(stdout).toMatch(/^calculate +basic +\S+ +main +retry +never +- +Evaluates/m)
+  expect(stdout).toMatch(/^weather_forecast +plugin +service:weather +main +retry +never +2 +Weather of a city/m)
 })
 
 test('without a node it lists what one would have; who may use no service is not named', async () => {

@@ -3,9 +3,6 @@ import { bytesOf } from './cut.rules.ts'
 import { type OutgoingMessage, placeholderOf } from './sanitise.rules.ts'
 
 export const historyLimits = {
-  /** Messages that are given to who does not say how many. */
-  messages: 200,
-  messagesMax: 1_000,
   messageBytesMax: 128 * 1024,
   bytesMax: 6 * 1024 * 1024,
 }

@@ -34,7 +34,7 @@ type History = {
 /** @throws RuntimeError not_found for a session or a message that is not there, corrupt_at, log_unavailable */
 export const readHistory = async (parts: RuntimeParts, session: Session, asked: Asked): Promise<History> => {
   const context = await contextOf(parts, session)
-  const { limit = parts.history?.messages ?? parts.config.view.value.session.historyMax, before, details = false, maxChars } = asked
+  const { limit = parts.config.view.value.session.historyMax, before, details = false, maxChars } = asked
   const limits = { ...historyLimits, ...parts.history }
   const page = await pageOf(parts, session, { limit, before, context })
   const { messages, runs, heartbeats } = await withDetails(parts.transport.journal, session.address, page.messages)

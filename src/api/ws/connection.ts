@@ -24,7 +24,7 @@ import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import type { AnswerRoom } from '../answer-room.ts'
 import type { SessionFeeds, Watcher } from '../chat/index.ts'
-import { requireScope, scopeOf } from '../scopes.ts'
+import { requireScope, scopeOf, withinScopes } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
 import { droppable } from './droppable.rules.ts'
 import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
@@ -265,7 +265,8 @@ export class Connection implements Watcher {
   }
 
   async #command(name: CommandName, params: Record<string, unknown>): Promise<unknown> {
-    requireScope(this.#actor.getSnapshot().context.scopes, scopeOf(name), name)
+    const { scopes } = this.#actor.getSnapshot().context
+    requireScope(scopes, scopeOf(name), name)
     this.#parts.admit(name)
     const runtime = this.#parts.runtime()
     const access = this.#access()
@@ -273,12 +274,11 @@ export class Connection implements Watcher {
     const sessionKey = runtime.keyOf(params.sessionKey)
     // Who says something wants to hear what comes of it, as far as there is room for that.
     if (reaches(access, sessionKey) && this.#watched.mayAdd(sessionKey)) await this.#watched.watch(sessionKey)
-    const { idempotencyKey = `m-${randomUUID()}` } = params
-    const run = { sessionKey, runId: String(idempotencyKey) }
     // A key may be longer than the name of a place.
-    const origin = { channel: webChannelId, to: sessionKey.slice(0, 200) }
+    const { idempotencyKey = `m-${randomUUID()}`, origin = { channel: webChannelId, to: sessionKey.slice(0, 200) } } = params
+    const run = { sessionKey, runId: String(idempotencyKey) }
     const lap = stopwatch(runtime.tracing, run)
-    const answer = await runtime.command(name, { origin, ...params, idempotencyKey }, access)
+    const answer = await runtime.command(name, { ...params, origin: withinScopes(origin, scopes), idempotencyKey }, access)
     lap('acknowledgement')
     for (const span of this.#connecting.splice(0)) runtime.tracing.span(run, span)
     return answer

@@ -8,6 +8,7 @@ export const stdioChannel = (changes: Partial<Channel> = {}): Channel => ({
   textMax: 1_000_000,
   blocks: { streaming: true },
   repeatable: true,
+  showsApprovals: true,
   typing: () => undefined,
   send: () => undefined,
   ...changes,

@@ -8,6 +8,7 @@ export const webChannel = (changes: Partial<Channel> = {}): Channel => ({
   markdown: true,
   textMax: 100_000,
   repeatable: true,
+  showsApprovals: true,
   // That somebody types is said in the session too.
   typing: () => undefined,
   send: () => undefined,

@@ -5,6 +5,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { Payload, Route } from '../../contracts/reply.ts'
 import type { LoopOutput } from '../../contracts/turn.ts'
+import { questionText } from '../directives/approve.rules.ts'
 import { prefixFor, published } from './render.rules.ts'
 import { routed } from './route.rules.ts'
 import { toolEndText, toolStartText } from './tool-message.rules.ts'
@@ -33,8 +34,8 @@ export type DeliverOrder =
   /** A model call begins. `prefix` stands before each message. */
   | { type: 'delivery.start'; attempt: number; prefix?: string }
   | { type: 'delivery.end'; text?: string }
-  /** What was said goes first, then what is to be told about the tool. */
-  | { type: 'delivery.tool'; callId: string; payload?: Payload }
+  /** What was said goes first, then what is to be told about the tool. @property question people are to decide about it */
+  | { type: 'delivery.tool'; callId: string; payload?: Payload; question?: true }
   | Finish
   /** Nothing more is sent. */
   | { type: 'delivery.abort' }
@@ -101,6 +102,8 @@ export const orderFor = ({ turn, verbose }: DeliveryContext, event: PublisherEve
       const text = toolStartText(verbose, event.name, event.input)
       return { type: 'delivery.tool', callId: event.callId, ...definedOf({ payload: text === undefined ? undefined : { text } }) }
     }
+    case 'tool.waiting':
+      return { type: 'delivery.tool', callId: event.approval.callId, payload: { text: questionText(event.approval) }, question: true }
     case 'tool.ended': {
       const text = toolEndText(verbose, event.name, event.output)
       return text === undefined ? undefined : { type: 'delivery.tool', callId: event.callId, payload: { text } }

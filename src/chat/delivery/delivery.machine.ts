@@ -19,6 +19,7 @@ import {
 /** Whether blocks are sent or not. */
 const whileOpen = {
   'tool.started': { actions: 'tell' },
+  'tool.waiting': { actions: 'tell' },
   'tool.ended': { actions: 'tell' },
   'turn.ended': [
     { guard: 'isCancelled', actions: 'stop' },

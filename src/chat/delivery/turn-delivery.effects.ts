@@ -116,6 +116,7 @@ export const deliverTurn = ({ input, channel, known, clock, random, log, report,
   return {
     obey(order, replayed) {
       if (over || order.type === 'known') return
+      if (order.type === 'delivery.tool' && order.question && channel?.showsApprovals) return
       if (order.type === 'delivery.end') return reader.end(order.text, replayed)
       // What was said goes first.
       if (order.type === 'delivery.tool') reader.drain()

@@ -151,7 +151,8 @@ export const deskSetup = setup({
     reportStale: sendParent(({ event }): DeskAnswer => ({ ...messageIn(event), type: 'stale' })),
     apply: enqueueActions(({ context, event, enqueue }) => {
       const { message, session } = asked(event)
-      const { text, ...rest } = applied(message, session)
+      const { text, decision, ...rest } = applied(message, session)
+      if (decision) enqueue.sendParent(decision)
       enqueue.sendParent({ type: 'say', ...replyTo(message, text), ...rest } satisfies DeskAnswer)
       say(enqueue, context.key, message, 'answer', text)
     }),

@@ -8,7 +8,9 @@
  * | command   | reset (also `/new`), stop                                    | at the very start  | the rest, which may hold the above |
  * | command   | compact, usage, send, context, btw                           | at the very start  | nothing: the rest is its argument  |
  */
+
 import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
+import { type Verdict, verdictIn } from './approve.rules.ts'
 import { type QueueWord, queueWord } from './queue-words.rules.ts'
 import { defaultResetCommands, resetCommand } from './reset-commands.rules.ts'
 import {
@@ -47,6 +49,8 @@ export type Directive =
   | Setting<'compact', string>
   /** What is asked beside the conversation. */
   | Setting<'btw', string>
+  /** About a tool call that waits. */
+  | Setting<'approve', Verdict>
   /** Which of the configured commands it was. */
   | { name: 'reset'; value: string }
   /** As above: the skills that may be called. */
@@ -77,6 +81,7 @@ const shortcuts = ['status', 'help', 'commands', 'whoami', 'skills'] as const
 const argued = {
   usage: (word: string) => usageMode(word) ?? (word.toLowerCase() === 'cost' ? 'cost' : undefined),
   send: sendPolicy,
+  approve: verdictIn,
   context: (word: string) => contextReports.find((report) => report === word.toLowerCase()),
 }
 
@@ -95,7 +100,7 @@ export const parseDirectives = (text: string, resets = defaultResetCommands): Pa
   const reset = resetCommand(text, resets)
   if (reset) return before({ name: 'reset', value: reset.command }, reset.rest)
   if (!text.includes('/')) return { text, directives: [], only: false }
-  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop|btw)(?=[\s:]|$):?/i.exec(text) ?? []
+  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop|btw|approve)(?=[\s:]|$):?/i.exec(text) ?? []
   if (start === undefined) return inline(text)
   const rest = text.slice(start.length).trim()
   const name = word.toLowerCase() as 'compact' | 'btw' | 'stop' | keyof typeof argued

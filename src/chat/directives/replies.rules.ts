@@ -12,12 +12,13 @@ import { settingsOf } from '../../machines/session/queue.rules.ts'
 import { configured, profileFor } from '../../machines/session/record.rules.ts'
 import { directivesOf, settingsIn, withOverrides } from '../desk/admission.rules.ts'
 import { type Annotations, annotationsOf } from '../desk/annotations.rules.ts'
+import { type Decision, decide } from './approve.rules.ts'
 import type { Directive } from './directives.rules.ts'
 import { moneyText, tokensText } from './numbers.rules.ts'
 import { nextUsageMode } from './switches.rules.ts'
 
 /** `note` is for the model. */
-type Applied = { changes: ToggleChanges; text: string; note?: string }
+type Applied = { changes: ToggleChanges; text: string; note?: string; decision?: Decision }
 
 /** Applies the directives of a message that holds nothing else. */
 export const applied = (message: Message, session: SessionFacts): Applied => applyAll(directivesOf(message), message, session)
@@ -32,20 +33,22 @@ const applyAll = (directives: readonly Directive[], message: Message, session: S
   const changes: ToggleChanges = {}
   const lines: string[] = []
   let note: string | undefined
+  let decision: Decision | undefined
   for (const directive of directives) {
     const record = { ...session.record, toggles: configured(session.record.toggles, changes) }
     const done = apply(directive, message, { ...session, record })
     Object.assign(changes, done.changes)
     lines.push(done.line)
     note = done.tell ?? note
+    decision = done.decision ?? decision
   }
-  return { changes, text: lines.join('\n'), ...definedOf({ note }) }
+  return { changes, text: lines.join('\n'), ...definedOf({ note, decision }) }
 }
 
 const isQuestion = ({ name }: Directive): boolean =>
   name === 'status' || name === 'help' || name === 'commands' || name === 'skills' || name === 'whoami'
 
-type Done = { changes?: ToggleChanges; line: string; tell?: string }
+type Done = { changes?: ToggleChanges; line: string; tell?: string; decision?: Decision }
 
 const apply = (directive: Directive, message: Message, session: SessionFacts): Done => {
   const { record } = session
@@ -68,6 +71,8 @@ const apply = (directive: Directive, message: Message, session: SessionFacts): D
       return model(directive, message, now)
     case 'queue':
       return queue(directive, now, invalid)
+    case 'approve':
+      return decide(directive, session.approvals ?? [], annotationsOf(message).origin)
     case 'status':
       return { line: statusText(message, session) }
     case 'whoami':
@@ -152,7 +157,7 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
 const helpText = [
   'You can say: /new or /reset [text], /stop, /btw QUESTION, /compact [what to keep], /status, /whoami, /help, /skills,',
   '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
-  '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit.',
+  '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit, /approve CODE once|always|deny.',
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
 ].join('\n')
 

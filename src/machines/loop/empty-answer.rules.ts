@@ -6,8 +6,10 @@ import { type LoopContext, spent } from './loop.context.ts'
 /** Nothing was said or done in the whole run. Who means to be silent says so; where nobody has asked, silence is an answer. */
 export const isNothing = (
   { said, totals, input: { profile, minimal } }: LoopContext,
-  { text, calls, partial, finish }: Pick<ModelCallOutput, 'text' | 'calls' | 'partial' | 'finish'>,
+  { text, calls, partial, finish, outgoing }: Pick<ModelCallOutput, 'text' | 'calls' | 'partial' | 'finish' | 'outgoing'>,
 ): boolean =>
+  // What an extension has taken away was said.
+  outgoing === undefined &&
   text.trim() === '' &&
   calls.length === 0 &&
   !partial &&

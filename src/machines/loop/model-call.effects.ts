@@ -3,6 +3,7 @@
 import type { PlaceableEffect } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import type { OutgoingChange, TurnHooks } from '../../contracts/hooks.ts'
 import { noUsage } from '../../contracts/message.ts'
 import type { Model, ModelDelta, ModelMessage, ModelResponse } from '../../contracts/model.ts'
 import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call.ts'
@@ -18,6 +19,9 @@ import { costOf } from './cost.rules.ts'
 import { hasMedia, withFiles } from './given-files.effects.ts'
 import { type PreparedCall, prepareCall, windowOf } from './model-request.effects.ts'
 import { wholeCharacters } from './whole-characters.rules.ts'
+
+type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
+type Said = Pick<ModelResponse, 'text' | 'reasoning'> & { changes?: OutgoingChange[] }
 
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
@@ -65,13 +69,24 @@ export const callModel =
     let prepared: PreparedCall | undefined
     let told = input.told
     const { tools } = services.agent(profile.agent)
+    const review = input.minimal ? undefined : services.hooks?.outgoing()
     const take = ({ kind, text: piece }: ModelDelta): void => {
       if (over) return
       const text = whole[kind](piece)
       if (text === '') return
       if (seen[kind] === '') mark(kind === 'text' ? 'first-text' : 'first-thinking')
       seen[kind] += text
-      emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+      // Nobody sees what is to be looked at first.
+      if (review === undefined) emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text })
+    }
+    /** What is left of it is shown at once. */
+    const lookedAt = async (look: Review, said: Pick<ModelResponse, 'text' | 'reasoning'>): Promise<Said> => {
+      lap()
+      const { changes, ...left } = await look({ session, runId, agent: profile.agent, text: said.text, reasoning: said.reasoning })
+      lap('outgoing', 'ok', Object.fromEntries(changes.map(({ extension, did }) => [extension, did])))
+      for (const kind of ['reasoning', 'text'] as const)
+        if (left[kind] !== '') emit({ type: 'delta', runId, answerId, attempt, index: index++, kind, text: left[kind] })
+      return { ...left, ...(changes.length > 0 && { changes }) }
     }
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
@@ -92,11 +107,10 @@ export const callModel =
       ])
       lap('model')
       model = opened
-      let adding: Promise<string | undefined> | undefined
+      const add = told === undefined ? services.hooks?.beforeAgent() : undefined
       // Once in a turn: what was answered to its first call has it with it.
-      if (!messages.some(({ role, ...message }) => role === 'assistant' && 'id' in message && message.id.startsWith(`${runId}:`)))
-        adding = told === undefined ? services.hooks?.beforeAgent({ session, runId, agent: profile.agent }) : undefined
-      if (adding) told = await adding
+      if (add && !messages.some((message) => message.role === 'assistant' && message.id.startsWith(`${runId}:`)))
+        told = await add({ session, runId, agent: profile.agent })
       const guard = windowGuard(input.model, windowOf(model) ?? profile.contextTokens)
       if (guard.error) throw RuntimeError.from(guard.error)
       if (guard.warning) environment.log.warn({ model: input.model }, guard.warning)
@@ -113,13 +127,20 @@ export const callModel =
         return await ask(given)
       } catch (error) {
         // It cannot see, and nobody knew: the conversation shall not end with the first picture.
-        if (!isRuntimeError(error) || error.code !== 'provider_rejected' || !hasMedia(given) || stop.signal.aborted || index > 0) throw error
+        if (
+          !isRuntimeError(error) ||
+          error.code !== 'provider_rejected' ||
+          !hasMedia(given) ||
+          stop.signal.aborted ||
+          seen.text + seen.reasoning !== ''
+        )
+          throw error
         environment.log.warn({ model: input.model, error: errorBody(error) }, 'a model refused a request with files: it is asked again without them')
         return ask(await withFiles(sent, { images: false, pdf: false }, content))
       }
     }
     try {
-      const { text, reasoning, usage, model: named, partial, finish, calls } = await Promise.race([answer(), handedOver.promise])
+      const { usage, model: named, partial, finish, calls, ...said } = await Promise.race([answer(), handedOver.promise])
       called('ok')
       if (partial && !stop.signal.aborted)
         throw new RuntimeError('provider_malformed', 'the model stopped before the end of its answer', {
@@ -127,6 +148,7 @@ export const callModel =
           hint: 'it is asked again; a model of your own says `partial` only when its signal aborts',
         })
       if (tools.discover && calls.length > 0) await tools.discover(calls.map((one) => one.name))
+      const shown: Said = review && said.text + said.reasoning !== '' ? await lookedAt(review, said) : said
       // Our own names: providers use the same ids again, and users may choose the same id for messages of two sessions.
       const name = `${escapeToken(session)}/${runId}:${call}`
       const bench = prepared?.bench ?? tools.bench(profile.toolLayers, input.model).names
@@ -137,8 +159,8 @@ export const callModel =
       return {
         kind: 'model',
         id: answerId,
-        text,
-        reasoning,
+        text: shown.text,
+        reasoning: shown.reasoning,
         calls: planned,
         usage,
         model: named,
@@ -146,7 +168,7 @@ export const callModel =
         finish,
         at,
         durationMs: Math.max(0, environment.clock.now() - at),
-        ...definedOf({ contextTokens, costUsd, told, repaired: prepared?.mended || undefined }),
+        ...definedOf({ contextTokens, costUsd, told, repaired: prepared?.mended || undefined, outgoing: shown.changes }),
         ...definedOf({ credential: credential?.id, flat: credential?.flat || undefined }),
         // A fallback was chosen by nobody but its list.
         chosen: {

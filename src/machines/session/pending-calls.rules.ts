@@ -30,3 +30,15 @@ const nobody = { error: { code: 'tool_lost', message: 'the client that runs this
 /** Who gives results still has the tools. */
 export const withClientTools = (profile: Profile, { toolResults }: AcceptedMessage, pending: Pending | undefined): Profile =>
   toolResults && pending?.tools && profile.clientTools === undefined ? { ...profile, clientTools: pending.tools } : profile
+
+/** Whoever brings tools of its own wants them offered in the turn that answers it. */
+export const wantsOtherTools = (
+  { clientTools: wanted }: Pick<Profile, 'clientTools'>,
+  { clientTools: offered }: Pick<Profile, 'clientTools'>,
+): boolean => wanted !== undefined && wanted.length > 0 && JSON.stringify(wanted) !== JSON.stringify(offered)
+
+/** How a message is queued beside a turn that runs: what it wants of its own that turn would not have. */
+export const modeBeside = (wanted: Profile, running: Profile | undefined): Profile['queueMode'] =>
+  (wanted.queueMode === 'steer' || wanted.queueMode === 'steer-backlog') && running && wantsOtherTools(wanted, running)
+    ? 'followup'
+    : wanted.queueMode

@@ -8,6 +8,7 @@ import type { AcceptedMessage, SessionOutput, SessionRecord } from '../../contra
 import type { Prompt, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
 import { unasked } from '../turn/no-answer.rules.ts'
 import { summaryLine } from './collect.rules.ts'
+import { wantsOtherTools } from './pending-calls.rules.ts'
 import { profileFor } from './record.rules.ts'
 
 /** Messages that were dropped because there were too many: how many, and a line of each as far as they are kept. */
@@ -59,7 +60,10 @@ export const nextMessages = ({ queue, apart }: Pick<Queue, 'queue' | 'apart'>): 
     return queue.slice(0, last === -1 ? queue.length : last)
   }
   // Nothing can be added to a greeting.
-  const other = queue.findIndex(({ profile, greeting, toolResults }) => profile.queueMode !== 'collect' || greeting || toolResults)
+  const other = queue.findIndex(
+    ({ profile, greeting, toolResults }) =>
+      profile.queueMode !== 'collect' || greeting || toolResults || (first && wantsOtherTools(profile, first.profile)),
+  )
   const together = queue.slice(0, other === -1 ? queue.length : Math.max(1, other))
   // Answers go to one place.
   return apart || together.some(({ place }) => place !== first?.place) ? queue.slice(0, 1) : together

@@ -65,7 +65,10 @@ export const withNext = ({ key, record, queue }: SessionContext, message: Admiss
 })
 
 /** What the desk is told with each message. */
-export const factsFor = ({ key, record, run, queue, transcriptLength, asides }: SessionContext, doing: SessionFacts['doing']): SessionFacts => ({
+export const factsFor = (
+  { key, record, run, queue, transcriptLength, asides, approvals }: SessionContext,
+  doing: SessionFacts['doing'],
+): SessionFacts => ({
   key,
   record,
   doing,
@@ -73,6 +76,7 @@ export const factsFor = ({ key, record, run, queue, transcriptLength, asides }: 
   waiting: queue.length,
   messages: transcriptLength,
   ...definedOf({ asides: asides?.length }),
+  ...(approvals.length > 0 && { approvals }),
 })
 
 export const summaryInput = (

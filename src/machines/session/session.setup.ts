@@ -18,7 +18,7 @@ import { asidesMax, beginAside, endAside, endsAside, stopAsides } from './asides
 import { remind, waitsInLane } from './children.rules.ts'
 import { carryOut, isForgotten, joined, mayJoin, withInjected } from './injected.rules.ts'
 import { announceTrouble, answerOrder, keepOrder, takeSummary } from './order.rules.ts'
-import { answersNothing } from './pending-calls.rules.ts'
+import { answersNothing, modeBeside } from './pending-calls.rules.ts'
 import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, touched } from './record.rules.ts'
 import {
@@ -42,7 +42,7 @@ type Event = SessionEvent | DeskAnswer | TurnReport | SideReport | { type: 'debo
 
 /** The message that an event is about. */
 const message = (event: Event): Admission => event as unknown as Admission
-const modeOf = (event: Event, { record }: SessionContext) => settingsOf(message(event), record).queueMode
+const modeOf = (event: Event, { record, run }: SessionContext) => modeBeside(settingsOf(message(event), record), run?.profile)
 
 export const sessionSetup = setup({
   types: {

@@ -77,7 +77,8 @@ export const usageOf = ({ session, facts: { sessionId, origin, at } }: TurnConte
 /** A silent run before the one that was asked for: what it does with its tools is all that matters of it. */
 export const flushInput = ({ context }: { context: TurnContext }): LoopInput => {
   const { reports: _, command: __, ...input } = loopInput({ context })
-  const { profile } = context
+  // Its client could not be asked in between.
+  const { clientTools: ___, ...profile } = context.profile
   return {
     ...input,
     runId: flushRun(context),

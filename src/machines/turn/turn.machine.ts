@@ -93,7 +93,7 @@ export const turnMachine = turnSetup.createMachine({
         'model.ended': { actions: 'tellPublisher' },
         'tool.started': { actions: 'tellPublisher' },
         'tool.ended': { actions: 'tellPublisher' },
-        'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellSession'] },
+        'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellSession', 'tellPublisher'] },
         'tool.decided': { actions: ['endWaiting', 'tellSession'] },
         'compaction.started': { target: '.compacting', actions: 'tellSession' },
       },

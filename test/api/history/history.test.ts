@@ -100,7 +100,7 @@ test('[CH-73] a message of 200 KB is cut between characters, says how long it is
 })
 
 test('[CH-73] all of an answer stays below its budget: the oldest are left for the page before', async () => {
-  const { gateway } = await aGateway({}, app({ history: { bytesMax: 4096, messages: 50 } }))
+  const { gateway } = await aGateway({}, app({ history: { bytesMax: 4096 }, config: { session: { historyMax: 50 } } }))
   const socket = await aSocket(gateway.url)
   for (let turn = 0; turn < 6; turn++) await says(socket, `${turn} ${'x'.repeat(500)}`, `k${turn}`)
 

@@ -76,3 +76,75 @@ test('[CH-52, CH-53] whoever says something else instead closes the call', async
     error: { code: 'conflict', hint: expect.stringContaining('pendingCalls') },
   })
 })
+
+test('[CH-53] a message that brings tools of its client has a turn of its own with them, and does not join the one that runs', async () => {
+  const seen = Promise.withResolvers<void>()
+  const { say, request, end, offered, event } = await aToolGateway({
+    script: [{ calls: [{ name: 'look' }] }, { text: 'seen' }, { text: 'located' }],
+    tools: [aTool('look', () => seen.promise.then(() => 'a river'))],
+  })
+  await say('look', 'a')
+  await event('session.tool')
+
+  const { payload } = await request('chat.send', { sessionKey: 'main', message: 'where am I?', idempotencyKey: 'b', clientTools })
+  expect(payload.status).toBe('queued')
+  seen.resolve()
+
+  expect(await end('b')).toMatchObject({ state: 'final', message: { content: [{ text: 'located' }] } })
+  expect(offered).toEqual([['look'], ['look'], ['look', 'locate']])
+})
+
+test('[CH-53] messages that are collected are one turn only where they bring the same tools', async () => {
+  const seen = Promise.withResolvers<void>()
+  const { say, request, end, offered, event } = await aToolGateway({
+    script: [{ calls: [{ name: 'look' }] }, { text: 'seen' }, { text: 'plain' }, { text: 'located' }],
+    tools: [aTool('look', () => seen.promise.then(() => 'a river'))],
+  })
+  await say('look', 'a')
+  await event('session.tool')
+  const more = { sessionKey: 'main', queueMode: 'collect' }
+
+  await request('chat.send', { ...more, message: 'well?', idempotencyKey: 'b' })
+  await request('chat.send', { ...more, message: 'where am I?', idempotencyKey: 'c', clientTools })
+  seen.resolve()
+
+  expect(await end('c')).toMatchObject({ state: 'final', message: { content: [{ text: 'located' }] } })
+  expect(offered.slice(2)).toEqual([['look'], ['look', 'locate']])
+})
+
+test('[CH-53] a message with the tools that the running turn has joins it', async () => {
+  const seen = Promise.withResolvers<void>()
+  const { request, offered, event, end } = await aToolGateway({
+    script: [{ calls: [{ name: 'look' }] }, { text: 'seen both' }],
+    tools: [aTool('look', () => seen.promise.then(() => 'a river'))],
+  })
+  await request('chat.send', { sessionKey: 'main', message: 'look', idempotencyKey: 'a', clientTools })
+  await event('session.tool')
+
+  const { payload } = await request('chat.send', { sessionKey: 'main', message: 'and where?', idempotencyKey: 'b', clientTools })
+  seen.resolve()
+
+  expect(payload).toMatchObject({ status: 'steered', runId: 'a' })
+  await end('a')
+  expect(offered).toEqual([
+    ['look', 'locate'],
+    ['look', 'locate'],
+  ])
+})
+
+test('[CH-53] the taking of notes before a compaction is offered no tools of the client, who could not be asked then', async () => {
+  const { request, end, offered } = await aToolGateway({
+    script: [{ text: 'one', usage: { inputTokens: 99_950, outputTokens: 5 } } as never, { text: 'NO_REPLY' }, { text: 'two' }],
+    tools: [aTool('look')],
+    agent: { context: { tokens: 100_000, memoryFlush: { reserveTokens: 0, softTokens: 100 } } },
+  })
+  const ask = async (message: string) => {
+    await request('chat.send', { sessionKey: 'main', message, idempotencyKey: message, clientTools })
+    return end(message)
+  }
+  await ask('a')
+
+  expect(await ask('b')).toMatchObject({ state: 'final', message: { content: [{ text: 'two' }] } })
+
+  expect(offered).toEqual([['look', 'locate'], ['look'], ['look', 'locate']])
+})

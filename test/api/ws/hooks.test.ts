@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { chat } from '../../../src/chat.ts'
 import type { ModelRequest } from '../../../src/contracts/model.ts'
 import { agent, type Extension, tool } from '../../../src/index.ts'
+import { testChannel, testRuntime, virtualClock } from '../../../src/testing/index.ts'
 import { aGateway } from '../http/harness.ts'
 import { aSocket } from './a-socket.ts'
 
@@ -142,4 +143,107 @@ test.each<[string, () => unknown]>([
   expect(last).toMatchObject({ role: 'tool', isError: true })
   expect(JSON.stringify(last)).toContain("the extension 'guard' failed to look at its result")
   expect(JSON.stringify(last)).not.toContain('sk-secret')
+})
+
+const history = async (request: (method: string, params: unknown) => Promise<{ payload?: unknown }>) =>
+  JSON.stringify((await request('chat.history', { sessionKey: 'main' })).payload)
+
+test('[CH-22] two that change what is said do so one after the other; people see what is left, in deltas, the final and the history', async () => {
+  const seen: string[] = []
+  const low: Extension = { name: 'low', hooks: { priority: 1, outgoing: ({ text }) => ({ text: `${text} (low)` }) } }
+  const high: Extension = {
+    name: 'high',
+    hooks: {
+      priority: 9,
+      outgoing: async ({ text, agent: name, session }) => {
+        seen.push(`${name} ${session} ${text}`)
+        return { text: text.replace('seen', 'hidden') }
+      },
+    },
+  }
+  const silent: Extension = { name: 'silent', hooks: { outgoing: () => undefined } }
+  const { say, request, frames, runtime } = await aChat(low, silent, high)
+
+  const { payload } = await say()
+
+  expect(payload).toMatchObject({ state: 'final', message: { content: [{ type: 'tool' }, { text: 'hidden (low)' }] } })
+  expect(seen).toEqual(['main main seen'])
+  expect(await history(request)).toContain('hidden (low)')
+  expect(JSON.stringify(frames)).not.toContain('seen')
+  expect(JSON.stringify(frames.filter(({ event }) => event === 'chat'))).toContain('"state":"delta"')
+  const trace = JSON.stringify(await all(runtime.trace({ kind: 'session', id: 'main' })))
+  expect(trace).toContain('"outgoing":[{"extension":"high","did":"changed"},{"extension":"low","did":"changed"}]')
+  expect(trace).not.toContain('"seen"')
+  await expect(runtime.replay({ kind: 'session', id: 'main' })).resolves.toBeDefined()
+})
+
+test('[CH-22] what an extension cancels is not sent, and nobody further is asked; the trace says who did that and why', async () => {
+  const asked: string[] = []
+  const strict: Extension = { name: 'strict', hooks: { priority: 9, outgoing: () => ({ cancel: true, reason: 'not for people' }) } }
+  const behind: Extension = { name: 'behind', hooks: { outgoing: ({ text }) => void asked.push(text) } }
+  const { say, request, frames, runtime } = await aChat(behind, strict)
+
+  const { payload } = await say()
+
+  expect(payload).toMatchObject({ state: 'final' })
+  expect(JSON.stringify(payload)).not.toContain('"text"')
+  expect(asked).toEqual([])
+  expect(await history(request)).not.toContain('seen')
+  expect(JSON.stringify(frames)).not.toContain('seen')
+  const trace = JSON.stringify(await all(runtime.trace({ kind: 'session', id: 'main' })))
+  expect(trace).toContain('"outgoing":[{"extension":"strict","did":"cancelled","reason":"not for people"}]')
+})
+
+test.each<[string, () => any]>([
+  ['throws', () => Promise.reject(new Error('broken'))],
+  ['answers with something else', () => 'seen'],
+])('[CH-22] nobody sees what the extension could not look at that %s', async (_, outgoing) => {
+  const { say, request, frames } = await aChat({ name: 'guard', hooks: { outgoing } })
+
+  const { payload } = await say()
+
+  expect(payload).toMatchObject({ state: 'error' })
+  expect(JSON.stringify(payload)).toContain("the extension 'guard' failed to look at it")
+  expect(await history(request)).not.toContain('seen')
+  expect(JSON.stringify(frames)).not.toContain('"seen"')
+})
+
+test('[CH-22] a channel gets what the extension has left of an answer, and nothing of one that it cancels', async () => {
+  const clock = virtualClock()
+  const channel = testChannel(clock)
+  const guard: Extension = {
+    name: 'guard',
+    hooks: { outgoing: ({ text }) => (text.includes('secret') ? { cancel: true } : { text: text.toUpperCase() }) },
+  }
+  await using kit = await testRuntime({
+    clock,
+    extensions: [chat({ channels: [channel], agents: { main: { delivery: { streaming: true } } } }), guard],
+    agents: [agent({ name: 'main', model: 'test/says' })],
+    models: { 'test/says': ({ messages }: ModelRequest) => ({ text: (messages.at(-1) as { text: string }).text }) },
+  })
+  const tell = async (text: string) =>
+    kit.clock.until((await kit.clock.until(kit.session('main').send(text, { origin: { channel: 'test', to: 'room' } }))).result())
+
+  expect(await tell('the secret')).toMatchObject({ outcome: 'silent' })
+  expect(await tell('hello')).toMatchObject({ outcome: 'replied' })
+
+  expect(channel.texts).toEqual(['HELLO'])
+})
+
+test('[CH-22] observers hear that a history was shortened, and that a session has ended when it is deleted', async () => {
+  const heard: string[] = []
+  const note = (name: string) => (event: { session?: string; reason?: string }) =>
+    void heard.push(`${name} ${event.session} ${event.reason ?? ''}`.trim())
+  const watcher: Extension = {
+    name: 'watcher',
+    hooks: { observe: { sessionStart: note('start'), sessionEnd: note('end'), compaction: note('compaction') } },
+  }
+  const { say, request } = await aChat(watcher)
+  await say('k1')
+  await say('k2')
+
+  await request('sessions.compact', { sessionKey: 'main' })
+  await request('sessions.delete', { sessionKey: 'main' })
+
+  await expect.poll(() => heard).toEqual(['start main new', 'compaction main', 'end main deleted'])
 })
