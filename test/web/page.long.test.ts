@@ -46,7 +46,7 @@ test.each([1440, 390])('at %i px nothing stands over what is beside it, and line
     expect(await page.evaluate(`${out}.map((one) => one.className + ' ' + one.tagName)`)).toEqual([])
     const size = page.locator('.files .fine')
     expect(await size.evaluate((one) => one.getBoundingClientRect().height)).toBeLessThan(24)
-    const reply = await page.locator('.prose.lines').textContent()
+    const reply = await page.evaluate<string>("document.querySelector('.prose.lines').innerText")
     expect(reply.split('\n')).toEqual(['tools: 3', '  tool add: 147 characters'])
   })
 })

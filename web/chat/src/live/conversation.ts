@@ -1,11 +1,11 @@
 /** One conversation that is open: what is heard of it, what is read of it, and what is said in it. */
-import { createActor, fromPromise, waitFor } from 'xstate'
 import {
   type ChatAction,
-  conversationMachine,
   emptyView,
   type HistoryRead,
   type ChatView as Known,
+  type OpenConversation,
+  openConversation,
   type SessionSubscription,
   type SocketClient,
   viewOf,
@@ -32,7 +32,7 @@ export class ConversationLive {
   readonly #client: SocketClient
   readonly #changed: () => void
   readonly #subscription: SessionSubscription
-  readonly #chart
+  readonly #chart: OpenConversation
   /** The history as far as it has been read. */
   #read: Pages = { messages: [], runs: [], waiting: [], more: false }
 
@@ -42,47 +42,44 @@ export class ConversationLive {
     this.#client = client
     this.#changed = changed
     this.known = emptyView(key)
-    this.#chart = createActor(
-      conversationMachine.provide({
-        actors: {
-          readNewest: fromPromise(({ input, signal }) => this.#readNewest(input.messages, signal)),
-          readEarlier: fromPromise(({ signal }) => this.#readEarlier(signal)),
-          look: fromPromise(({ signal }) => this.#look(signal)),
-        },
-      }),
+    this.#chart = openConversation(
+      {
+        readNewest: async (atLeast, signal) => this.#show(this.known.life, await pagesFromEnd(client, key, atLeast), signal),
+        readEarlier: async (signal) => this.#show(this.known.life, await pagesBefore(client, key, this.#read), signal),
+        look: (signal) => this.#look(signal),
+      },
+      changed,
     )
-    this.#chart.subscribe(changed)
-    this.#chart.start()
     this.#subscription = client.subscribe(key, (heard) => this.#take(heard))
   }
 
   get mayHaveEarlier(): boolean {
-    return this.#chart.getSnapshot().context.more
+    return this.#chart.hasEarlier
   }
 
   get loadingEarlier(): boolean {
-    return this.#chart.getSnapshot().matches({ history: 'readingEarlier' })
+    return this.#chart.readsEarlier
   }
 
   /** The run that somebody has stopped, until it has ended. */
   get stopping(): string | undefined {
-    return this.#chart.getSnapshot().context.stopping
+    return this.#chart.stopping
   }
 
   close(): void {
     this.#subscription.off()
-    this.#chart.stop()
+    this.#chart.close()
   }
 
   connected(): void {
     this.#take({ type: 'connected' })
-    this.#chart.send({ type: 'connected' })
+    this.#chart.tell({ type: 'connected' })
     for (const { id, status, text = '', files } of this.known.waiting)
       if (status === 'unsent') void this.#send(id, { text, files, mode: 'steer' }).catch(() => undefined)
   }
 
   disconnected(): void {
-    this.#chart.send({ type: 'disconnected' })
+    this.#chart.tell({ type: 'disconnected' })
     this.#take({ type: 'disconnected' })
   }
 
@@ -95,11 +92,11 @@ export class ConversationLive {
   async stop(): Promise<void> {
     const { run } = this.known
     if (run === null) return
-    this.#chart.send({ type: 'stop', runId: run.runId })
+    this.#chart.tell({ type: 'stop', runId: run.runId })
     try {
       await this.#client.call('chat.abort', { sessionKey: this.key, runId: run.runId })
     } catch (error) {
-      this.#chart.send({ type: 'stop.refused' })
+      this.#chart.tell({ type: 'stop.refused' })
       throw error
     }
   }
@@ -125,7 +122,7 @@ export class ConversationLive {
       return 'withdrawn'
     }
     const { aborted } = await this.#client.call<{ aborted: boolean }>('chat.abort', { sessionKey: this.key, runId: id })
-    await this.#looked()
+    await this.#chart.looked()
     return aborted ? 'withdrawn' : 'too-late'
   }
 
@@ -145,29 +142,21 @@ export class ConversationLive {
       return
     }
     await this.#client.call('sessions.configure', { sessionKey: this.key, toggles: settings })
-    await this.#looked()
+    await this.#chart.looked()
   }
 
   loadEarlier(): void {
-    this.#chart.send({ type: 'earlier' })
+    this.#chart.tell({ type: 'earlier' })
   }
 
   #take(action: ChatAction): void {
     const before = this.known
     this.known = viewOf(before, action)
     if (this.known.stale && !before.stale) this.#subscription.refresh()
-    if (isOutdated(before, this.known, action)) this.#chart.send({ type: 'outdated' })
+    if (isOutdated(before, this.known, action)) this.#chart.tell({ type: 'outdated' })
     if (this.known.run?.state !== before.run?.state) this.stateSince = Date.now()
-    if (before.run !== null && this.known.run?.runId !== before.run.runId) this.#chart.send({ type: 'run.ended' })
+    if (before.run !== null && this.known.run?.runId !== before.run.runId) this.#chart.tell({ type: 'run.ended' })
     this.#changed()
-  }
-
-  async #readNewest(known: number, signal: AbortSignal): Promise<HistoryRead> {
-    return this.#show(this.known.life, await pagesFromEnd(this.#client, this.key, known), signal)
-  }
-
-  async #readEarlier(signal: AbortSignal): Promise<HistoryRead> {
-    return this.#show(this.known.life, await pagesBefore(this.#client, this.key, this.#read), signal)
   }
 
   #show(life: number, read: Pages, signal: AbortSignal): HistoryRead {
@@ -178,13 +167,6 @@ export class ConversationLive {
       this.#take({ type: 'opened', sessionKey: this.key, life, messages, runs })
     }
     return { messages: messages.length, more }
-  }
-
-  /** Resolves when it has been looked at as it is from now on. */
-  async #looked(): Promise<void> {
-    this.#chart.send({ type: 'look' })
-    // Nobody looks at what was closed.
-    await waitFor(this.#chart, (snapshot) => snapshot.matches({ session: 'resting' })).catch(() => undefined)
   }
 
   /** Reads anew what nobody tells: settings, costs, what waits. */
@@ -226,7 +208,7 @@ export class ConversationLive {
         ...definedOf({ model, thinking }),
       })
       this.#take({ type: 'taken', id, ...answer })
-      if (isFirst) await this.#looked()
+      if (isFirst) await this.#chart.looked()
       if (isFirst && (model !== undefined || thinking !== undefined)) {
         this.chosen = {}
         await this.configure(definedOf({ model, thinking }))
