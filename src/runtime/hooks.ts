@@ -48,7 +48,7 @@ export type Hooks = {
 }
 
 /** With `cancel` nothing is sent, and nobody further is asked. */
-export type OutgoingDecision = { text?: string; reasoning?: string } | { cancel: true; reason?: string }
+type OutgoingDecision = { text?: string; reasoning?: string } | { cancel: true; reason?: string }
 
 type Hooked = { name: string; hooks?: Hooks }
 
