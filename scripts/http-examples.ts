@@ -42,6 +42,14 @@ const approval = {
 }
 
 /** The first commit of order/o-3, as another folder has it. */
+const tokenEntry = {
+  id: '…',
+  name: 'page',
+  scopes: ['read', 'write'],
+  createdAt: 1795240143999,
+  sessions: ['agent:main:web:*'],
+  expiresAt: 1797832143999,
+}
 const anOrder =
   '3gAMoXYBp2FkZHJlc3Opb3JkZXIvby0zo3NlcQGlZXBvY2gBpndyaXRlcr5ob3N0LTFtN3owZmozazBoMTA1Mm5mZTl2a241bXqiYXTLQnof4HyHwACkcHJldgCmY3JlYXRl3gADp21hY2hpbmWpKG1hY2hpbmUpqXNpZ25hdHVyZbA1YWYzNGU5NjdjZDg0MWI1pWlucHV03gABpGl0ZW2jdGVhpWNsYWltw6ZpbnB1dHOR3gAConRvoS+lZXZlbnTeAAGkdHlwZaVwbGFjZaZzdGF0ZXPeAAGhL6ZwbGFjZWSmZGlnZXN0zi0Bigo='
 
@@ -385,31 +393,14 @@ export const examples: Record<CommandName, Example> = {
   },
   'tokens.create': {
     input: { name: 'page', scopes: ['write'], sessions: ['agent:main:web:*'], expiresInMs: 2_592_000_000 },
-    answer: {
-      token: 'sct_…',
-      id: '…',
-      name: 'page',
-      scopes: ['read', 'write'],
-      createdAt: 1795240143999,
-      sessions: ['agent:main:web:*'],
-      expiresAt: 1797832143999,
-    },
+    answer: { token: 'sct_…', ...tokenEntry },
     about: 'The token is shown this once: only its hash is kept.',
     errors: ['conflict', 'bad_request'],
   },
   'tokens.list': {
     input: {},
     answer: {
-      tokens: [
-        {
-          id: '…',
-          name: 'page',
-          scopes: ['read', 'write'],
-          createdAt: 1795240143999,
-          sessions: ['agent:main:web:*'],
-          expiresAt: 1797832143999,
-        },
-      ],
+      tokens: [tokenEntry],
     },
   },
   'tokens.revoke': {

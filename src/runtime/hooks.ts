@@ -48,7 +48,7 @@ export type Hooks = {
 }
 
 /** With `cancel` nothing is sent, and nobody further is asked. */
-export type OutgoingDecision = { text?: string; reasoning?: string } | { cancel: true; reason?: string }
+type OutgoingDecision = { text?: string; reasoning?: string } | { cancel: true; reason?: string }
 
 type Hooked = { name: string; hooks?: Hooks }
 
@@ -77,10 +77,11 @@ const notLookedAt = (extension: string, cause: unknown): RuntimeError =>
 
 /** @param extensions those that are there at the moment */
 export const hooksOf = (extensions: () => readonly Hooked[], { clock, log }: Pick<Environment, 'clock' | 'log'>) => {
-  const inOrder = (): (Hooked & { hooks: Hooks })[] =>
-    extensions()
-      .filter((one): one is Hooked & { hooks: Hooks } => one.hooks !== undefined)
-      .sort((a, b) => (b.hooks.priority ?? 0) - (a.hooks.priority ?? 0))
+  const inOrder = (): (Hooked & { hooks: Hooks })[] => {
+    const found: (Hooked & { hooks: Hooks })[] = []
+    for (const one of extensions()) if (one.hooks !== undefined) found.push({ ...one, hooks: one.hooks })
+    return found.sort((a, b) => (b.hooks.priority ?? 0) - (a.hooks.priority ?? 0))
+  }
 
   const inTime = async <Result>(work: Promise<Result>): Promise<Result> => {
     const { promise, reject } = Promise.withResolvers<never>()

@@ -28,7 +28,7 @@ export const verdictIn = (argument: string): Verdict | undefined => {
 }
 
 /** Short enough to be typed. Each attempt at a call is a question of its own (FNV-1a). */
-export const codeOf = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string => {
+const codeOf = ({ callId, attempt }: Pick<Approval, 'callId' | 'attempt'>): string => {
   let hash = 0x811c9dc5
   for (const char of `${callId}#${attempt}`) hash = Math.imul(hash ^ (char.codePointAt(0) ?? 0), 0x01000193)
   return (hash >>> 0).toString(36).padStart(7, '0')

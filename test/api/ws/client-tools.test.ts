@@ -134,7 +134,7 @@ test('[CH-53] a message with the tools that the running turn has joins it', asyn
 
 test('[CH-53] the taking of notes before a compaction is offered no tools of the client, who could not be asked then', async () => {
   const { request, end, offered } = await aToolGateway({
-    script: [{ text: 'one', usage: { inputTokens: 99_950, outputTokens: 5 } } as never, { text: 'NO_REPLY' }, { text: 'two' }],
+    script: [{ text: 'one', usage: { inputTokens: 99_950, outputTokens: 5 } }, { text: 'NO_REPLY' }, { text: 'two' }],
     tools: [aTool('look')],
     agent: { context: { tokens: 100_000, memoryFlush: { reserveTokens: 0, softTokens: 100 } } },
   })
