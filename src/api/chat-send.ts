@@ -28,7 +28,7 @@ export const sendMessage = async (
   const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
   const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')
-  const origin = how.origin ?? (deliver ? await lastRoute(session) : undefined)
+  const origin = (deliver ? await lastRoute(session) : undefined) ?? how.origin
   // Where it comes by a channel, the desk of the session sees to it.
   const question = origin === undefined ? sideQuestion(text) : undefined
   if (question === '') throw new RuntimeError('bad_request', 'there is no question behind /btw', { field: 'message', hint: sideUsage })
