@@ -243,7 +243,7 @@ export const examples: Record<CommandName, Example> = {
       epoch: 1,
     },
     about:
-      "While a turn runs `run` is `{ runId, ids, model }`. `record` is what the session keeps of itself: `sessionId`, times, settings of its users (`toggles`), what it has used (`tokens`, `spent`). `cache` counts tokens since the conversation began, each of one kind; `hitRatio` is the share of what was read that came from the provider's cache. `quarantine` is there when the session was set aside, with the error.",
+      "While a turn runs `run` is `{ runId, ids, model }`; `asides` are side questions that are being answered. `record` is what the session keeps of itself: `sessionId`, times, settings of its users (`toggles`), what it has used (`tokens`, `spent`). `cache` counts tokens since the conversation began, each of one kind; `hitRatio` is the share of what was read that came from the provider's cache. `quarantine` is there when the session was set aside, with the error.",
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
   'sessions.compact': { input: { sessionKey: 'main' }, answer: { seq: 12 }, errors: ['not_found', 'session_busy'] },

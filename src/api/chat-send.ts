@@ -31,7 +31,7 @@ export const sendMessage = async (
   const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
   const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')
-  const origin = withinScopes(deliver ? await lastRoute(session) : how.origin, access?.scopes)
+  const origin = withinScopes((deliver ? await lastRoute(session) : undefined) ?? how.origin, access?.scopes)
   // Where it comes by a channel, the desk of the session sees to it.
   const question = origin === undefined ? sideQuestion(text) : undefined
   if (question === '') throw new RuntimeError('bad_request', 'there is no question behind /btw', { field: 'message', hint: sideUsage })

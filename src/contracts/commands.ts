@@ -44,7 +44,7 @@ export const commands = {
         .describe('whether the answer also goes to where the last message of a channel came from, if the session is of that channel; default false'),
       origin: Origin.optional().describe('where it came from, and so where the answer goes; orders such as /stop are read only where this is given'),
     })
-    .describe('says something in a session; answers at once with { runId, status }, and with `warnings` about files that were left out'),
+    .describe('says something in a session, or beside it (/btw); answers at once with { runId, status }, and with `warnings` about files left out'),
   'tools.result': z
     .strictObject({
       sessionKey: SessionKey,

@@ -71,6 +71,21 @@ test('an answer streams in, and what is typed while it comes joins the turn', as
   expect(text().match(/joins/g)).toHaveLength(1)
 })
 
+test('[CH-81] a side question is answered apart, in the middle of an answer that goes on', async () => {
+  const { input, ended, sees, text, goOn } = await aChat()
+
+  input.write('story\r')
+  await sees('two three')
+  input.write('/btw why?\r')
+  await sees(/\(beside the conversation: why\?\)[\s›]+echo The conversation so far/)
+  goOn()
+  await sees('four five six seven eight')
+  input.write('/quit\r')
+
+  expect(await ended).toBe(0)
+  expect(text().match(/echo The conversation/g)).toHaveLength(1)
+})
+
 test('what is being typed is not torn apart by the answer, which follows when the line is sent', async () => {
   const { input, sees, text, goOn, runtime } = await aChat()
   input.write('story\r')

@@ -7,7 +7,7 @@ import { logWithout, withoutSecrets } from '../../contracts/redact.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts'
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
-import { sideResults } from './side-results.rules.ts'
+import { sideResult } from './side-results.rules.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
@@ -23,6 +23,7 @@ export const executeTool =
     const run = { agent, ...definedOf({ skillFilter, skillsVersion }) }
     const bringing = skills?.environmentFor(run)
     const { env = {}, secrets = [] } = bringing ? await bringing : {}
+    let told = 0
     const context = {
       callId: id,
       attempt: attempt + info.attempt - 1,
@@ -33,9 +34,10 @@ export const executeTool =
       signal,
       outputOf: (reference: string) => transcripts.outputOf({ kind: 'session', id: session }, reference),
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message: withoutSecrets(message, secrets) }),
-      sideResult: sideResults((said) =>
-        emit({ type: 'side_result', kind: 'btw', runId, callId: id, ...withoutSecrets(said, secrets), isError: false }),
-      ),
+      sideResult: (result: { question?: string; text: string }) => {
+        const said = withoutSecrets(sideResult(result, told++), secrets)
+        emit({ type: 'side_result', kind: 'btw', runId, callId: id, ...said, isError: false })
+      },
       log: logWithout(environment.log, secrets),
     }
     const lap = stopwatch(environment.tracing, { sessionKey: session, runId })

@@ -59,6 +59,23 @@ test('the response is what a UI message stream is, part by part', async () => {
   ])
 })
 
+test('[CH-81] a side question is answered in a part that no message keeps, and its stream has no text', async () => {
+  const { pen, post } = await aNode()
+  const asked = post(said('/btw why?'))
+  const answer = await pen.next()
+  answer.write('So.')
+  answer.end()
+
+  const parts = await partsIn(await asked)
+  expect(parts).toContainEqual({
+    type: 'data-side-result',
+    data: { runId: 'u1', question: 'why?', text: 'So.', isError: false },
+    transient: true,
+  })
+  expect(parts.map(({ type }: any) => type)).not.toContain('text-delta')
+  expect(parts.at(-2)).toEqual({ type: 'finish', finishReason: 'stop' })
+})
+
 test('a tool is shown with its input and its result, each step of the model by itself', async () => {
   const { pen, chat } = await aNode()
   const web = chat()
