@@ -48,7 +48,8 @@ export const peek = async ({ host, transport }: JournalParts, address: Address) 
 /** A session for whoever only looks: one that sleeps is not woken, here or on another node. @throws RuntimeError not_found, drift, corrupt_at */
 export const lookAt = async ({ host, transport }: JournalParts, session: Session): Promise<SessionView> => {
   const { key, address } = session
-  if (host.holds(address)) return session.view()
+  // What is being closed says so, rather than what it was: nothing more will happen here.
+  if (host.holds(address) || host.closed) return session.view()
   const { replica, ledger } = await recover(transport.journal, address, host.registration(address.kind))
   return sessionView(key, viewOf({ ...ledger, replica }, true))
 }

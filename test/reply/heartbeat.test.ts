@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
 import type { ModelRequest } from '../../src/contracts/model.ts'
 import { agent } from '../../src/index.ts'
-import type { ScriptedResponse } from '../../src/testing/index.ts'
+import { type ScriptedResponse, testRuntime } from '../../src/testing/index.ts'
 import type { Story } from '../runtime/harness.ts'
 import { asked, by, eventsOf, expectReplay, lives, reborn, type Staged, since, staged, words } from './stage.ts'
 
@@ -391,4 +391,21 @@ describe('who hears of it', () => {
 
     expect((await told.main.view()).record.sessionId).not.toBe(sessionId)
   })
+})
+
+test.each([
+  [9 * minutes, 'warm'],
+  [11 * minutes, 'expired'],
+])('[CH-92] with a cache of ten minutes a heartbeat each %i ms leaves it %s for who comes back after 54 minutes', async (everyMs, cache) => {
+  await using kit = await testRuntime({
+    agents: [agent({ name: 'main', model: 'test/model', context: { cacheMs: 10 * minutes } })],
+    chatAgents: { main: { heartbeat: { everyMs } } },
+    models: { 'test/model': (request: ModelRequest) => ({ text: isHeartbeat(request) ? 'HEARTBEAT_OK' : 'hello' }) },
+  })
+  const say = async (text: string) => kit.clock.until((await kit.clock.until(kit.session('main').send(text))).result())
+  await say('good morning')
+
+  await kit.clock.advance(54 * minutes + 30_000)
+
+  expect(await say('I am back')).toMatchObject({ text: 'hello', cache })
 })
