@@ -86,6 +86,7 @@ export const scripted = <Result, Rest extends unknown[]>(
   does: (model: ScriptedModel, ...rest: Rest) => Result,
   ...rest: Rest
 ): Promise<Awaited<Result>> => page.evaluate<Awaited<Result>>(`(${String(does)})(window.scripted, ...${JSON.stringify(rest)})`)
-export const asked = (page: Page): Promise<unknown[][]> => scripted(page, (model) => model.asked)
+/** What somebody did. Not what stands before a beginning that is in sight: that is asked for by itself. */
+export const asked = (page: Page): Promise<unknown[][]> => scripted(page, (model) => model.asked.filter(([what]) => what !== 'loadEarlier'))
 export const fromEnd = (page: Page): Promise<number> =>
   page.locator('[data-log]').evaluate((log) => Math.round(log.scrollHeight - log.clientHeight - log.scrollTop))

@@ -1,9 +1,10 @@
 /** A conversation that a page has open: the effects of its chart, and what a page asks of it. */
 import { createActor, fromPromise, waitFor } from 'xstate'
-import { type ConversationEvent, conversationMachine, type HistoryRead } from './conversation.machine.ts'
+import type { ConversationEvent, HistoryRead } from './conversation.context.ts'
+import { conversationMachine } from './conversation.machine.ts'
 
 /** What a page does when the chart says so. The signal aborts when nobody wants the result any more. */
-export type ConversationEffects = {
+type ConversationEffects = {
   /** @param atLeast messages that were known, of which none is to be missing */
   readNewest(atLeast: number, signal: AbortSignal): Promise<HistoryRead>
   readEarlier(signal: AbortSignal): Promise<HistoryRead>

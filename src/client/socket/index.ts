@@ -19,7 +19,7 @@ export type {
 } from './chat-view.context.ts'
 export { emptyView } from './chat-view.context.ts'
 export { viewOf } from './chat-view.rules.ts'
-export type { HistoryRead } from './conversation.machine.ts'
+export type { HistoryRead } from './conversation.context.ts'
 export { type OpenConversation, openConversation } from './conversation.ts'
 export type { SocketConstructor } from './link.ts'
 export type { Heard } from './listeners.ts'
