@@ -21,6 +21,8 @@ import { providerMachine } from './machines/provider/provider.machine.ts'
 import { sessionMachine } from './machines/session/session.machine.ts'
 import { toolMachine } from './machines/tool-call/tool.machine.ts'
 import { turnMachine } from './machines/turn/turn.machine.ts'
+import { lookUpMachine } from './machines/understanding/lookup.machine.ts'
+import { understandingMachine } from './machines/understanding/understanding.machine.ts'
 import { mcpServerMachine } from './tools/mcp/mcp-server.machine.ts'
 
 export const machines: Record<string, AnyStateMachine> = {
@@ -28,6 +30,8 @@ export const machines: Record<string, AnyStateMachine> = {
   turn: turnMachine,
   loop: loopMachine,
   tool: toolMachine,
+  understanding: understandingMachine,
+  lookup: lookUpMachine,
   desk: deskMachine,
   delivery: deliveryMachine,
   dispatcher: dispatcherMachine,

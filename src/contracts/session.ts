@@ -13,6 +13,7 @@ import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
+import type { Unread } from './understanding.ts'
 
 export const textMax = 200_000
 const messageIdMax = 200
@@ -166,6 +167,8 @@ export type AcceptedMessage = {
   gathered?: string
   /** The beginning of its text, where that is what is left of it if there are too many. */
   line?: string
+  /** What there is to look up in it. */
+  unread?: Unread
   /** ms since the epoch. */
   at: number
   /** It said nothing but that the conversation is to begin anew. */

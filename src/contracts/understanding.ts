@@ -1,7 +1,7 @@
 /** What is looked at before a model is asked: the links of a message, and what there is to see and to hear in it. */
 import { z } from 'zod'
 import type { Logger } from './environment.ts'
-import { FileRef } from './file.ts'
+import type { FileRef } from './file.ts'
 
 export const mediaKinds = ['image', 'audio', 'video'] as const
 export type MediaKind = (typeof mediaKinds)[number]

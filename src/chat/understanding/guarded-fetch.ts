@@ -3,7 +3,7 @@
  * else the second time leads nowhere; each hop of a redirect is a link of its own; what comes is text and not too much of it.
  */
 import { lookup as systemLookup } from 'node:dns'
-import { request as requestHttp, type IncomingMessage } from 'node:http'
+import { type IncomingMessage, request as requestHttp } from 'node:http'
 import { request as requestHttps } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
 import type { Readable, Transform } from 'node:stream'
@@ -12,7 +12,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import { checkUrl, hostOf, placeOf, refusedLink } from './guarded-url.ts'
 import { isPublicAddress } from './public-address.ts'
 
-export type Fetched = { url: string; mimeType: string; text: string; /** There was more of it. */ cut: boolean }
+export type Fetched = { url: string; mimeType: string; text: string /** There was more of it. */; cut: boolean }
 export type GuardedFetch = {
   /** Places that are allowed wherever they are, `host:port`. */
   allow: ReadonlySet<string>
@@ -104,7 +104,9 @@ const read = async (url: URL, response: IncomingMessage): Promise<Fetched> => {
   const [type = '', ...parameters] = (headers['content-type'] ?? 'text/plain').split(';')
   const mimeType = type.trim().toLowerCase()
   if (!textual.test(mimeType))
-    throw new RuntimeError('unsupported', `it is ${mimeType.slice(0, 100)}, which is no text`, { hint: 'only texts are read: HTML, plain, JSON, XML' })
+    throw new RuntimeError('unsupported', `it is ${mimeType.slice(0, 100)}, which is no text`, {
+      hint: 'only texts are read: HTML, plain, JSON, XML',
+    })
   const encoding = (headers['content-encoding'] ?? 'identity').trim().toLowerCase()
   const unpacker = unpackers[encoding]
   if (unpacker === undefined && encoding !== 'identity') throw unavailable(`it is packed as ${encoding.slice(0, 40)}`)

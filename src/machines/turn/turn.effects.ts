@@ -11,6 +11,7 @@ import { callModel } from '../loop/model-call.effects.ts'
 import { checkTool } from '../tool-call/gate.effects.ts'
 import { executeTool } from '../tool-call/tool.effects.ts'
 import { conversation } from '../transcript/conversation.ts'
+import { lookUp, say } from '../understanding/understanding.effects.ts'
 import type { TurnEffects, TurnServices } from './turn.services.ts'
 
 const summarise =
@@ -55,4 +56,6 @@ export const turnEffects = (services: TurnServices): TurnEffects => ({
   summarise: summarise(services),
   checkTool: checkTool(services),
   execute: executeTool(services),
+  lookUp: lookUp(services),
+  say: say(services),
 })

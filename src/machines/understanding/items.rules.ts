@@ -3,7 +3,15 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { IncomingMessage } from '../../contracts/desk.ts'
 import type { FileRef } from '../../contracts/file.ts'
 import type { Profile } from '../../contracts/profile.ts'
-import { type LookUpItem, type LookUpPlan, linksMax, type MediaKind, mediaKinds, type UnderstandingInput, type Unread } from '../../contracts/understanding.ts'
+import {
+  type LookUpItem,
+  type LookUpPlan,
+  linksMax,
+  type MediaKind,
+  mediaKinds,
+  type UnderstandingInput,
+  type Unread,
+} from '../../contracts/understanding.ts'
 
 const urlCharsMax = 2000
 
@@ -22,7 +30,8 @@ const withoutEnd = (link: string): string => {
   return link.slice(0, to)
 }
 
-const isLoopback = (hostname: string): boolean => /^(?:localhost\.?|.*\.localhost\.?|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f:]*\])$/.test(hostname)
+const isLoopback = (hostname: string): boolean =>
+  /^(?:localhost\.?|.*\.localhost\.?|127\.[\d.]+|0\.0\.0\.0|\[::1?\]|\[::ffff:7f[0-9a-f:]*\])$/.test(hostname)
 const place = ({ hostname, port, protocol }: URL): string => `${hostname}:${port || (protocol === 'https:' ? '443' : '80')}`
 
 /** The first three bare links of a text, each once; those to this machine are left out unless their place is allowed. */

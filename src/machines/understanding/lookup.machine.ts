@@ -9,10 +9,7 @@ type Context = LookUpPlan & { place: number; order: string | undefined }
 const linkMs = 30_000
 const mediaMs = 60_000
 
-const onwards = [
-  { guard: 'hasNext', target: 'asking', reenter: true, actions: 'takeNext' },
-  { target: 'failed' },
-] as const
+const onwards = [{ guard: 'hasNext', target: 'asking', reenter: true, actions: 'takeNext' }, { target: 'failed' }] as const
 
 /** One link or one file: those who may know what is in it are asked one by one, until one answers. */
 export const lookUpMachine = setup({
@@ -49,6 +46,10 @@ export const lookUpMachine = setup({
       after: { limit: onwards },
     },
     completed: { type: 'final', entry: { type: 'report', params: { found: true } } },
-    failed: { type: 'final', description: 'Nobody could say anything; the model is asked without it.', entry: { type: 'report', params: { found: false } } },
+    failed: {
+      type: 'final',
+      description: 'Nobody could say anything; the model is asked without it.',
+      entry: { type: 'report', params: { found: false } },
+    },
   },
 })

@@ -31,7 +31,8 @@ export const lookUp =
       outcome = 'ok'
       return { kind: 'lookup', id, text: told(item, text), by: candidate, ...definedOf({ order: said.isOrder ? text : undefined }) }
     } catch (error) {
-      if (!signal.aborted) environment.log.warn({ session, runId, candidate, kind: item.kind, error: errorBody(error) }, 'a link or file could not be looked at')
+      if (!signal.aborted)
+        environment.log.warn({ session, runId, candidate, kind: item.kind, error: errorBody(error) }, 'a link or file could not be looked at')
       throw error
     } finally {
       lap(item.kind === 'link' ? 'links' : 'media', outcome, { kind: item.kind, by: candidate })
@@ -40,13 +41,17 @@ export const lookUp =
 
 /** Whoever said it may stop the run that it was said to, so nothing of that run waits for it. */
 export const say =
-  ({ understanding }: TurnServices): PlaceableEffect<void, SpokenInput> =>
-  ({ input }) =>
-    present(understanding).say(input)
+  ({ understanding }: TurnServices): PlaceableEffect<null, SpokenInput> =>
+  async ({ input }) => {
+    await present(understanding).say(input)
+    return null
+  }
 
 const contentOf = async ({ kind, file }: Exclude<LookUpItem, { kind: 'link' }>, files: TurnServices['files']): Promise<Uint8Array> => {
   if (file.bytes > bytesMax[kind])
-    throw new RuntimeError('too_large', `it has ${file.bytes} bytes, and ${kind} is looked at up to ${bytesMax[kind]}`, { hint: 'send a smaller one' })
+    throw new RuntimeError('too_large', `it has ${file.bytes} bytes, and ${kind} is looked at up to ${bytesMax[kind]}`, {
+      hint: 'send a smaller one',
+    })
   const content = await files.content(file.id)
   if (content) return content
   throw new RuntimeError('not_found', 'the file is no longer there', { hint: 'send it again' })

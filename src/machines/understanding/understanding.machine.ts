@@ -43,7 +43,7 @@ const reportOf = ({ input: { unread }, ended, plans, spoken }: Context): Underst
  */
 export const understandingMachine = setup({
   types: { input: {} as UnderstandingInput, context: {} as Context, events: {} as LookUpReport },
-  actors: { lookup: lookUpMachine, say: fromPromise<void, SpokenInput>(notProvided) },
+  actors: { lookup: lookUpMachine, say: fromPromise<null, SpokenInput>(notProvided) },
   guards: {
     hasOrder: ({ context }) => context.ended.every((report) => report !== null) && orderIn(context) !== undefined,
     allEnded: ({ context }) => context.ended.every((report) => report !== null),
