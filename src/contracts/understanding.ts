@@ -49,9 +49,9 @@ export interface Understanding {
   readonly kinds: readonly MediaKind[]
   /**
    * What one candidate says of a link or a file.
-   * @param content of the file @returns the text, and whether it is an order of a person @throws where it cannot say anything; never later than its signal
+   * @param content of the file @returns the text, and as an order what of it is one of a person @throws where it cannot say anything; never later than its signal
    */
-  lookUp(request: LookUpInput, about: { content?: Uint8Array; signal: AbortSignal; log: Logger }): Promise<{ text: string; isOrder?: boolean }>
+  lookUp(request: LookUpInput, about: { content?: Uint8Array; signal: AbortSignal; log: Logger }): Promise<{ text: string; order?: string }>
   /** Sends what was spoken as a message of its own; once, however often it is asked for. */
   say(spoken: SpokenInput): Promise<void>
 }

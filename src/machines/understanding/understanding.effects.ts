@@ -29,7 +29,7 @@ export const lookUp =
       const text = cut(said.text.trim(), charsMax[item.kind])
       if (text === '') throw new RuntimeError('unsupported', 'it says nothing', { hint: 'the next candidate is asked' })
       outcome = 'ok'
-      return { kind: 'lookup', id, text: told(item, text), by: candidate, ...definedOf({ order: said.isOrder ? text : undefined }) }
+      return { kind: 'lookup', id, text: told(item, text), by: candidate, ...definedOf({ order: said.order }) }
     } catch (error) {
       if (!signal.aborted)
         environment.log.warn({ session, runId, candidate, kind: item.kind, error: errorBody(error) }, 'a link or file could not be looked at')

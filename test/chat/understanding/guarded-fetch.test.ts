@@ -82,14 +82,18 @@ test('[CH-21] a name that leads inside is refused, also where only one of its ad
 test('[CH-21] each hop of a redirect is looked at anew, and there is an end to them', async () => {
   const inner = await serve((_, response) => void response.end('secret'))
   const outer = await serve((request, response) => {
-    const targets: Record<string, string> = { '/in': inner.url, '/file': 'file:///etc/passwd', '/user': `http://a:b@127.0.0.1:${outer.port}/ok`, '/loop': '/loop' }
+    const targets: Record<string, string> = {
+      '/in': inner.url,
+      '/file': 'file:///etc/passwd',
+      '/user': `http://a:b@127.0.0.1:${outer.port}/ok`,
+      '/loop': '/loop',
+    }
     const location = targets[request.url ?? ''] ?? (request.url === '/two' ? '/one' : request.url === '/one' ? '/ok' : undefined)
     if (location === undefined) response.writeHead(200, { 'content-type': 'text/plain' }).end('arrived')
     else response.writeHead(302, { location }).end()
   })
 
-  for (const path of ['/in', '/file', '/user'])
-    await expect(get(outer.url + path, [outer.place])).rejects.toMatchObject({ code: 'link_refused' })
+  for (const path of ['/in', '/file', '/user']) await expect(get(outer.url + path, [outer.place])).rejects.toMatchObject({ code: 'link_refused' })
   await expect(get(`${outer.url}/loop`, [outer.place])).rejects.toMatchObject({ code: 'link_unavailable' })
   const arrived = await get(`${outer.url}/two`, [outer.place])
 
@@ -98,8 +102,9 @@ test('[CH-21] each hop of a redirect is looked at anew, and there is an end to t
 })
 
 test('[CH-21] a page is read as far as two mebibytes, however small it was packed', async () => {
-  const { url, place } = await serve((_, response) =>
-    void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024, 'a'))),
+  const { url, place } = await serve(
+    (_, response) =>
+      void response.writeHead(200, { 'content-type': 'text/plain', 'content-encoding': 'gzip' }).end(gzipSync(Buffer.alloc(64 * 1024 * 1024, 'a'))),
   )
 
   const { text, cut } = await get(url, [place])
