@@ -9,7 +9,11 @@ const png = Buffer.from('iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR
 /** A content of its own for each number. */
 const wav = (number = 0) => Buffer.concat([Buffer.from('RIFF\x24\0\0\0WAVEfmt ', 'latin1'), Buffer.alloc(32, number)])
 const mp4 = Buffer.concat([Buffer.from('\0\0\0\x18ftypmp42', 'latin1'), Buffer.alloc(32)])
-const attached = (content: Buffer, fileName: string, mimeType = '') => ({ content: content.toString('base64'), fileName, ...(mimeType && { mimeType }) })
+const attached = (content: Buffer, fileName: string, mimeType = '') => ({
+  content: content.toString('base64'),
+  fileName,
+  ...(mimeType && { mimeType }),
+})
 
 const aNode = async (media: ChatOptions['media'], models: Record<string, (request: ModelRequest) => any> = {}, accepts = {}) => {
   const asked: ModelRequest[] = []
@@ -86,7 +90,10 @@ test('[CH-20, CH-10] recordings and videos are taken in where somebody says what
   expect(heard.toSorted()).toEqual(['audio/wav', 'video/mp4'])
   expect(on.last()?.after).toMatch(/recording "a.wav".*it is a.wav.*video "b.mp4".*it is b.mp4/s)
   // What the model itself can hear it is given as well.
-  expect(on.last()?.files).toMatchObject([{ mimeType: 'audio/wav', data: expect.anything() }, { mimeType: 'video/mp4', missing: expect.anything() }])
+  expect(on.last()?.files).toMatchObject([
+    { mimeType: 'audio/wav', data: expect.anything() },
+    { mimeType: 'video/mp4', missing: expect.anything() },
+  ])
   expect(refused.payload.warnings).toMatchObject([{ fileName: 'a.wav', message: expect.stringContaining('left out') }])
 })
 
@@ -101,7 +108,11 @@ test('[CH-20] two are looked at at once, and their order is that of the message'
   }
   const { send, ended, last } = await aNode({ audio: [{ name: 'ears', describe }] })
 
-  await send('listen', 'k1', [1, 2, 3, 4, 5].map((number) => attached(wav(number), `${number}.wav`)))
+  await send(
+    'listen',
+    'k1',
+    [1, 2, 3, 4, 5].map((number) => attached(wav(number), `${number}.wav`)),
+  )
   await ended('k1')
 
   expect(most).toBe(2)
@@ -136,7 +147,9 @@ test('[CH-20] a stop word that is spoken stops the run that goes on', async () =
 })
 
 test('[CH-20] what is spoken beside words, or is more than a command, is told to the model', async () => {
-  const { send, ended, asked } = await aNode({ audio: [{ name: 'ears', describe: ({ fileName }) => (fileName === 'a.wav' ? 'stop' : 'please stop talking') }] })
+  const { send, ended, asked } = await aNode({
+    audio: [{ name: 'ears', describe: ({ fileName }) => (fileName === 'a.wav' ? 'stop' : 'please stop talking') }],
+  })
 
   await send('hear this', 'k1', [attached(wav(1), 'a.wav')])
   await ended('k1')
