@@ -23,6 +23,8 @@ import { sessionMachine } from './machines/session/session.machine.ts'
 import { sideMachine } from './machines/side/side.machine.ts'
 import { toolMachine } from './machines/tool-call/tool.machine.ts'
 import { turnMachine } from './machines/turn/turn.machine.ts'
+import { lookUpMachine } from './machines/understanding/lookup.machine.ts'
+import { understandingMachine } from './machines/understanding/understanding.machine.ts'
 import { mcpServerMachine } from './tools/mcp/mcp-server.machine.ts'
 
 export const machines: Record<string, AnyStateMachine> = {
@@ -31,6 +33,8 @@ export const machines: Record<string, AnyStateMachine> = {
   loop: loopMachine,
   tool: toolMachine,
   side: sideMachine,
+  understanding: understandingMachine,
+  lookup: lookUpMachine,
   desk: deskMachine,
   delivery: deliveryMachine,
   dispatcher: dispatcherMachine,

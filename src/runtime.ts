@@ -121,7 +121,8 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     }
     const extensionParts: ExtensionParts = { ...shared, workspace, session: (key, which) => session(key, which), receive: receiveMessage }
     const sockets = socketsOf(extensions, extensionParts)
-    const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn })
+    const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn, ...definedOf({ understanding: sockets.understanding }) })
+    files.admit(sockets.understanding?.kinds ?? [])
     const services = localServices(shared, options.lanes)
     const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
     const registrations = [

@@ -11,12 +11,21 @@ import { shownText } from './delivery/shown-text.rules.ts'
 import { chatDesk } from './desk/desk.effects.ts'
 import { heartbeatKind, registerHeartbeat, startHeartbeats } from './heartbeat/heartbeat.effects.ts'
 import { receiver } from './inbound/receive.ts'
+import { type LinkOptions, Links, Media, type MediaOptions } from './understanding/options.ts'
+import { type UnderstandingOptions, understandingOf, understandingProfile } from './understanding/understanding.ts'
 
 export type ChatOptions = {
   /** Where messages come from and answers go to, besides our own `web` and `stdio`. */
   channels?: readonly Channel[]
   /** Where answers may go: a rule that denies wins over one that allows. Default: everywhere. */
   sendPolicy?: readonly SendRule[]
+  /**
+   * Who reads what the links of messages lead to, before the model is asked: up to three of a message. `true`: we fetch pages of the public internet.
+   * Default: nobody does.
+   */
+  links?: LinkOptions | true
+  /** Who says what is in images, recordings and videos, before the model is asked. Default: nobody does. */
+  media?: MediaOptions
   /** By the name of an agent. */
   agents?: Readonly<Record<string, ChatAgent>>
 }
@@ -27,12 +36,15 @@ const optionsHint = "chat() takes { channels: [adapter], sendPolicy: [{ action: 
 const Options = z.strictObject({
   channels: z.array(z.custom<Channel>(isObject, 'must be an adapter: { id, markdown, textMax, send, … }')).optional(),
   sendPolicy: z.array(SendRule).optional(),
+  links: Links.optional(),
+  media: Media.optional(),
   agents: z.custom<Readonly<Record<string, ChatAgent>>>().optional(),
 })
 
 /** @throws RuntimeError bad_request naming the field, conflict for two channels of one name; an agent that is not there when the runtime starts */
 export const chat = (options: ChatOptions = {}): Extension => {
-  const { channels: given = [], sendPolicy = [], agents = {} } = parseInput(Options, options, optionsHint)
+  const { channels: given = [], sendPolicy = [], agents = {}, ...looking } = parseInput(Options, options, optionsHint)
+  const understanding = looking as UnderstandingOptions
   const channels = channelTable(given)
   const settings = checkChatAgents(agents)
   const deliveryOf = (parts: SharedParts) => deliveryActor(deliverServices(parts, channels))
@@ -45,7 +57,14 @@ export const chat = (options: ChatOptions = {}): Extension => {
         publisher: chatPublisher(delivery),
         desk: chatDesk(delivery),
         shown: shownText(agentsOf(parts)),
-        receive: receiver({ channels, sendRules: sendPolicy, agents: agentsOf(parts), environment: parts.environment }),
+        receive: receiver({
+          channels,
+          sendRules: sendPolicy,
+          agents: agentsOf(parts),
+          environment: parts.environment,
+          understanding: understandingProfile(understanding),
+        }),
+        understanding: understandingOf(understanding, parts),
       }
     },
     machines: {

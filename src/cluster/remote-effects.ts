@@ -18,7 +18,15 @@ import type { Membership } from './membership.ts'
 
 export type RemoteEffectName = keyof TurnEffects
 /** Who does what. */
-export const roleOf: Record<RemoteEffectName, Role> = { callModel: 'turn', summarise: 'turn', askAside: 'turn', execute: 'tool', checkTool: 'tool' }
+export const roleOf: Record<RemoteEffectName, Role> = {
+  callModel: 'turn',
+  summarise: 'turn',
+  askAside: 'turn',
+  execute: 'tool',
+  checkTool: 'tool',
+  lookUp: 'turn',
+  say: 'turn',
+}
 
 /** What is asked for, and by whom: the worker stops when the asker is gone. */
 type RemoteRequest = { id: string; asker: string; input: unknown; info: Omit<PlaceableScope<unknown>['info'], 'confirm'> }

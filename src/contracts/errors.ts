@@ -45,6 +45,8 @@ export const errorCodes = {
   tool_output: 'the tool returned something that cannot be stored',
   tool_lost: 'the process that ran the tool is gone and had not answered',
   tool_in_doubt: 'it is not known whether the tool ran',
+  link_refused: 'the link leads where nothing is fetched from',
+  link_unavailable: 'what the link leads to could not be fetched',
   budget_steps: 'the turn used all its steps',
   budget_tokens: 'the turn used all its tokens',
   budget_tool_calls: 'the turn used all its tool calls',

@@ -43,6 +43,8 @@ export const Attachments = z.array(Attachment).max(filesMax)
 export const FileRefs = z.array(FileRef).max(filesMax)
 
 export const isImage = ({ mimeType }: Pick<FileRef, 'mimeType'>): boolean => mimeType.startsWith('image/')
+/** Whether it is something to see or to hear, rather than to read. */
+export const isMedia = ({ mimeType }: Pick<FileRef, 'mimeType'>): boolean => /^(?:image|audio|video)\//.test(mimeType)
 /** How a file is spoken of in a text. The name is its sender's: no quotation mark or line end of it ends the phrase. */
 export const fileLine = ({ fileName, mimeType, bytes }: FileRef): string => `${JSON.stringify(fileName)} (${mimeType}, ${bytes} bytes)`
 

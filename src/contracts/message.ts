@@ -37,8 +37,8 @@ const sum = (a: number, b: number): number => Math.min(a + b, Number.MAX_SAFE_IN
 /** A tool call as the model asked for it. `input` is the parsed JSON; when it could not be parsed, the raw text. */
 type RequestedCall = { callId: string; name: string; input: unknown }
 
-/** `before` is what the model is told ahead of it, which its writer did not say. `files` are named, and stand elsewhere. */
-export type UserMessage = { role: 'user'; id: string; text: string; before?: string; files?: FileRef[] }
+/** `before` and `after` are what the model is told around it, which its writer did not say. `files` are named, and stand elsewhere. */
+export type UserMessage = { role: 'user'; id: string; text: string; before?: string; after?: string; files?: FileRef[] }
 export type AssistantMessage = {
   role: 'assistant'
   id: string

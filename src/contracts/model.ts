@@ -81,8 +81,8 @@ export interface Model {
   /** Tokens that the model can read, where known. */
   readonly contextTokens?: number
   readonly info?: ModelInfo
-  /** Files that it reads beside texts. Where it does not say, it is shown images, and no PDF. */
-  readonly accepts?: { images?: boolean; pdf?: boolean }
+  /** Files that it reads beside texts. Where it does not say, it is shown images, and nothing else. */
+  readonly accepts?: { images?: boolean; pdf?: boolean; audio?: boolean; video?: boolean }
   /**
    * Streams one answer. When `signal` aborts, resolves at once with what has come so far and `partial: true`.
    * @throws RuntimeError provider_*, with `data.retryAfterMs` where the provider said so; never a half answer

@@ -4,6 +4,7 @@ import { ClientTools } from './client-tools.ts'
 import { DropPolicy, debounceMsMax, QueueMode, ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from './settings.ts'
 import { TimeZone } from './time-zone.ts'
 import { ToolLayer } from './tool-policy.ts'
+import { UnderstandingProfile } from './understanding.ts'
 
 /** Messages that may wait in one session, and messages that one turn takes in. */
 export const queueMax = 100
@@ -100,6 +101,7 @@ export const Profile = z
       .union([z.boolean(), z.strictObject({ timeZone: TimeZone.optional() })])
       .optional()
       .describe('whether the model is told when a message of a person came, and in which time zone; default: it is, in UTC'),
+    understanding: UnderstandingProfile.optional().describe('who looks at links and media of the message before the model does; default: nobody'),
     heartbeat: z.literal(true).optional().describe('nobody has asked: the agent looks by itself whether there is something to say'),
     memoryFlush: MemoryFlush.optional().describe(
       'before its context is shortened, the agent takes durable notes with its tools; default: it does not',

@@ -15,6 +15,7 @@ import { maxIdBytes } from './subjects.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './text.ts'
 import type { ToolOutcome } from './tool.ts'
 import type { Approval, Attempt, TranscriptNote, TurnOutput } from './turn.ts'
+import type { Unread } from './understanding.ts'
 
 const messageIdMax = 200
 const MessageId = z.string().min(1).max(messageIdMax).refine(isWhole, wholeOnly)
@@ -162,6 +163,8 @@ export type AcceptedMessage = {
   gathered?: string
   /** The beginning of its text, where that is what is left of it if there are too many. */
   line?: string
+  /** What there is to look up in it. */
+  unread?: Unread
   /** ms since the epoch. */
   at: number
   /** It said nothing but that the conversation is to begin anew. */

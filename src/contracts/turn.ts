@@ -8,6 +8,7 @@ import type { Profile } from './profile.ts'
 import type { PromptHashes, PromptReport } from './prompt.ts'
 import type { Origin, Payload } from './reply.ts'
 import type { SkillCommand } from './skill.ts'
+import type { Unread } from './understanding.ts'
 
 /** A tool call that waits for a person. `callId` is ours, unlike the model's it is never used twice. */
 export type Approval = {
@@ -29,6 +30,8 @@ export type TurnInput = {
   facts: TurnFacts
   /** Messages in the transcript before this turn. */
   transcriptLength: number
+  /** What there is to look up in its messages first. */
+  unread?: Unread[]
 }
 
 /** What is known of a conversation before a turn of it. */
@@ -83,6 +86,8 @@ export type Prompt = {
   mute?: true
   /** It gets a turn of its own as well. */
   again?: true
+  /** Names of contents that say what its links and media hold: the model is told them behind it. */
+  looked?: string[]
 }
 
 export type TurnStatus = 'completed' | 'failed' | 'cancelled'

@@ -33,7 +33,11 @@ const promptOf = (instructions: string, messages: readonly ModelMessage[], provi
   const idOf = callIds(provider)
   messages.forEach((message, index) => {
     if (message.role === 'user')
-      addUser(prompt, [message.before ?? '', message.text].filter((part) => !isBlank(part)).join('\n\n'), (message.files ?? []).flatMap(partsOfFile))
+      addUser(
+        prompt,
+        [message.before ?? '', message.text, message.after ?? ''].filter((part) => !isBlank(part)).join('\n\n'),
+        (message.files ?? []).flatMap(partsOfFile),
+      )
     if (message.role === 'summary') addUser(prompt, `Summary of the conversation so far (earlier messages were removed):\n\n${message.text}`)
     if (message.role !== 'assistant') return
     const calls = message.calls.map((call): SentCall => ({ ...call, sentId: idOf(call.callId), sentName: toolName(call.name) }))

@@ -27,4 +27,5 @@ export const Sockets = knownOnly({
   publisher: knownOnly({ logic, follows: callable, conclude: callable }).optional(),
   receive: callable.optional(),
   shown: z.custom((value) => hasMethods(value, ['finished', 'growing', 'showsHeartbeats']), 'must say what is shown').optional(),
+  understanding: z.custom((value) => hasMethods(value, ['lookUp', 'say']), 'must look at links and media').optional(),
 })

@@ -6,6 +6,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import type { ShownText } from '../contracts/shown.ts'
 import type { BeforeTool } from '../contracts/tool-gate.ts'
+import type { Understanding } from '../contracts/understanding.ts'
 import type { registerSession } from '../machines/index.ts'
 import { checkedHooks, type EnvironmentManager } from '../tools/index.ts'
 import { callable, knownOnly } from './extension-schemas.ts'
@@ -34,6 +35,8 @@ export type SessionSockets = NonNullable<Parameters<typeof registerSession>[2]> 
   receive?: Receive
   /** What people see of what a model says. Default: all of it. */
   shown?: ShownText
+  /** Looks at links and media of messages before a model is asked. */
+  understanding?: Understanding
 }
 
 /** One is of one runtime at a time: it is bound to the parts of the runtime that starts it. */

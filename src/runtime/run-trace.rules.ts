@@ -18,18 +18,35 @@ const inOrder = (names: readonly string[], told: ReadonlyMap<string, Span>, begi
   })
 }
 
-/** @param spans in any order; of several of one name the first counts */
+/** Several links, files and candidates are one stage; it has failed where nothing came of any. */
+const lookedAt = ['media', 'links'] as const
+const wholeOf = ([begin, ...more]: readonly Span[]): Span | undefined => {
+  if (begin === undefined || more.length === 0) return begin
+  const all = [begin, ...more]
+  return {
+    ...begin,
+    end: Math.max(...all.map(({ end }) => end)),
+    outcome: all.some(({ outcome }) => outcome === 'ok') ? 'ok' : 'error',
+    attributes: { count: all.length },
+  }
+}
+
+/** @param spans in any order; of several of one name the first counts, but for {@link lookedAt} */
 export const runTrace = (run: TracedRun, spans: readonly Span[]): RunTrace => {
   const sorted = spans.toSorted((a, b) => a.start - b.start || a.end - b.end)
   const first = new Map<string, Span>()
   for (const span of sorted) if (!first.has(span.name)) first.set(span.name, span)
+  for (const name of lookedAt) {
+    const whole = wholeOf(sorted.filter((span) => span.name === name))
+    if (whole) first.set(name, whole)
+  }
   const { end: validated = 0 } = first.get('validate') ?? {}
   const directives = first.get('directives')
   if (directives && validated > 0 && !first.has('dispatch'))
     first.set('dispatch', { name: 'dispatch', start: validated, end: Math.max(validated, directives.start), outcome: 'ok' })
 
   const session = first.get('session')
-  const working = Math.min(...['model', 'prompt'].map((name) => first.get(name)?.start ?? Number.POSITIVE_INFINITY))
+  const working = Math.min(...[...lookedAt, 'model', 'prompt'].map((name) => first.get(name)?.start ?? Number.POSITIVE_INFINITY))
   // Its turn may begin before its sender is told.
   if (session) first.set('session', { ...session, end: Math.max(session.start, Math.min(session.end, working)) })
 

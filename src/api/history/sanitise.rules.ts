@@ -55,7 +55,7 @@ const withoutRepeats = (messages: readonly (Message & { at?: number })[], failed
 
 /** What the model is told ahead of it (time, sender, ids of the channel) its writer has not said. */
 const user = ({ id, text, ...rest }: UserMessage, max: number): UserMessage & Cut => {
-  return { ...without(rest, ['before', 'usage', 'cost', 'costUsd', 'at']), role: 'user', id, ...texts({ text: withoutData(text) }, max) }
+  return { ...without(rest, ['before', 'after', 'usage', 'cost', 'costUsd', 'at']), role: 'user', id, ...texts({ text: withoutData(text) }, max) }
 }
 
 const finite = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value)

@@ -10,6 +10,7 @@ import type { Logger } from '../../contracts/environment.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import { type Origin, ReplyToMode } from '../../contracts/reply.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
+import type { UnderstandingProfile } from '../../contracts/understanding.ts'
 import { type MessageCommand, profileOf, type Receive, type Receiver, splitMessage, withSkills } from '../../runtime/index.ts'
 import { askChannel, type Channels, channelNamed } from '../channels/channel-table.ts'
 import type { PeopleAgent, PeopleAgents } from '../chat-agents.ts'
@@ -25,6 +26,8 @@ type ReceiverParts = {
   /** As they are with people, by name. */
   agents: PeopleAgents
   environment: { log: Logger }
+  /** Who looks at links and media. */
+  understanding?: UnderstandingProfile | undefined
 }
 type Intake = ReceiverParts & Receiver & { agent: PeopleAgent }
 
@@ -39,7 +42,12 @@ const received = (command: MessageCommand, intake: Intake): SessionEvent | Promi
   const channel = origin && channelNamed(intake.channels, origin.channel)
   const denied = isDenied(intake, origin)
   const profile = withSkills(
-    { ...(channel && peopleProfile(channel)), ...profileOf(intake, origin), ...definedOf({ heartbeat }) },
+    {
+      ...(channel && peopleProfile(channel)),
+      ...profileOf(intake, origin),
+      // Nobody has sent anything with a heartbeat.
+      ...definedOf({ heartbeat, understanding: heartbeat ? undefined : intake.understanding }),
+    },
     intake,
     channel?.skills,
     skills,

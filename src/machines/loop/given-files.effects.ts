@@ -1,5 +1,5 @@
 /** The files of a conversation as one call of a model is given them. Journals name them; what is in them is read now, from the store. */
-import { isImage } from '../../contracts/file.ts'
+import { isImage, isMedia } from '../../contracts/file.ts'
 import type { Message } from '../../contracts/message.ts'
 import type { Model, ModelFile, ModelMessage } from '../../contracts/model.ts'
 
@@ -40,8 +40,11 @@ const given = async (messages: readonly Message[], accepts: Model['accepts'], co
 
 /** Whether something is given as it is, which not every model takes. */
 export const hasMedia = (messages: readonly ModelMessage[]): boolean =>
-  messages.some((message) => message.role === 'user' && message.files?.some((file) => file.data !== undefined && !isText(file.mimeType)))
+  messages.some((message) => message.role === 'user' && message.files?.some((file) => file.data !== undefined && !isText(file)))
 
-const isText = (mimeType: string): boolean => !mimeType.startsWith('image/') && mimeType !== 'application/pdf'
-const takes = (file: { mimeType: string }, accepts: Model['accepts']): boolean =>
-  isText(file.mimeType) || (isImage(file) ? accepts?.images !== false : accepts?.pdf === true)
+const isText = (file: { mimeType: string }): boolean => !isMedia(file) && file.mimeType !== 'application/pdf'
+const takes = (file: { mimeType: string }, accepts: Model['accepts']): boolean => {
+  if (isText(file)) return true
+  if (isImage(file)) return accepts?.images !== false
+  return (file.mimeType.startsWith('audio/') ? accepts?.audio : file.mimeType.startsWith('video/') ? accepts?.video : accepts?.pdf) === true
+}

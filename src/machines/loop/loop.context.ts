@@ -9,6 +9,7 @@ import type { SessionOutput } from '../../contracts/session.ts'
 import type { ThinkingLevel } from '../../contracts/settings.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { Attempt, LoopInput, LoopOutput, SummaryInput, SummaryOutput, TranscriptItem, TurnStatus } from '../../contracts/turn.ts'
+import type { UnderstandingInput, UnderstandingReport, Unread } from '../../contracts/understanding.ts'
 import { candidates } from '../../models/fallback.rules.ts'
 import { type CacheState, cacheState } from './cache.rules.ts'
 import { changedParts } from './prompt.rules.ts'
@@ -22,6 +23,8 @@ export type LoopContext = {
   ids: string[]
   /** Messages taken in by steering and not shown to the model yet. */
   steers: TranscriptItem[]
+  /** Of these, messages in which links and media are looked at; how often that was begun. */
+  reading: { ids: string[]; count: number }
   transcriptLength: number
   asked: Asked
   /** Calls of models that have failed. */
@@ -103,6 +106,7 @@ export const begin = ({ input }: { input: LoopInput }): LoopContext => ({
   input,
   ids: input.ids,
   steers: [],
+  reading: { ids: [], count: 0 },
   transcriptLength: input.transcriptLength,
   asked: {
     candidates: candidates(input.profile),
@@ -229,6 +233,25 @@ export const summarised = (context: LoopContext, { keep, model, usage, costUsd }
 
 export const steered = ({ steers, ids }: LoopContext, { id, again }: { id: string; again?: true }): Partial<LoopContext> =>
   again ? { steers: [...steers, { prompt: { ids: [id], again } }] } : { steers: [...steers, id], ids: [...ids, id] }
+
+/** Looked at while the model or its tools go on: it is read when its turn comes. */
+export const readingInput = ({ input: { session, runId, profile } }: LoopContext, unread: Unread): UnderstandingInput => ({
+  session,
+  runId,
+  agent: profile.agent,
+  unread: [unread],
+  candidates: profile.understanding ?? {},
+})
+
+/** What was spoken and is said in words is not shown as well. */
+export const understood = ({ steers, reading }: LoopContext, { ids, notes, spoken }: UnderstandingReport): Partial<LoopContext> => ({
+  reading: { ...reading, ids: reading.ids.filter((id) => !ids.includes(id)) },
+  steers: steers.flatMap((item) => {
+    if (typeof item !== 'string' || !ids.includes(item)) return [item]
+    const looked = notes[item] ?? []
+    return spoken ? [] : looked.length === 0 ? [item] : [{ prompt: { ids: [item], looked } }]
+  }),
+})
 
 /** What gets no turn of its own any more is not shown either. */
 export const withoutSteers = ({ steers }: LoopContext, ids: readonly string[]): TranscriptItem[] =>

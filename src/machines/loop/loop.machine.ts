@@ -17,7 +17,8 @@ export const loopMachine = loopSetup.createMachine({
   context: begin,
   output: ({ context, event }) => loopOutput(context, (event as unknown as { output: TurnStatus }).output),
   on: {
-    steer: { actions: 'keepSteer', description: 'waits for the next step boundary' },
+    steer: { actions: ['keepSteer', 'readSteer'], description: 'waits for the next step boundary; what is in it is looked at meanwhile' },
+    understood: { actions: 'takeUnderstood' },
     cancel: { target: '.cancelled', actions: 'markCancelled' },
     forget: { actions: 'dropSteers' },
     expire: [
@@ -152,8 +153,15 @@ export const loopMachine = loopSetup.createMachine({
     },
     steering: {
       description: 'Newer messages are shown to the model before it goes on.',
-      entry: ['settleCalls', 'takeSteers'],
-      always: 'prompting',
+      always: [
+        { guard: 'isReading', target: 'reading' },
+        { guard: 'nothingNew', target: 'completed' },
+        { target: 'prompting', actions: ['settleCalls', 'takeSteers'] },
+      ],
+    },
+    reading: {
+      description: 'Links and media of newer messages are still looked at.',
+      on: { understood: { target: 'steering', actions: 'takeUnderstood' } },
     },
     compacting: {
       description: 'The conversation is longer than the model can read, or soon will be: old history becomes a summary.',

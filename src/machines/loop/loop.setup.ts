@@ -9,8 +9,10 @@ import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
 import type { LoopInput, LoopOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
+import type { UnderstandingReport, Unread } from '../../contracts/understanding.ts'
 import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
+import { understandingMachine } from '../understanding/understanding.machine.ts'
 import { budgetHint, limitOf } from './budget.rules.ts'
 import {
   allowedSince,
@@ -28,12 +30,25 @@ import {
 } from './calls.rules.ts'
 import { isNothing, saidNothing, withoutThinking } from './empty-answer.rules.ts'
 import { askedAnew, attempted, failure, mayFallBack, mayRetry, mayRotate, retryDelayMs, thinkingLeft } from './failure.rules.ts'
-import { answered, candidate, isFull, type LoopContext, noCalls, prefixEvents, steered, summarised, withoutSteers } from './loop.context.ts'
+import {
+  answered,
+  candidate,
+  isFull,
+  type LoopContext,
+  noCalls,
+  prefixEvents,
+  readingInput,
+  steered,
+  summarised,
+  understood,
+  withoutSteers,
+} from './loop.context.ts'
 import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
   /** With `again` the message gets a turn of its own as well. */
-  | { type: 'steer'; id: string; again?: true }
+  | { type: 'steer'; id: string; again?: true; unread?: Unread }
+  | UnderstandingReport
   /** These were to be shown as well, and have been dropped. */
   | { type: 'forget'; ids: string[] }
   | { type: 'cancel' }
@@ -68,6 +83,7 @@ export const loopSetup = setup({
     callModel: fromPromise<ModelCallOutput, ModelCallInput>(notProvided),
     summarise: fromPromise<SummaryOutput, SummaryInput>(notProvided),
     tool: toolMachine,
+    understanding: understandingMachine,
   },
   guards: {
     stepsSpent: ({ context: { totals, input } }) => totals.steps >= input.profile.stepMax,
@@ -91,6 +107,9 @@ export const loopSetup = setup({
     wasEmpty: ({ context }) => context.empty === true,
     steered: ({ context }) => context.steers.length > 0,
     overtaken: ({ context }, { answer }: { answer: ModelCallOutput }) => answer.calls.length > 0 && context.steers.length > 0,
+    isReading: ({ context }) => context.reading.ids.length > 0,
+    /** All that was said meanwhile was an order, and the model has nothing more to do. */
+    nothingNew: ({ context: { steers, step } }) => steers.length === 0 && step.calls.length + (step.client?.length ?? 0) === 0,
     stepOver: ({ context }) => isStepOver(context),
     stepStopped: ({ context }) => isStepOver(context) && context.cancelled,
     stepSteered: ({ context }) => isStepOver(context) && context.steers.length > 0,
@@ -158,6 +177,14 @@ export const loopSetup = setup({
       }),
     ),
     keepSteer: assign(({ context, event }) => (event.type === 'steer' ? steered(context, event) : {})),
+    readSteer: enqueueActions(({ context, event, enqueue }) => {
+      if (event.type !== 'steer' || !event.unread) return
+      const { unread } = event
+      const count = context.reading.count + 1
+      enqueue.spawnChild('understanding', { id: `understanding-${count}`, input: readingInput(context, unread) })
+      enqueue.assign({ reading: { ids: [...context.reading.ids, unread.id], count } })
+    }),
+    takeUnderstood: assign(({ context, event }) => (event.type === 'understood' ? understood(context, event) : {})),
     dropSteers: assign({ steers: ({ context, event }) => (event.type === 'forget' ? withoutSteers(context, event.ids) : context.steers) }),
     takeSteers: enqueueActions(({ context: { steers, transcriptLength }, enqueue }) => {
       if (steers.length === 0) return

@@ -108,7 +108,7 @@ const charsOf = (value: unknown): number => {
 const messageChars = (message: Message): number => {
   if (message.role === 'tool') return charsOf(message.output)
   if (message.role === 'assistant') return message.text.length + charsOf(message.calls)
-  return message.text.length + (message.role === 'user' ? (message.before?.length ?? 0) : 0)
+  return message.text.length + (message.role === 'user' ? (message.before?.length ?? 0) + (message.after?.length ?? 0) : 0)
 }
 
 /** About how many tokens a request takes. */

@@ -7,6 +7,7 @@ import { type Profile, queueMax } from '../../contracts/profile.ts'
 import type { AcceptedMessage, SessionOutput, SessionRecord } from '../../contracts/session.ts'
 import type { Prompt, TurnOutcome, TurnOutput } from '../../contracts/turn.ts'
 import { unasked } from '../turn/no-answer.rules.ts'
+import { unreadIn } from '../understanding/items.rules.ts'
 import { summaryLine } from './collect.rules.ts'
 import { wantsOtherTools } from './pending-calls.rules.ts'
 import { profileFor } from './record.rules.ts'
@@ -122,6 +123,7 @@ export const admitted = (message: Admission, record: SessionRecord): AcceptedMes
       note,
       hint,
       intro,
+      unread: unreadIn(message, profile),
       line: profile.queueDrop === 'summarize' ? summaryLine([text, ...(files ?? []).map(fileLine)].join(' ')) : undefined,
       greeting: text === '' && !files ? (true as const) : undefined,
     }),

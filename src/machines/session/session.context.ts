@@ -24,7 +24,7 @@ export type SessionContext = Queue & {
   record: SessionRecord
   transcriptLength: number
   /** `introduces`: its introduction, where the desk is to hear that the model has had it. */
-  run: (Pick<TurnInput, 'runId' | 'profile' | 'prompt' | 'facts'> & { ids: string[]; introduces?: string }) | null
+  run: (Pick<TurnInput, 'runId' | 'profile' | 'prompt' | 'facts' | 'unread'> & { ids: string[]; introduces?: string }) | null
   /** Turns so far: part of nothing but names. */
   turns: number
   approvals: Approval[]
@@ -121,6 +121,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
   if (!first || !newest) return {}
   const { record } = context
   const annotated = messages.find(({ annotations }) => annotations)
+  const unread = messages.flatMap((message) => message.unread ?? [])
   const intro = introOf(record, newest.intro ?? annotated?.intro)
   return {
     ...waiting,
@@ -150,6 +151,7 @@ export const beginTurn = (context: SessionContext): Partial<SessionContext> => {
           prefix: record.prompt?.hashes,
         }),
       },
+      ...(unread.length > 0 && { unread }),
       ...definedOf({ introduces: intro?.due ? intro.as : undefined }),
     },
     // Each of these is told once.

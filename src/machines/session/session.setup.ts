@@ -13,6 +13,7 @@ import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../co
 import { sideMachine } from '../side/side.machine.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
+import { unreadIn } from '../understanding/items.rules.ts'
 import { isAsked } from './approvals.rules.ts'
 import { asidesMax, beginAside, endAside, endsAside, stopAsides } from './asides.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
@@ -184,7 +185,8 @@ export const sessionSetup = setup({
     joinInjected: enqueueActions(({ context, enqueue }) => carryOut(enqueue, joined(context))),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
       const { id } = message(event)
-      enqueue.sendTo('turn', { type: 'steer', id })
+      const unread = unreadIn(message(event), settingsOf(message(event), record))
+      enqueue.sendTo('turn', { type: 'steer', id, ...definedOf({ unread }) })
       enqueue.assign({ record: touched(record, key, message(event)), ...definedOf({ run: run && { ...run, ids: [...run.ids, id] } }) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
       remind(enqueue, message(event), true)

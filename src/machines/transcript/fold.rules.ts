@@ -10,6 +10,7 @@ import type { ModelCallOutput } from '../../contracts/model-call.ts'
 import type { SessionEvent } from '../../contracts/session.ts'
 import type { ToolCallOutput } from '../../contracts/tool-call.ts'
 import type { Prompt, SummaryOutput, TranscriptItem, TranscriptNote } from '../../contracts/turn.ts'
+import type { LookUpOutput } from '../../contracts/understanding.ts'
 import { collectText } from '../session/collect.rules.ts'
 import { injectedText } from '../session/injected.rules.ts'
 
@@ -49,7 +50,7 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
     return [nameOf(id), { role: 'user', id, text, ...(Array.isArray(files) && files.length > 0 ? { files: files as FileRef[] } : {}) }]
   }
   if (event.type !== 'xstate.promise.resolve') return undefined
-  const data = event.data as ModelCallOutput | ToolCallOutput | SummaryOutput | null | undefined
+  const data = event.data as ModelCallOutput | ToolCallOutput | SummaryOutput | LookUpOutput | null | undefined
   switch (data?.kind) {
     case 'model':
       return [nameOf({ content: data.id }), assistant(data)]
@@ -57,34 +58,44 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
       return [nameOf({ content: data.id }), { role: 'tool', callId: data.callId, name: data.name, output: data.output, isError: false }]
     case 'summary':
       return [nameOf({ content: data.id }), { role: 'summary', id: data.id, text: data.text }]
+    // No message by itself: it stands behind the one that it is about.
+    case 'lookup':
+      return [nameOf({ content: data.id }), { role: 'user', id: data.id, text: data.text }]
     default:
       return undefined
   }
 }
 
 /** What a turn is told for messages that it does not just take one by one. */
-const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[]): UserMessage => {
+const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[], looked: Message[]): UserMessage => {
   const items = said.map(({ text }) => text)
   const text = collected ? collectText({ items, ...definedOf({ dropped }) }) : items.join(joined ? '\n' : '\n\n')
   const files = said.flatMap((one) => one.files ?? [])
-  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ before, files: files.length > 0 ? files : undefined }) }
+  const after = looked.length > 0 ? looked.map((one) => ('text' in one ? one.text : '')).join('\n\n') : undefined
+  return { role: 'user', id: ids[0] ?? '', text, ...definedOf({ before, after, files: files.length > 0 ? files : undefined }) }
 }
 
 const noNotes: TranscriptNote[] = []
 export const notesOf = ({ notes }: Commit): TranscriptNote[] =>
   notes === undefined ? noNotes : (notes as unknown as TranscriptNote[]).filter(({ type }) => type === 'transcript')
 
+const lookedNames = ({ looked = [] }: Prompt): string[] => looked.map((content) => nameOf({ content }))
+
 /** The texts of which an item of a note is made, and whether they are used up by it. */
 export const textsOf = (item: TranscriptItem): { names: string[]; kept: boolean } => {
   if (typeof item === 'object' && 'role' in item) return { names: [], kept: false }
-  if (typeof item === 'object' && 'prompt' in item) return { names: item.prompt.ids.map(nameOf), kept: item.prompt.again === true }
+  if (typeof item === 'object' && 'prompt' in item)
+    return { names: [...item.prompt.ids.map(nameOf), ...lookedNames(item.prompt)], kept: item.prompt.again === true }
   return { names: [nameOf(item)], kept: false }
 }
 
 /** @param find gives the text of a name */
 export const messageOf = (item: TranscriptItem, find: (name: string) => Message): Message => {
   if (typeof item === 'object' && 'role' in item) return item
-  if (typeof item === 'object' && 'prompt' in item) return promptMessage(item.prompt, item.prompt.ids.map(nameOf).map(find) as UserMessage[])
+  if (typeof item === 'object' && 'prompt' in item) {
+    const { ids } = item.prompt
+    return promptMessage(item.prompt, ids.map(nameOf).map(find) as UserMessage[], lookedNames(item.prompt).map(find))
+  }
   return find(nameOf(item))
 }
 

@@ -83,10 +83,10 @@ const merge = (messages: readonly Message[], isPrompt: (message: Message) => boo
   return { merged, begin: begin ?? merged.length }
 }
 
-/** What stands before the newer text was meant for it alone: it comes between the two. */
+/** What stands behind the older text and before the newer one was meant for these alone: it comes between the two. */
 const joined = (before: UserMessage, after: UserMessage): UserMessage => {
   const { before: notes, ...rest } = after
-  const text = [before.text, notes ?? '', after.text].filter((part) => part !== '').join('\n\n')
+  const text = [before.text, before.after ?? '', notes ?? '', after.text].filter((part) => part !== '').join('\n\n')
   const files = [...(before.files ?? []), ...(after.files ?? [])]
   return { ...rest, text, ...definedOf({ before: before.before, files: files.length > 0 ? files : undefined }) }
 }

@@ -2,6 +2,8 @@
 import { placeable } from '../../actors/index.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
+import { lookUpMachine } from '../understanding/lookup.machine.ts'
+import { understandingMachine } from '../understanding/understanding.machine.ts'
 import { laneActor } from './lane.effects.ts'
 import type { Publisher } from './publisher.setup.ts'
 import { turnMachine, turnWith } from './turn.machine.ts'
@@ -9,8 +11,11 @@ import type { LocalServices, TurnEffects } from './turn.services.ts'
 
 type Effects = Omit<TurnEffects, 'askAside'>
 
-export const turnActor = ({ callModel, summarise, execute, checkTool }: Effects, { lanes, clock, log }: LocalServices, publisher?: Publisher) => {
+export const turnActor = (effects: Effects, { lanes, clock, log }: LocalServices, publisher?: Publisher) => {
+  const { callModel, summarise, execute, checkTool, lookUp, say } = effects
+  const lookup = lookUpMachine.provide({ actors: { lookUp: placeable(lookUp) } })
+  const understanding = understandingMachine.provide({ actors: { lookup, say: placeable(say) } })
   const tool = toolMachine.provide({ actors: { execute: placeable(execute), check: placeable(checkTool) } })
-  const loop = loopMachine.provide({ actors: { callModel: placeable(callModel), summarise: placeable(summarise), tool } })
-  return (publisher ? turnWith(publisher) : turnMachine).provide({ actors: { loop, lane: laneActor({ lanes, clock, log }) } })
+  const loop = loopMachine.provide({ actors: { callModel: placeable(callModel), summarise: placeable(summarise), tool, understanding } })
+  return (publisher ? turnWith(publisher) : turnMachine).provide({ actors: { loop, understanding, lane: laneActor({ lanes, clock, log }) } })
 }

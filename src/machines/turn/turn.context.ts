@@ -5,6 +5,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LoopInput, LoopOutput, Prompt, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
+import type { UnderstandingInput, UnderstandingReport } from '../../contracts/understanding.ts'
 import { budgetHint } from '../loop/budget.rules.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
 import { resetCauseOf } from './broken-history.rules.ts'
@@ -20,6 +21,10 @@ export type TurnContext = TurnInput & {
   answer: LoopOutput | null
   /** A publisher hears what it does, and has not ended. */
   followed: boolean
+  /** By message, the names of what was looked up in it. */
+  looked: Record<string, string[]>
+  /** What it was to answer was an order, and was said in words: there is nothing left to answer. */
+  spoken: boolean
   /** What users got of the answer, as far as a publisher has said so. */
   published: PublisherOutput
 }
@@ -30,13 +35,37 @@ export const begin = ({ input }: { input: TurnInput }): TurnContext => ({
   flush: null,
   answer: null,
   followed: false,
+  looked: {},
+  spoken: false,
   published: {},
 })
 
 /** How messages become part of the transcript: each by itself, unless there is something to be said about them together. */
-export const promptItems = ({ prompt }: TurnContext): TranscriptItem[] => [...(prompt.results ?? []), ...(prompt.mute ? [] : said(prompt))]
-const said = ({ results: _, ...prompt }: Prompt): TranscriptItem[] =>
-  prompt.collected || prompt.joined || prompt.before !== undefined ? [{ prompt }] : prompt.ids
+export const promptItems = ({ prompt, looked }: Pick<TurnContext, 'prompt' | 'looked'>): TranscriptItem[] => [
+  ...(prompt.results ?? []),
+  ...(prompt.mute ? [] : said(prompt, looked)),
+]
+const said = ({ results: _, ...prompt }: Prompt, looked: TurnContext['looked']): TranscriptItem[] => {
+  const isOne = prompt.collected || prompt.joined || prompt.before !== undefined
+  return isOne ? [{ prompt: withLooked(prompt, looked) }] : prompt.ids.map((id) => (looked[id] ? { prompt: withLooked({ ids: [id] }, looked) } : id))
+}
+const withLooked = (prompt: Prompt, found: TurnContext['looked']): Prompt => {
+  const looked = prompt.ids.flatMap((id) => found[id] ?? [])
+  return looked.length === 0 ? prompt : { ...prompt, looked }
+}
+
+/** What there is to look up is known before it is put into the transcript. */
+export const understandingInput = ({ context }: { context: TurnContext }): UnderstandingInput => {
+  const { session, runId, profile, unread = [] } = context
+  return { session, runId, agent: profile.agent, unread, candidates: profile.understanding ?? {} }
+}
+
+/** What came meanwhile is still to be looked at. */
+export const understood = ({ looked, unread = [] }: TurnContext, { ids, notes, spoken }: UnderstandingReport): Partial<TurnContext> => ({
+  looked: { ...looked, ...Object.fromEntries(Object.entries(notes).filter(([, names]) => names.length > 0)) },
+  unread: unread.filter(({ id }) => !ids.includes(id)),
+  spoken,
+})
 
 export const loopInput = ({ context }: { context: TurnContext }): LoopInput => {
   const { session, runId, profile, prompt, transcriptLength, facts, followed } = context
@@ -119,7 +148,7 @@ export const output = (context: TurnContext, status: TurnStatus): TurnOutput => 
     return {
       ...unasked(runId, prompt.ids, profile.model, context.transcriptLength),
       status,
-      outcome: status === 'failed' ? 'failed' : 'aborted',
+      outcome: context.spoken && status === 'completed' ? 'silent' : status === 'failed' ? 'failed' : 'aborted',
       ...flushedBy(context.flush, 0),
     }
   return {

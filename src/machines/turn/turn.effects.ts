@@ -12,6 +12,7 @@ import { askAside } from '../side/side.effects.ts'
 import { checkTool } from '../tool-call/gate.effects.ts'
 import { executeTool } from '../tool-call/tool.effects.ts'
 import { conversation } from '../transcript/conversation.ts'
+import { lookUp, say } from '../understanding/understanding.effects.ts'
 import type { TurnEffects, TurnServices } from './turn.services.ts'
 
 const summarise =
@@ -57,4 +58,6 @@ export const turnEffects = (services: TurnServices): TurnEffects => ({
   askAside: askAside(services),
   checkTool: checkTool(services),
   execute: executeTool(services),
+  lookUp: lookUp(services),
+  say: say(services),
 })

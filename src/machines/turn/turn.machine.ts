@@ -1,10 +1,11 @@
 import type { LoopOutput, TurnStatus } from '../../contracts/turn.ts'
 import type { Publisher } from './publisher.setup.ts'
-import { begin, flushInput, loopInput, output, type TurnContext } from './turn.context.ts'
+import { begin, flushInput, loopInput, output, type TurnContext, understandingInput } from './turn.context.ts'
 import { publishing, turnSetup } from './turn.setup.ts'
 
 const beginnings = [
   { guard: 'flushDue', target: 'flushing', actions: 'askForNotes' },
+  { guard: 'hasUnread', target: 'understanding' },
   { target: 'running', actions: 'admit' },
 ] as const
 const ended = ({ event }: { event: { output: LoopOutput } }) => ({ answer: event.output })
@@ -39,7 +40,10 @@ export const turnMachine = turnSetup.createMachine({
       description: 'So many turns run at once; this one is next, or one of the next.',
       entry: 'enterLane',
       on: {
-        'lane.granted': beginnings.map(({ actions, ...rest }) => ({ ...rest, actions: ['sayInside', actions] as const })),
+        'lane.granted': beginnings.map((row) => ({
+          ...row,
+          actions: 'actions' in row ? (['sayInside', row.actions] as const) : (['sayInside'] as const),
+        })),
         steer: { actions: 'joinPrompt' },
         cancel: 'finalising',
       },
@@ -56,6 +60,7 @@ export const turnMachine = turnSetup.createMachine({
             target: 'finalising',
             actions: 'takeNotes',
           },
+          { guard: 'hasUnread', target: 'understanding', actions: 'takeNotes' },
           { target: 'running', actions: ['takeNotes', 'admit'] },
         ],
       },
@@ -69,6 +74,23 @@ export const turnMachine = turnSetup.createMachine({
         'compaction.ended': { actions: 'tellSession' },
       },
       after: { runTimeout: { actions: { type: 'expireFlush', params: { why: 'runTimeout' } } } },
+    },
+    understanding: {
+      description: 'Links and media of its messages are looked at, so that the model is told what is in them.',
+      invoke: { id: 'understanding', src: 'understanding', input: understandingInput },
+      on: {
+        understood: { target: 'understood', actions: 'takeUnderstood' },
+        steer: { actions: 'joinPrompt' },
+        cancel: 'finalising',
+      },
+    },
+    understood: {
+      description: 'Is there anything left to be answered?',
+      always: [
+        { guard: 'wasSpoken', target: 'finalising' },
+        { guard: 'hasUnread', target: 'understanding' },
+        { target: 'running', actions: 'admit' },
+      ],
     },
     running: {
       description: 'The agent loop works, or waits for a person.',
@@ -113,8 +135,8 @@ export const turnMachine = turnSetup.createMachine({
       },
     },
     finalising: {
-      description: 'It was stopped before the agent was asked.',
-      always: [{ guard: 'isFollowed', target: 'delivering' }, { target: 'cancelled' }],
+      description: 'It was stopped before the agent was asked, or there was nothing to ask it.',
+      always: [{ guard: 'isFollowed', target: 'delivering' }, { guard: 'wasSpoken', target: 'completed' }, { target: 'cancelled' }],
     },
     delivering: {
       description: 'All is said; the last of it is on its way to users.',

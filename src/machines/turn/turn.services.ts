@@ -14,6 +14,7 @@ import type { Skills } from '../../contracts/skill.ts'
 import type { Tools } from '../../contracts/tool.ts'
 import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts'
 import type { SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
+import type { LookUpInput, LookUpOutput, SpokenInput, Understanding } from '../../contracts/understanding.ts'
 import type { Cooldowns } from '../provider/choose-credential.ts'
 import type { Transcripts } from '../transcript/transcript.ts'
 import type { Lanes } from './lane.effects.ts'
@@ -26,6 +27,8 @@ export type TurnEffects = {
   askAside: PlaceableEffect<SideOutput, SideInput>
   checkTool: PlaceableEffect<GateOutput, GateInput>
   execute: PlaceableEffect<ToolCallOutput, ToolCallInput>
+  lookUp: PlaceableEffect<LookUpOutput, LookUpInput>
+  say: PlaceableEffect<null, SpokenInput>
 }
 
 /** Contents of files that messages name. */
@@ -48,6 +51,8 @@ export type TurnServices = {
   /** What extensions change, where there are any that do. */
   hooks?: TurnHooks
   files: TurnFiles
+  /** Who looks up what is in messages, where somebody does. */
+  understanding?: Understanding
 }
 
 /** What a turn needs on the node of its session, wherever its works are done. */

@@ -7,9 +7,11 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LaneInput, LoopOutput, TurnInput, TurnOutput, TurnStatus } from '../../contracts/turn.ts'
+import type { UnderstandingReport } from '../../contracts/understanding.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import type { LoopEvent, LoopReport } from '../loop/loop.setup.ts'
 import type { ToolEvent } from '../tool-call/tool.context.ts'
+import { understandingMachine } from '../understanding/understanding.machine.ts'
 import { flushDue } from './memory-flush.rules.ts'
 import type { Publisher, PublisherLogic } from './publisher.setup.ts'
 import {
@@ -22,6 +24,7 @@ import {
   publisherInput,
   runTimeout,
   type TurnContext,
+  understood,
   usageOf,
 } from './turn.context.ts'
 
@@ -30,6 +33,7 @@ type TurnEvent =
   | Extract<LoopEvent, { type: 'steer' }>
   | { type: 'cancel' }
   | Extract<LoopEvent, { type: 'forget' }>
+  | UnderstandingReport
   | Extract<PublisherEvent, { type: 'configure' }>
   | Extract<ToolEvent, { type: 'approve' }>
   | LoopReport
@@ -54,6 +58,7 @@ const turnParts = setup({
   },
   actors: {
     loop: loopMachine,
+    understanding: understandingMachine,
     /** Not started, unless somebody says whom it follows. */
     publisher: fromPromise<PublisherOutput, PublisherInput>(notProvided) as PublisherLogic,
     lane: fromCallback<{ type: string }, LaneInput>(() => undefined),
@@ -66,7 +71,9 @@ const turnParts = setup({
     nobodyWaits: ({ context }) => context.waiting.length === 0,
     hasFailed: (_, { answer }: { answer: LoopOutput | null }) => answer?.status === 'failed',
     /** A turn that was stopped before it began has no answer. */
-    wasCancelled: (_, { answer }: { answer: LoopOutput | null }) => answer === null || answer.status === 'cancelled',
+    wasCancelled: ({ context }, { answer }: { answer: LoopOutput | null }) => (answer === null ? !context.spoken : answer.status === 'cancelled'),
+    hasUnread: ({ context: { unread = [] } }) => unread.length > 0,
+    wasSpoken: ({ context }) => context.spoken && context.prompt.ids.length === 1,
   },
   delays: {
     wallTime: ({ context }) => context.profile.wallTimeMs,
@@ -109,7 +116,9 @@ export const turnSetup = turnParts.extend({
     joinPrompt: assign({
       // What gets a turn of its own comes early enough with that.
       prompt: ({ context: { prompt }, event }) => (event.type === 'steer' && !event.again ? { ...prompt, ids: [...prompt.ids, event.id] } : prompt),
+      unread: ({ context: { unread = [] }, event }) => (event.type === 'steer' && event.unread ? [...unread, event.unread] : unread),
     }),
+    takeUnderstood: assign(({ context, event }) => (event.type === 'understood' ? understood(context, event) : {})),
     tellFlush: sendTo('flush', ({ event }) => event as { type: 'cancel' }),
     tellLoop: sendTo('loop', ({ event }) => event as { type: 'cancel' }),
     tellSession: sendParent(({ event }) => event),

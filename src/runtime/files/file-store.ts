@@ -10,6 +10,7 @@ import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.
 import type { FileRef, FileWarning } from '../../contracts/file.ts'
 import { fileBytesMax } from '../../contracts/file-limits.ts'
 import type { Transport } from '../../contracts/transport.ts'
+import type { MediaKind } from '../../contracts/understanding.ts'
 import { checkFileSize, cleanFileName } from './content.rules.ts'
 import { plainType, sniff } from './sniff.rules.ts'
 
@@ -26,10 +27,16 @@ export class FileStore {
   readonly #transport: Pick<Transport, 'blobs' | 'registry'>
   readonly #environment: Pick<Environment, 'clock' | 'log'>
   #sweptAt = 0
+  #kinds: readonly MediaKind[] = []
 
   constructor(transport: Pick<Transport, 'blobs' | 'registry'>, environment: Pick<Environment, 'clock' | 'log'>) {
     this.#transport = transport
     this.#environment = environment
+  }
+
+  /** What is to be seen and to be heard is taken in where somebody can say what is in it; images always are. */
+  admit(kinds: readonly MediaKind[]): void {
+    this.#kinds = kinds
   }
 
   /**
@@ -39,7 +46,7 @@ export class FileStore {
    */
   async put({ bytes, mimeType: claim = '', fileName }: Given, field: string): Promise<{ file?: FileRef; warning?: FileWarning }> {
     checkFileSize(bytes.length, field)
-    const mimeType = sniff(bytes, claim)
+    const mimeType = this.#typeOf(bytes, claim)
     const name = cleanFileName(fileName, mimeType ?? '')
     if (mimeType === undefined) {
       const warning = { fileName: name, message: 'left out: it is neither an image (PNG, JPEG, GIF, WebP) nor a PDF nor UTF-8 text' }
@@ -57,6 +64,12 @@ export class FileStore {
     const warning = { fileName: name, message: `labelled ${plainType(claim).slice(0, 100)}, but its content is ${mimeType}: taken as that` }
     this.#environment.log.warn({ fileName: name, reason: warning.message }, 'a file is not what it was labelled')
     return { file, warning }
+  }
+
+  #typeOf(bytes: Uint8Array, claim: string): string | undefined {
+    const mimeType = sniff(bytes, claim)
+    const kind = (['audio', 'video'] as const).find((one) => mimeType?.startsWith(`${one}/`))
+    return kind === undefined || this.#kinds.includes(kind) ? mimeType : undefined
   }
 
   /** The files of a message as they are kept; from here on the session names them. @throws RuntimeError not_found for one that was neither uploaded nor sent there */

@@ -49,7 +49,10 @@ const alone = (works: Partial<TurnEffects>) => {
   const clock = virtualClock()
   const place = { clock, lanes: {}, history: nothing } as unknown as LocalServices
   const heard: { type: string }[] = []
-  const actor = createActor(turnActor({ callModel: nothing, summarise: nothing, execute: nothing, checkTool: nothing, ...works }, place), { input })
+  const actor = createActor(
+    turnActor({ callModel: nothing, summarise: nothing, execute: nothing, checkTool: nothing, lookUp: nothing, say: nothing, ...works }, place),
+    { input },
+  )
   actor.on('*', (event) => void heard.push(event))
   return { actor, heard, ended: new Promise((resolve) => actor.subscribe({ complete: () => resolve(undefined) })) }
 }
