@@ -12,10 +12,9 @@ import type { ToggleChanges } from '../../contracts/settings.ts'
 import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../contracts/turn.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
-import { unreadIn } from '../understanding/items.rules.ts'
 import { isAsked } from './approvals.rules.ts'
 import { answersNothing } from './pending-calls.rules.ts'
-import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
+import { acceptance, admitted, answeredBy, enqueued, isFull, outcomeOf, settingsOf, steering, stoppedBy, unanswered } from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, summarised, touched } from './record.rules.ts'
 import {
   beginTurn,
@@ -184,8 +183,7 @@ export const sessionSetup = setup({
     keepNote: assign(({ context: { record }, event }) => (event.type === 'note' ? { record: noted(record, event.at, event.text) } : {})),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
       const { id } = message(event)
-      const unread = unreadIn(message(event), settingsOf(message(event), record))
-      enqueue.sendTo('turn', { type: 'steer', id, ...definedOf({ unread }) })
+      enqueue.sendTo('turn', steering(message(event), record))
       enqueue.assign({ record: touched(record, key, message(event)), ...definedOf({ run: run && { ...run, ids: [...run.ids, id] } }) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
       remind(enqueue, message(event), true)
