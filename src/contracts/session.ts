@@ -163,9 +163,8 @@ export type AcceptedMessage = {
   gathered?: string
   /** The beginning of its text, where that is what is left of it if there are too many. */
   line?: string
-  /** What there is to look up in it. */
+  /** What there is to look up in it, and ms since the epoch when it came. */
   unread?: Unread
-  /** ms since the epoch. */
   at: number
   /** It said nothing but that the conversation is to begin anew. */
   greeting?: true

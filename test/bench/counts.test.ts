@@ -4,10 +4,11 @@ import { type Counts, count } from '../../bench/counts.ts'
 // Each may only fall: whoever makes a turn cheaper writes the new figure here, and nobody raises one without a decision that says why (0010: three files more,
 // and a step that was not counted before since it was XState's; 0011: three promises more, for one answer of a server less to wait for; 0016: eight files, a guard
 // and forty functions more, for prompts that say what they hold and runs that say when they did what; 0018: two guards, twenty-four files, ninety functions and
-// promises more, for tools, skills, files and a configuration that a turn asks after).
+// promises more, for tools, skills, files and a configuration that a turn asks after; 0020: a guard, a file and two functions more, for the question whether there is
+// anything to look up).
 const limits = {
-  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 23, files: 129, functions: 660 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 45, files: 140, functions: 755 },
+  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 129, functions: 662 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 46, files: 139, functions: 756 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

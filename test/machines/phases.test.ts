@@ -83,6 +83,8 @@ test('[OC-03] the chart of a turn names its phases, and what goes on in them are
     'admission',
     'waiting',
     'flushing',
+    'understanding',
+    'understood',
     'running',
     'finalising',
     'delivering',
@@ -90,5 +92,5 @@ test('[OC-03] the chart of a turn names its phases, and what goes on in them are
     'failed',
     'cancelled',
   ])
-  expect(Object.keys(turnMachine.implementations.actors).sort()).toEqual(['lane', 'loop', 'publisher'])
+  expect(Object.keys(turnMachine.implementations.actors).sort()).toEqual(['lane', 'loop', 'publisher', 'understanding'])
 })

@@ -12,8 +12,8 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import { checkUrl, hostOf, placeOf, refusedLink } from './guarded-url.ts'
 import { isPublicAddress } from './public-address.ts'
 
-export type Fetched = { url: string; mimeType: string; text: string /** There was more of it. */; cut: boolean }
-export type GuardedFetch = {
+type Fetched = { url: string; mimeType: string; text: string /** There was more of it. */; cut: boolean }
+type GuardedFetch = {
   /** Places that are allowed wherever they are, `host:port`. */
   allow: ReadonlySet<string>
   /** As that of `node:dns`, with `all`. */
@@ -79,7 +79,7 @@ const ask = (url: URL, { allow, lookup = systemLookup }: GuardedFetch, signal: A
 }
 
 /** Hands over addresses only where all of them are public: of a name that leads inside and outside none is trusted. */
-export const checkedLookup =
+const checkedLookup =
   (lookup: typeof systemLookup, allowed: boolean): LookupFunction =>
   (name, options, done) =>
     lookup(name, { ...options, all: true }, (error, found) => {

@@ -16,7 +16,8 @@ export type UnderstandingOptions = { links?: LinkOptions | true | undefined; med
 const handlersOf = (links: UnderstandingOptions['links']): readonly LinkHandler[] =>
   links === undefined ? [] : links === true ? ['read'] : (links.handlers ?? ['read'])
 const allowedBy = (links: UnderstandingOptions['links']): readonly string[] => (typeof links === 'object' ? (links.allow ?? []) : [])
-const nameOf = (one: LinkHandler | MediaCandidate): string => (typeof one === 'string' ? one : 'model' in one ? one.model : one.name)
+/** One of links, or a candidate: a string is its own name. */
+const nameOf = (one: MediaCandidate | Exclude<LinkHandler, string>): string => (typeof one === 'string' ? one : 'model' in one ? one.model : one.name)
 
 /** What stands in the journal with each message: who will be asked. Undefined where nobody is. */
 export const understandingProfile = ({ links, media = {} }: UnderstandingOptions): UnderstandingProfile | undefined => {

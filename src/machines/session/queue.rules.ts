@@ -106,6 +106,12 @@ export const unanswered = ({ id, profile }: AcceptedMessage, transcriptLength: n
 export const settingsOf = ({ profile, overrides }: Pick<IncomingMessage, 'profile' | 'overrides'>, { toggles }: SessionRecord): Profile =>
   profileFor(profile, toggles, overrides)
 
+/** How it joins the turn that is running. */
+export const steering = (message: Admission, record: SessionRecord) => {
+  const unread = unreadIn(message, settingsOf(message, record))
+  return { type: 'steer' as const, id: message.id, ...definedOf({ unread }) }
+}
+
 /** The message as it waits for its turn, whatever is changed meanwhile. */
 export const admitted = (message: Admission, record: SessionRecord): AcceptedMessage => {
   const { id, text, files, at, annotations, toolResults, channel, place, gather, note, hint, intro } = message

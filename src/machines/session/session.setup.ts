@@ -13,14 +13,25 @@ import type { Approval, SummaryInput, SummaryOutput, TurnOutput } from '../../co
 import { sideMachine } from '../side/side.machine.ts'
 import { turnMachine } from '../turn/turn.machine.ts'
 import type { TurnReport } from '../turn/turn.setup.ts'
-import { unreadIn } from '../understanding/items.rules.ts'
 import { isAsked } from './approvals.rules.ts'
 import { asidesMax, beginAside, endAside, endsAside, stopAsides } from './asides.rules.ts'
 import { remind, waitsInLane } from './children.rules.ts'
 import { carryOut, isForgotten, joined, mayJoin, withInjected } from './injected.rules.ts'
 import { announceTrouble, answerOrder, keepOrder, takeSummary } from './order.rules.ts'
 import { answersNothing, modeBeside } from './pending-calls.rules.ts'
-import { acceptance, admitted, answeredBy, debounceMs, enqueued, isFull, outcomeOf, settingsOf, stoppedBy, unanswered } from './queue.rules.ts'
+import {
+  acceptance,
+  admitted,
+  answeredBy,
+  debounceMs,
+  enqueued,
+  isFull,
+  outcomeOf,
+  settingsOf,
+  steering,
+  stoppedBy,
+  unanswered,
+} from './queue.rules.ts'
 import { configured, configuredRecord, keepsJust, noted, startedOver, touched } from './record.rules.ts'
 import {
   beginTurn,
@@ -185,8 +196,7 @@ export const sessionSetup = setup({
     joinInjected: enqueueActions(({ context, enqueue }) => carryOut(enqueue, joined(context))),
     steerTurn: enqueueActions(({ context: { run, record, key }, event, enqueue }) => {
       const { id } = message(event)
-      const unread = unreadIn(message(event), settingsOf(message(event), record))
-      enqueue.sendTo('turn', { type: 'steer', id, ...definedOf({ unread }) })
+      enqueue.sendTo('turn', steering(message(event), record))
       enqueue.assign({ record: touched(record, key, message(event)), ...definedOf({ run: run && { ...run, ids: [...run.ids, id] } }) })
       enqueue.emit({ type: 'accepted', id, status: 'steered', runId: run?.runId ?? '' })
       remind(enqueue, message(event), true)

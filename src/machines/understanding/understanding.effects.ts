@@ -25,7 +25,9 @@ export const lookUp =
     let outcome: SpanOutcome = 'error'
     try {
       const content = item.kind === 'link' ? undefined : await contentOf(item, files)
-      const said = await present(understanding).lookUp(input, { ...definedOf({ content }), signal, log: environment.log })
+      const saying = present(understanding).lookUp(input, { ...definedOf({ content }), signal, log: environment.log })
+      // Code of others may never hear that it is to stop.
+      const said = await Promise.race([saying, untilStopped(signal)])
       const text = cut(said.text.trim(), charsMax[item.kind])
       if (text === '') throw new RuntimeError('unsupported', 'it says nothing', { hint: 'the next candidate is asked' })
       outcome = 'ok'
@@ -46,6 +48,13 @@ export const say =
     await present(understanding).say(input)
     return null
   }
+
+const untilStopped = (signal: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = () => reject(new RuntimeError('timeout', 'it took too long, or nobody wants it any more'))
+    if (signal.aborted) stop()
+    else signal.addEventListener('abort', stop, { once: true })
+  })
 
 const contentOf = async ({ kind, file }: Exclude<LookUpItem, { kind: 'link' }>, files: TurnServices['files']): Promise<Uint8Array> => {
   if (file.bytes > bytesMax[kind])

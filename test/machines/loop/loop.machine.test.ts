@@ -9,10 +9,12 @@ import { mayRetry, retryDelayMs } from '../../../src/machines/loop/failure.rules
 import { begin, type LoopContext, noCalls } from '../../../src/machines/loop/loop.context.ts'
 import { loopMachine } from '../../../src/machines/loop/loop.machine.ts'
 import { toolMachine } from '../../../src/machines/tool-call/tool.machine.ts'
+import { reader, understood, unread } from '../reader.ts'
 import { walker } from '../walk.ts'
 
 const loop = walker(loopMachine, ['callModel', 'summarise'], (fake) => ({
   tool: toolMachine.provide({ actors: { execute: fake('execute') as never } }),
+  understanding: reader,
 }))
 const hash = 'a'.repeat(64)
 const aProfile = (profile: Partial<Profile> = {}): Profile => ({ ...defaultProfile, agent: 'main', model: 'test/model', ...profile })
@@ -437,6 +439,41 @@ test('calls that the client runs end the loop when its own have ended, and are a
   const stopped = (await start().resolve('callModel', answer({ text: '', calls: mixed() }))).send({ type: 'cancel' })
   expect(stopped.output).toMatchObject({ status: 'cancelled', transcriptLength: 8 })
   expect(stopped.output.pendingCalls).toBeUndefined()
+})
+
+test('[CH-21] links of a message that joins are looked at while the model is busy, and waited for before it is shown', async () => {
+  const walk = start().send({ type: 'steer', id: 'b', unread: unread('b') })
+  await walk.resolve('callModel', answer())
+  expect(walk.state).toBe('reading')
+  walk.tell('understanding-1', { type: 'say', event: understood('b') })
+
+  expect(walk.state).toEqual({ calling: 'streaming' })
+  expect(notes(walk)).toEqual([{ content: 'r:1' }, { prompt: { ids: ['b'], looked: ['b:lookup-0'] } }])
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ upTo: 7 })
+})
+
+test('[CH-21] what was looked at in time is not waited for', async () => {
+  const walk = start()
+    .send({ type: 'steer', id: 'b', unread: unread('b') })
+    .tell('understanding-1', { type: 'say', event: understood('b', { notes: { b: [] } }) })
+  await walk.resolve('callModel', answer())
+
+  expect(notes(walk)).toEqual([{ content: 'r:1' }, 'b'])
+})
+
+test('[CH-20] of an order that was spoken the model is not told; it is asked again only where there is something else to say', async () => {
+  const spoken = understood('b', { notes: {}, spoken: true })
+  const alone = start().send({ type: 'steer', id: 'b', unread: unread('b') })
+  await alone.resolve('callModel', answer())
+  alone.tell('understanding-1', { type: 'say', event: spoken })
+  expect(alone.output).toMatchObject({ status: 'completed', ids: ['r', 'b'], transcriptLength: 6 })
+
+  const busy = start()
+    .send({ type: 'steer', id: 'b', unread: unread('b') })
+    .send({ type: 'steer', id: 'c' })
+  await busy.resolve('callModel', answer())
+  busy.tell('understanding-1', { type: 'say', event: spoken })
+  expect(notes(busy)).toEqual([{ content: 'r:1' }, 'c'])
 })
 
 test('every transition of the chart has been taken', () => {

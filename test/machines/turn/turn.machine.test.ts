@@ -6,6 +6,7 @@ import { turnMachine } from '../../../src/machines/turn/turn.machine.ts'
 import { publishing } from '../../../src/machines/turn/turn.setup.ts'
 import { anAnswer } from '../loop/answers.ts'
 import { pipe } from '../pipe.ts'
+import { reader, understood, unread } from '../reader.ts'
 import { walker } from '../walk.ts'
 
 /** Stands for the loop: it ends when it is told how, passes on what it is told to say, and says what it heard itself. */
@@ -33,11 +34,12 @@ const published = turnMachine.provide({
     conclude: (_, { text }) => (text === 'NO_REPLY' ? { outcome: 'silent' } : { reply: { text: `${text}!` } }),
   }),
 })
-const turn = walker(published, [], () => ({ loop: stub, publisher: pipe }))
+const turn = walker(published, [], () => ({ loop: stub, publisher: pipe, understanding: reader }))
 const plain = walker(turnMachine, [], () => ({ loop: stub }))
 
-const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}, of = turn) =>
+const start = (profile: Partial<Profile> = {}, facts: Partial<TurnFacts> = {}, prompt: object = {}, of = turn, more: object = {}) =>
   of.start({
+    ...more,
     session: 's',
     runId: 'r',
     profile: { ...defaultProfile, agent: 'main', model: 'test/model', ...profile },
@@ -292,6 +294,68 @@ test('a publisher that has ended or failed before there was an answer is not wai
     expect(gone.state).toEqual({ running: 'answering' })
     expect(end(gone).state).toBe('completed')
   }
+})
+
+// ---- Links and media
+
+const looking = (facts: Partial<TurnFacts> = {}, profile: Partial<Profile> = {}) => start(profile, facts, {}, turn, { unread: [unread('r')] })
+const tell = (walk: ReturnType<typeof start>, report: { type: string; [key: string]: unknown }) =>
+  walk.tell('understanding', { type: 'say', event: report })
+
+test('[CH-20, CH-21] links and media are looked at before the model is asked, and what was found goes into the transcript with their message', () => {
+  const walk = looking()
+  expect(walk.state).toBe('understanding')
+  tell(walk, understood('r'))
+
+  expect(walk.state).toEqual({ running: 'answering' })
+  expect(walk.heard()).toEqual([{ type: 'transcript', add: [{ prompt: { ids: ['r'], looked: ['r:lookup-0'] } }] }])
+  expect(end(walk).output).toMatchObject({ outcome: 'replied', transcriptLength: 6 })
+})
+
+test('[CH-20, CH-21] where nothing was found the message stands there as it is', () => {
+  const walk = tell(looking(), understood('r', { notes: { r: [] } }))
+
+  expect(walk.heard()).toEqual([{ type: 'transcript', add: ['r'] }])
+})
+
+test('[CH-21] a message that comes meanwhile is looked at, too, before the model is asked about both', () => {
+  const walk = looking()
+    .send({ type: 'steer', id: 'b', unread: unread('b') })
+    .send({ type: 'steer', id: 'c' })
+  tell(walk, understood('r'))
+  expect(walk.state).toBe('understanding')
+  tell(walk, understood('b'))
+
+  expect(walk.heard()).toEqual([
+    {
+      type: 'transcript',
+      add: [{ prompt: { ids: ['r'], looked: ['r:lookup-0'] } }, { prompt: { ids: ['b'], looked: ['b:lookup-0'] } }, 'c'],
+    },
+  ])
+})
+
+test('[CH-21] it is stopped while it looks', () => {
+  expect(looking().send({ type: 'cancel' }).output).toMatchObject({ status: 'cancelled', outcome: 'aborted' })
+})
+
+test('[CH-20] what was spoken and is said in words needs no answer; whoever follows the turn hears that it is over', () => {
+  const spoken = understood('r', { notes: {}, spoken: true })
+  const walk = tell(looking(), spoken)
+  expect(walk.output).toMatchObject({ status: 'completed', outcome: 'silent', ids: ['r'], transcriptLength: 4 })
+
+  const followed = tell(looking({ origin: { channel: 'test', to: 'ann' }, delivery: {} }), spoken)
+  expect(followed.state).toBe('delivering')
+  expect(followed.tell('publisher', { type: 'flushed' }).output).toMatchObject({ status: 'completed', outcome: 'silent' })
+})
+
+test('[CH-21] a turn that waited for its place, or took notes first, looks then', () => {
+  const waited = looking({}, { lane: 'busy' })
+  expect(waited.send({ type: 'lane.granted', waitedMs: 5 }).state).toBe('understanding')
+
+  const noted = looking({ tokens: 990, window: 1000 }, { memoryFlush: { reserveTokens: 100, softTokens: 10 } })
+  expect(noted.state).toBe('flushing')
+  noted.tell('flush', { type: 'end', output: anAnswer({}) })
+  expect(noted.state).toBe('understanding')
 })
 
 test('every transition of the chart has been taken', () => {
