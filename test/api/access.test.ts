@@ -153,6 +153,23 @@ test('[INV-19] the doors of other protocols know the token too', async () => {
   expect((await call('GET', '/metrics', auth)).status).toBe(403)
 })
 
+test('[INV-19] a foreign session is foreign by each of its spellings, also where only an id of ours names it', async () => {
+  const { call, auth, rpc } = await aNode()
+  await rpc('chat.send', { sessionKey: 'main', message: 'a secret', idempotencyKey: 'm1' })
+  await rpc('agent.wait', { sessionKey: 'main', runId: 'm1' })
+  const before = (await rpc('sessions.get', { sessionKey: 'main' })).json.messages
+  const id = (key: string) => `resp_${Buffer.from(JSON.stringify([key, 'm1'])).toString('base64url')}`
+
+  for (const key of ['main', 'main:web:main', 'agent:main:main', 'agent:main:web:main', 'agent:main:web:default', 'agent:MAIN:web:main', 'agent::'])
+    for (const more of [{}, { 'idempotency-key': 'm1' }]) {
+      const body = JSON.stringify({ model: 'main', input: 'and?', previous_response_id: id(key) })
+      const answer = await call('POST', '/v1/responses', { headers: { ...auth.headers, ...more }, body })
+      expect([key, answer.status, answer.text]).toEqual([key, 404, expect.not.stringContaining('secret')])
+    }
+
+  expect((await rpc('sessions.get', { sessionKey: 'main' })).json.messages).toBe(before)
+})
+
 test('[INV-19] a token is kept as a hash, shown once, and over when it is revoked or its time has come: its sockets are closed', async () => {
   const { rpc, call, gateway, created, token, auth } = await aNode()
   const socket = await aSocket(gateway.url, { auth: { token } })

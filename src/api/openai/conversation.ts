@@ -36,10 +36,20 @@ export class Conversations {
     this.#errands = errands
   }
 
+  /** Ids are made up easily, and a session has other spellings than the one by which it is judged. @throws RuntimeError not_found */
+  #named(previous: string): { key: string; id: string } {
+    const { key, id } = parseResponseId(previous)
+    try {
+      return { key: this.#runtime().keyOf(key), id }
+    } catch {
+      throw noResponse(previous)
+    }
+  }
+
   /** @throws RuntimeError whatever keeps the message from being accepted */
   async say(agent: string, asked: Asked, named: Named): Promise<Said> {
     if (asked.previous === undefined) return this.#send(this.#place(agent, asked, named), asked, named)
-    const { key, id } = parseResponseId(asked.previous)
+    const { key, id } = this.#named(asked.previous)
     // Found out as for one that is not there.
     if (!reaches(named.access, key)) await checkNewest(this.#runtime().session(`nobody:${newKey()}`), id, asked.previous)
     if (named.sessionKey !== undefined && this.#runtime().keyOf(named.sessionKey) !== key)
