@@ -1,4 +1,5 @@
 /** What agents work with, made of the options of a runtime: their tools, skills and models. Nothing of it runs yet. */
+import { closedPlaces } from './closed-places.ts'
 import { definedOf } from './contracts/defined.ts'
 import type { Environment } from './contracts/environment.ts'
 import { credentialFile } from './credential-file.ts'
@@ -22,6 +23,7 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
   const mcp = mcpServers(options.mcp, { environment, env, version })
   const agents = agentTable(options.agents ?? [], {
     workspace,
+    closed: closedPlaces(options, env, workspace),
     environment,
     directory: serviceTools,
     mcp,

@@ -27,11 +27,27 @@ export const parseInput = <Schema extends z.ZodType>(schema: Schema, input: unkn
  * @param noun what it was to be, as in `the message is not JSON` @param empty what no text at all stands for @throws RuntimeError bad_request
  */
 export const parseJson = (bytes: Uint8Array, noun: string, hint: string, empty?: object): unknown => {
+  let json: unknown
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(bytes)
-    return empty !== undefined && text.trim() === '' ? empty : JSON.parse(text)
+    json = empty !== undefined && text.trim() === '' ? empty : JSON.parse(text)
   } catch (cause) {
     throw new RuntimeError('bad_request', `the ${noun} is not JSON`, { cause, hint })
+  }
+  checkDepth(json, noun)
+  return json
+}
+
+/** Levels of lists and objects within each other: what checks them goes down with them, and has a stack that ends. */
+const depthMax = 200
+
+/** @param noun as that of {@link parseJson} @throws RuntimeError bad_request */
+export const checkDepth = (json: unknown, noun: string): void => {
+  let level = [json]
+  for (let depth = 0; level.length > 0; depth++) {
+    if (depth > depthMax)
+      throw new RuntimeError('bad_request', `the ${noun} is nested more than ${depthMax} levels deep`, { hint: 'send it flatter, or as a text' })
+    level = level.flatMap((value) => (typeof value === 'object' && value !== null ? Object.values(value) : []))
   }
 }
 

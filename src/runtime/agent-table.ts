@@ -15,6 +15,8 @@ import { promptOptions } from './agent-options.ts'
 
 type AgentParts = {
   workspace: string
+  /** Absolute paths that no tool may use. */
+  closed?: readonly string[]
   environment: Environment
   directory: ServiceDirectory
   mcp: McpServers
@@ -31,7 +33,7 @@ type AgentParts = {
  * @param parts.fallbacks models that answer for those of agents that list none @throws RuntimeError conflict, bad_request
  */
 export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTable => {
-  const { workspace, environment, directory, mcp, fallbacks, prompt: usual, toolPolicy, skills } = parts
+  const { workspace, closed, environment, directory, mcp, fallbacks, prompt: usual, toolPolicy, skills } = parts
   const { clock, failPoints, log } = environment
   const list = given.length > 0 ? given : [defaultAgent()]
   const prompt = usual && promptOptions(usual)
@@ -42,7 +44,7 @@ export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTab
     if (table.has(agent.name))
       throw new RuntimeError('conflict', `two agents are named '${agent.name}'`, { field: 'agents', hint: 'rename one of them' })
     const sources = [agent.services && directory.toolsFor(agent.services), agent.mcp && mcp.toolsFor(agent.name, agent.mcp)].filter((one) => !!one)
-    const bench = agent.bench && benchTools(agent.bench, { workspace, clock })
+    const bench = agent.bench && benchTools(agent.bench, { workspace, clock, ...definedOf({ closed }) })
     const own = [...(bench?.tools ?? []), ...checkedTools(agent.tools)]
     const beforeTool = [...(agent.beforeTool ?? []), ...parts.beforeTool]
     const known = { clock, failPoints, sources, skills: skills?.source, log, beforeTool, ...definedOf({ absent: bench?.absent }) }

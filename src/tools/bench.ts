@@ -12,7 +12,8 @@ import { searchFilesTool } from './files/search-files.ts'
 import { writeFileTool } from './files/write-file.ts'
 import { runCommandTool } from './shell/run-command.ts'
 
-type BenchParts = { workspace: string; clock: Clock }
+/** @property closed absolute paths that no tool may use, also where they lie in the workspace */
+type BenchParts = { workspace: string; clock: Clock; closed?: readonly string[] }
 
 /** How commands of an agent are kept apart from the host, as far as the agent says. */
 const sandboxOf = ({ sandbox = {} }: BenchOptions): SandboxOptions => (typeof sandbox === 'string' ? { mode: sandbox } : sandbox)
@@ -22,7 +23,11 @@ export const isSandboxed = (options: BenchOptions): boolean =>
   (options.sandbox !== undefined || (options.shell ?? false) !== false) && sandboxOf(options).mode !== 'off'
 
 /** Without options: what touches nothing, and what reads files. */
-export const benchTools = (options: BenchOptions, { workspace, clock }: BenchParts): { tools: Tool[]; absent: RemovedTool[] } => {
+export const benchTools = (
+  options: BenchOptions,
+  { workspace: folder, clock, closed = [] }: BenchParts,
+): { tools: Tool[]; absent: RemovedTool[] } => {
+  const workspace = { folder, closed }
   const { files = 'ro', shell = false, disable = [] } = options
   const sandbox = sandboxOf(options)
   const access = isSandboxed(options) ? (sandbox.access ?? 'rw') : 'rw'
@@ -72,10 +77,7 @@ export const benchNames = (parts: BenchParts): string[] => {
 }
 
 /** `calculate`, `now` and what reads files. @param workspace the folder that the file tools may read */
-export const builtInTools = ({ workspace, clock }: { workspace: string; clock: Pick<Clock, 'now'> }): Tool[] => [
-  calculateTool(),
-  nowTool({ clock }),
-  readFileTool({ workspace }),
-  listFilesTool({ workspace }),
-  searchFilesTool({ workspace, clock }),
-]
+export const builtInTools = ({ workspace: folder, clock }: { workspace: string; clock: Pick<Clock, 'now'> }): Tool[] => {
+  const workspace = { folder, closed: [] }
+  return [calculateTool(), nowTool({ clock }), readFileTool({ workspace }), listFilesTool({ workspace }), searchFilesTool({ workspace, clock })]
+}

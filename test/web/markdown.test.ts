@@ -15,6 +15,17 @@ const linksIn = (nodes: unknown): string[] =>
     ? Object.entries(nodes).flatMap(([name, value]) => (name === 'href' ? [String(value)] : linksIn(value)))
     : []
 
+test.each(['- '.repeat(500) + 'x', '>'.repeat(1000), `${'> '.repeat(60)}deep`, '['.repeat(3000), '*a '.repeat(2000), '>'.repeat(100_000)])(
+  'marks within marks without end are shown as they were written, and break nothing',
+  (markdown) => {
+    const deep = (nodes: unknown): number =>
+      typeof nodes === 'object' && nodes !== null ? 1 + Math.max(0, ...Object.values(nodes).map((value) => deep(value))) : 0
+    expect(deep(treeOf(markdown))).toBeLessThan(200)
+    const { closed, open } = blocksOf(markdown, noBlocks)
+    expect([...closed, ...open].join('')).toBe(markdown)
+  },
+)
+
 test.each([
   '<script>alert(1)</script>',
   'so <img src=x onerror=alert(1)> it goes',

@@ -1,5 +1,6 @@
 /** The body of a request: bounded, UTF-8, JSON. */
 import { RuntimeError } from '../../contracts/errors.ts'
+import { checkDepth } from '../../contracts/parse.ts'
 
 const bodyBytesMax = 1024 * 1024
 /** What may hold a file in base64: `useChat` sends all of its conversation with each message. */
@@ -38,9 +39,12 @@ const textOf = async (request: Request, bytesMax: number): Promise<string> => {
 
 const parsed = (text: string): unknown => {
   if (text.trim() === '') return {}
+  let json: unknown
   try {
-    return JSON.parse(text)
+    json = JSON.parse(text)
   } catch (cause) {
     throw new RuntimeError('bad_request', `the body is not JSON: ${cause instanceof Error ? cause.message : ''}`, { hint: 'send one JSON object' })
   }
+  checkDepth(json, 'body')
+  return json
 }

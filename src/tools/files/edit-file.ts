@@ -6,13 +6,13 @@ import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 import { notText, shown } from './refusals.ts'
 import { hashOfBytes, replaceable, replaceFile, withFolderOf } from './replace-file.ts'
-import { openIn } from './workspace.ts'
+import { openIn, type Workspace } from './workspace.ts'
 
 const bytesMax = 8 * 1024 * 1024
 const partCharsMax = 500_000
 
 /** `{ path, old, new, all? }` → `{ path, replaced, sizeBytes, sha256 }`, with `alreadyDone` where a crash had interrupted this very call after its work. */
-export const editFileTool = ({ workspace }: { workspace: string }): Tool =>
+export const editFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
     name: 'edit_file',
     category: 'files',

@@ -6,7 +6,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 import { shown, unreachable } from './refusals.ts'
-import { type Folder, hasOtherNames, isHidden, openFolder, resolveInside } from './workspace.ts'
+import { type Folder, hasOtherNames, isHidden, openFolder, resolveInside, type Workspace } from './workspace.ts'
 
 const entriesMax = 500
 /** Names that are read to find the first 500 in order; a folder with more is cut at this point. */
@@ -15,7 +15,7 @@ const namesMax = 10_000
 type Entry = { name: string; kind: 'file' | 'folder'; sizeBytes?: number }
 
 /** `{ path? }` → `{ path, entries: { name, kind, sizeBytes? }[], truncated }`, sorted by name, without hidden names. */
-export const listFilesTool = ({ workspace }: { workspace: string }): Tool =>
+export const listFilesTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
     name: 'list_files',
     category: 'files',
@@ -39,7 +39,7 @@ export const listFilesTool = ({ workspace }: { workspace: string }): Tool =>
     onCrash: 'retry',
   })
 
-const openListed = async (workspace: string, path: string): Promise<Folder> => {
+const openListed = async (workspace: Workspace, path: string): Promise<Folder> => {
   const { real } = await resolveInside(workspace, path)
   const found = await stat(real).catch(() => undefined)
   if (found !== undefined && !found.isDirectory())
@@ -71,7 +71,7 @@ export const visibleNames = async (folder: Folder, path: string): Promise<{ name
 const isListable = (entry: Dirent): boolean => entry.isFile() || entry.isDirectory() || entry.isSymbolicLink()
 
 /** Undefined for what may not be read (a link that may lead to the outside, a pipe) or has gone meanwhile. */
-const describeEntry = async (workspace: string, folder: Folder, name: string): Promise<Entry | undefined> => {
+const describeEntry = async (workspace: Workspace, folder: Folder, name: string): Promise<Entry | undefined> => {
   try {
     const itself = await lstat(folder.at(name))
     const found = itself.isSymbolicLink()

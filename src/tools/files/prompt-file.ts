@@ -9,7 +9,7 @@ const bytesMax = 128 * 1024
 /** One that is not there, or lies outside, has no text. @param path relative to the workspace */
 export const promptFile = async (workspace: string, path: string): Promise<PromptFile> => {
   try {
-    const { handle, found } = await openInside(workspace, path)
+    const { handle, found } = await openInside({ folder: workspace, closed: [] }, path)
     try {
       const buffer = Buffer.alloc(Math.min(found.size, bytesMax))
       const { bytesRead } = await handle.read(buffer, 0, buffer.length, 0)

@@ -7,7 +7,7 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 import { notText } from './refusals.ts'
-import { openInside } from './workspace.ts'
+import { openInside, type Workspace } from './workspace.ts'
 
 /** Bytes that one call returns at most, and bytes that it looks through for the line to begin with. */
 const readBytesMax = 256 * 1024
@@ -18,7 +18,7 @@ const linesMax = 10_000
  * `{ path, offset?, limit?, byte? }` → `{ path, text, line?, lines, sizeBytes, nextOffset? | nextByte? }`. `nextOffset` is the line that comes next;
  * within a line that is too long for one call, and where the call before named a byte, `nextByte` is there instead.
  */
-export const readFileTool = ({ workspace }: { workspace: string }): Tool =>
+export const readFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
     name: 'read_file',
     category: 'files',

@@ -14,7 +14,10 @@ export const outside = (path: string): RuntimeError =>
   })
 
 export const hidden = (path: string): RuntimeError =>
-  new RuntimeError('forbidden', `"${shown(path)}" is hidden`, { field: 'path', hint: 'names that begin with a dot cannot be used' })
+  new RuntimeError('forbidden', `"${shown(path)}" is hidden`, {
+    field: 'path',
+    hint: 'names that begin with a dot, and what belongs to the node, cannot be used',
+  })
 
 export const linked = (path: string): RuntimeError =>
   new RuntimeError('forbidden', `"${shown(path)}" is a hard link: its other name may be outside the workspace`, {

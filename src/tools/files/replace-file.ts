@@ -3,8 +3,8 @@ import { createHash, randomBytes } from 'node:crypto'
 import { constants, type Stats } from 'node:fs'
 import { lstat, open, realpath, rename, unlink } from 'node:fs/promises'
 import { RuntimeError } from '../../contracts/errors.ts'
-import { badPath, changed, linked, notFile, outside, shown, unreachable } from './refusals.ts'
-import { checkPath, type Folder, hasOtherNames, openFolder, splitPath } from './workspace.ts'
+import { badPath, changed, hidden, linked, notFile, outside, shown, unreachable } from './refusals.ts'
+import { checkPath, type Folder, hasOtherNames, openFolder, splitPath, type Workspace } from './workspace.ts'
 
 /** A file that is there, as it was looked at: it is replaced only while it is the same. */
 type Before = Pick<Stats, 'ino' | 'dev' | 'size' | 'mtimeMs' | 'mode' | 'uid' | 'gid'>
@@ -19,7 +19,7 @@ const queues = new Map<string, Promise<unknown>>()
  * @param make whether missing folders are made @throws RuntimeError bad_request, not_found, forbidden
  */
 export const withFolderOf = async <Result>(
-  { workspace, path, make = false }: { workspace: string; path: string; make?: boolean },
+  { workspace, path, make = false }: { workspace: Workspace; path: string; make?: boolean },
   work: (folder: Folder, name: string) => Promise<Result>,
 ): Promise<Result> => {
   checkPath(path)
@@ -27,6 +27,7 @@ export const withFolderOf = async <Result>(
   if (name === '') throw badPath('the path names no file')
   const folder = await openFolder(workspace, inside, make)
   try {
+    if (folder.isClosed(name)) throw hidden(path)
     // Names that differ only in their case may be one file.
     const key = `${await realpath(folder.at('.'))}/${name}`.toLowerCase()
     const before = queues.get(key) ?? Promise.resolve()

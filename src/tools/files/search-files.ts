@@ -10,7 +10,7 @@ import { wildcard } from '../../contracts/wildcard.ts'
 import { tool } from '../tool.ts'
 import { linePattern } from './line-pattern.rules.ts'
 import { visibleNames } from './list-files.ts'
-import { type Folder, openFolder, openIn, openInside, resolveInside, splitPath } from './workspace.ts'
+import { type Folder, openFolder, openIn, openInside, resolveInside, splitPath, type Workspace } from './workspace.ts'
 
 const matchesMax = 500
 const filesMax = 20_000
@@ -28,7 +28,7 @@ const turnChars = 1_000_000
 type Match = { path: string; line: number; text: string }
 type Why = 'matches' | 'files' | 'bytes' | 'time' | 'depth'
 type Search = {
-  workspace: string
+  workspace: Workspace
   fits: (line: string) => number
   wants: (path: string, name: string) => boolean
   limit: number
@@ -40,7 +40,7 @@ type Search = {
  * `{ pattern, regex?, path?, files?, caseSensitive?, limit? }` → `{ matches: { path, line, text }[], files, skipped, truncated? }`. `files` counts those that were
  * searched, `skipped` those that are too large or no text; `truncated` says which bound was met.
  */
-export const searchFilesTool = ({ workspace, clock }: { workspace: string; clock: Pick<Clock, 'now'> }): Tool =>
+export const searchFilesTool = ({ workspace, clock }: { workspace: Workspace; clock: Pick<Clock, 'now'> }): Tool =>
   tool({
     name: 'search_files',
     category: 'files',

@@ -4,10 +4,13 @@
  */
 import { constants, existsSync, type Stats } from 'node:fs'
 import { type FileHandle, lstat, mkdir, open, readlink, realpath, stat } from 'node:fs/promises'
-import { isAbsolute, join, relative, sep } from 'node:path'
+import { isAbsolute, join, relative, resolve, sep } from 'node:path'
 import { badPath, changed, hidden, linked, notFile, outside, unreachable, workspaceGone } from './refusals.ts'
 
 const pathCharsMax = 1024
+
+/** @property closed absolute paths that no tool may use, wherever they lie: data of the node, with its token, and keys */
+export type Workspace = { folder: string; closed: readonly string[] }
 
 type Place = {
   /** The real path, all links resolved. */
@@ -20,6 +23,8 @@ type Place = {
 export type Folder = {
   path: string
   at(name: string): string
+  /** What has this name in it is nobody's business. */
+  isClosed(name: string): boolean
   /** Whether it is still where it was found. */
   isThere(): Promise<boolean>
   close(): Promise<void>
@@ -30,7 +35,7 @@ export type Folder = {
  * is refused although its own path looks harmless.
  * @param path relative, with `/` @throws RuntimeError bad_request, not_found, forbidden
  */
-export const resolveInside = async (workspace: string, path: string): Promise<Place> => {
+export const resolveInside = async (workspace: Workspace, path: string): Promise<Place> => {
   checkPath(path)
   const root = await rootOf(workspace)
   let real: string
@@ -39,30 +44,40 @@ export const resolveInside = async (workspace: string, path: string): Promise<Pl
   } catch (cause) {
     throw unreachable(path, cause)
   }
-  return { real, path: insideOf(root, real, path) }
+  return { real, path: insideOf(root, real, path, await closedOf(workspace)) }
 }
 
-const rootOf = async (workspace: string): Promise<string> => {
+const rootOf = async ({ folder }: Workspace): Promise<string> => {
   try {
-    return await realpath(workspace)
+    return await realpath(folder)
   } catch (cause) {
     throw workspaceGone(cause)
   }
 }
 
-const insideOf = (root: string, real: string, path: string): string => {
+/** Real paths of what is closed, as far as it is there: a link may lead to it under any name. */
+export const closedOf = async ({ closed }: Workspace): Promise<string[]> =>
+  Promise.all(closed.map((path) => realpath(path).catch(() => resolve(path))))
+
+const isWithin = (folder: string, path: string): boolean => path === folder || path.startsWith(folder.endsWith(sep) ? folder : `${folder}${sep}`)
+
+const insideOf = (root: string, real: string, path: string, closed: readonly string[]): string => {
   const inside = relative(root, real)
   if (inside === '..' || inside.startsWith(`..${sep}`) || isAbsolute(inside)) throw outside(path)
-  if (inside.split(sep).some(isHidden)) throw hidden(path)
-  return inside.split(sep).join('/')
+  const names = inside.split(sep)
+  if (names.some(isHidden) || closed.some((one) => isWithin(one, real))) throw hidden(path)
+  // Where it is no separator it would be taken for one.
+  if (names.some((name) => name.includes('\\'))) throw badPath('the path has a backslash in a name')
+  return names.join('/')
 }
 
 /** Only Linux reaches what lies in an open folder by the handle alone; elsewhere what was opened is compared with what the path leads to afterwards. */
 const byHandle = process.platform === 'linux' && existsSync('/proc/self/fd')
 const folderFlags = constants.O_RDONLY | (constants.O_DIRECTORY ?? 0) | (constants.O_NOFOLLOW ?? 0)
 
-const folderOf = (handle: FileHandle, real: string, path: string): Folder => ({
+const folderOf = (handle: FileHandle, real: string, path: string, closed: readonly string[]): Folder => ({
   path,
+  isClosed: (name) => isHidden(name) || closed.some((one) => isWithin(one, join(real, name))),
   at: (name) => (byHandle ? `/proc/self/fd/${handle.fd}/${name}` : join(real, name)),
   isThere: async () => {
     if (byHandle) return (await readlink(`/proc/self/fd/${handle.fd}`)) === real
@@ -76,13 +91,14 @@ const folderOf = (handle: FileHandle, real: string, path: string): Folder => ({
  * Opens a folder, so that it stays the same whatever becomes of its path.
  * @param make whether folders that are not there are made @throws RuntimeError bad_request, not_found, forbidden
  */
-export const openFolder = async (workspace: string, path: string, make = false): Promise<Folder> => {
+export const openFolder = async (workspace: Workspace, path: string, make = false): Promise<Folder> => {
   checkPath(path)
   const root = await rootOf(workspace)
-  const there = make ? await nearestFolder(root, path) : { ...(await resolveInside(workspace, path)), missing: [] as string[] }
+  const closed = await closedOf(workspace)
+  const there = make ? await nearestFolder(root, path, closed) : { ...(await resolveInside(workspace, path)), missing: [] as string[] }
   const wanted = [...there.path.split('/').filter((name) => name !== ''), ...there.missing]
   let handle = await openOr(root, folderFlags, path)
-  let folder = folderOf(handle, root, '')
+  let folder = folderOf(handle, root, '', closed)
   try {
     for (const [index, name] of wanted.entries()) {
       if (index >= wanted.length - there.missing.length) await makeFolder(folder, name, path)
@@ -90,7 +106,7 @@ export const openFolder = async (workspace: string, path: string, make = false):
       await handle.close()
       handle = next
       const inside = wanted.slice(0, index + 1)
-      folder = folderOf(next, join(root, ...inside), inside.join('/'))
+      folder = folderOf(next, join(root, ...inside), inside.join('/'), closed)
     }
     if (!byHandle) await sameAs(handle, join(root, ...wanted), path)
     return folder
@@ -101,7 +117,7 @@ export const openFolder = async (workspace: string, path: string, make = false):
 }
 
 /** The folder that is there, as far as a path leads, and the names that are not. */
-const nearestFolder = async (root: string, path: string): Promise<Place & { missing: string[] }> => {
+const nearestFolder = async (root: string, path: string, closed: readonly string[]): Promise<Place & { missing: string[] }> => {
   const names = path.split(/[\\/]/).filter((name) => name !== '' && name !== '.')
   for (let count = names.length; ; count--) {
     let real: string
@@ -114,7 +130,10 @@ const nearestFolder = async (root: string, path: string): Promise<Place & { miss
       if (found?.isSymbolicLink()) throw outside(path)
       continue
     }
-    return { real, path: insideOf(root, real, path), missing: names.slice(count) }
+    const missing = names.slice(count)
+    // What would be made there is closed before it is there.
+    insideOf(root, join(real, ...missing), path, closed)
+    return { real, path: insideOf(root, real, path, closed), missing }
   }
 }
 
@@ -145,6 +164,7 @@ type OpenFile = { handle: FileHandle; found: Stats }
 
 /** Opens a regular file of a folder for reading. Devices, sockets and pipes are refused without being waited for. @throws RuntimeError as {@link openInside} */
 export const openIn = async (folder: Folder, name: string, path: string): Promise<OpenFile> => {
+  if (folder.isClosed(name)) throw hidden(path)
   const before = await lstat(folder.at(name)).catch((cause: unknown) => {
     throw unreachable(path, cause)
   })
@@ -170,7 +190,7 @@ export const openIn = async (folder: Folder, name: string, path: string): Promis
 }
 
 /** Opens a regular file for reading. @throws RuntimeError bad_request, not_found, forbidden */
-export const openInside = async (workspace: string, path: string): Promise<OpenFile & { place: Place }> => {
+export const openInside = async (workspace: Workspace, path: string): Promise<OpenFile & { place: Place }> => {
   const place = await resolveInside(workspace, path)
   const kind = await stat(place.real).catch((cause: unknown) => {
     throw unreachable(path, cause)

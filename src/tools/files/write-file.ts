@@ -4,12 +4,12 @@ import { z } from 'zod'
 import type { Tool } from '../../contracts/tool.ts'
 import { tool } from '../tool.ts'
 import { hashOfBytes, replaceable, replaceFile, withFolderOf } from './replace-file.ts'
-import { openIn } from './workspace.ts'
+import { openIn, type Workspace } from './workspace.ts'
 
 const charsMax = 1_000_000
 
 /** `{ path, content }` → `{ path, sizeBytes, sha256, created, changed }`. A file that has this content already is not touched. */
-export const writeFileTool = ({ workspace }: { workspace: string }): Tool =>
+export const writeFileTool = ({ workspace }: { workspace: Workspace }): Tool =>
   tool({
     name: 'write_file',
     category: 'files',

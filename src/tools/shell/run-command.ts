@@ -1,7 +1,7 @@
 /** One program with its arguments, in the workspace. There is no shell: what means something to one is plain text here. */
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, readdir, realpath } from 'node:fs/promises'
-import { delimiter, isAbsolute } from 'node:path'
+import { type FileHandle, open, readdir, realpath, stat } from 'node:fs/promises'
+import { delimiter, isAbsolute, relative } from 'node:path'
 import { z } from 'zod'
 import type { BenchOptions, SandboxMode, SandboxOptions } from '../../contracts/bench.ts'
 import { definedOf } from '../../contracts/defined.ts'
@@ -9,13 +9,17 @@ import type { Clock } from '../../contracts/environment.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Tool } from '../../contracts/tool.ts'
 import { wildcard } from '../../contracts/wildcard.ts'
-import { openFolder, resolveInside } from '../files/workspace.ts'
+import { closedOf, openFolder, resolveInside, type Workspace } from '../files/workspace.ts'
 import { tool } from '../tool.ts'
 import { findSandbox, hostEnv } from './find-sandbox.ts'
 import { runProcess } from './process.ts'
 import { bwrap, container, type Inside, type SandboxKind } from './sandbox.rules.ts'
 
-type ShellSettings = Exclude<BenchOptions['shell'], boolean | undefined> & { workspace: string; clock: Pick<Clock, 'now'>; sandbox: SandboxOptions }
+type ShellSettings = Exclude<BenchOptions['shell'], boolean | undefined> & {
+  workspace: Workspace
+  clock: Pick<Clock, 'now'>
+  sandbox: SandboxOptions
+}
 
 const argsMax = 500
 const argCharsMax = 100_000
@@ -109,7 +113,7 @@ const addedTo = (path = ''): string[] => {
 }
 
 /** In the folder that was checked, whatever its path leads to by now. */
-const onHost = async <Result>(workspace: string, path: string, work: (cwd: string) => Promise<Result>): Promise<Result> => {
+const onHost = async <Result>(workspace: Workspace, path: string, work: (cwd: string) => Promise<Result>): Promise<Result> => {
   const folder = await openFolder(workspace, path)
   let handle: FileHandle | undefined
   try {
@@ -122,29 +126,34 @@ const onHost = async <Result>(workspace: string, path: string, work: (cwd: strin
   }
 }
 
-type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args'> & { workspace: string; folder: string; sandbox: SandboxOptions }
+type Wanted = Pick<Inside, 'programs' | 'env' | 'command' | 'args'> & { workspace: Workspace; folder: string; sandbox: SandboxOptions }
 
 /** A link that is swapped in afterwards leads to what the sandbox has, which is nothing else. */
 const insideOf = async ({ workspace, folder, sandbox, ...rest }: Wanted): Promise<Inside> => {
   const { mode: _, ...settings } = sandbox
   const { path } = await resolveInside(workspace, folder)
+  const root = await realpath(workspace.folder)
   const [uid, gid] = [process.getuid?.(), process.getgid?.()]
   return {
     ...settings,
     ...rest,
-    workspace: await realpath(workspace),
+    workspace: root,
     folder: path,
-    masked: await maskedNames(workspace),
+    masked: await maskedNames(root, await closedOf(workspace)),
     user: uid === undefined || gid === undefined ? undefined : { uid, gid },
   }
 }
 
-/** Our journals and tokens, and files of keys at the top of the workspace. */
-const maskedNames = async (workspace: string): Promise<Inside['masked']> => {
-  const entries = await readdir(workspace, { withFileTypes: true })
-  return entries
-    .filter((entry) => (entry.isDirectory() && entry.name === '.statecast') || (entry.isFile() && /^\.env(?:\.|$)/.test(entry.name)))
+/** Our journals and tokens, wherever they lie in the workspace, and files of keys at the top of it. */
+const maskedNames = async (root: string, closed: readonly string[]): Promise<Inside['masked']> => {
+  const entries = await readdir(root, { withFileTypes: true })
+  const byName = entries
+    .filter((entry) => (entry.isDirectory() && entry.name === '.statecast') || (entry.isFile() && entry.name.startsWith('.env')))
     .map((entry) => ({ name: entry.name, isFolder: entry.isDirectory() }))
+  const own = await Promise.all(closed.map(async (path) => ({ name: relative(root, path), found: await stat(path).catch(() => undefined) })))
+  const isIn = (name: string) => name !== '' && !name.startsWith('..') && !isAbsolute(name)
+  const isMasked = (name: string) => byName.some((one) => name === one.name || name.startsWith(`${one.name}/`))
+  return [...byName, ...own.flatMap(({ name, found }) => (found && isIn(name) && !isMasked(name) ? [{ name, isFolder: found.isDirectory() }] : []))]
 }
 
 const sandboxed = (kind: SandboxKind, inside: Inside, settings: { outputBytesMax: number; signal: AbortSignal }) => {

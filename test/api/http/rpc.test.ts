@@ -247,3 +247,18 @@ test('an address that is not there is answered with those that are', async () =>
 
   expect(await call('GET', '/nothing')).toMatchObject({ status: 404, json: { error: { code: 'not_found', hint: expect.stringContaining('/rpc/') } } })
 })
+
+test('what is nested deeper than anybody can read is refused as such, at each door', async () => {
+  const { call } = await aGateway()
+  const deep = (levels: number) => `${'['.repeat(levels)}${']'.repeat(levels)}`
+  const tools = `[{"type":"function","function":{"name":"f","parameters":{"x":${deep(2000)}}}}]`
+
+  for (const [path, body] of [
+    ['/rpc/chat.send', `{"sessionKey":"main","message":"x","toolResults":${deep(100_000)}}`],
+    ['/rpc/tools.result', `{"sessionKey":"main","output":${deep(2000)}}`],
+    ['/v1/chat/completions', `{"model":"main","messages":[{"role":"user","content":"x"}],"tools":${tools}}`],
+  ] as const) {
+    const answer = await call('POST', path, { body })
+    expect([path, answer.status, answer.text]).toEqual([path, 400, expect.stringContaining('nested more than 200 levels')])
+  }
+})

@@ -202,6 +202,18 @@ test('[CH-93] with categories disabled the report of what a prompt is made of ge
   expect(all.prompt.chars - some.prompt.chars).toBe(gone.reduce((sum, { chars }) => sum + chars, 0))
 })
 
+test('[CH-35] the data of the node are no files of an agent, where they lie in its workspace under any name', async () => {
+  const workspace = await mkdtemp(join(tmpdir(), 'statecast-data-'))
+  onTestFinished(() => rm(workspace, { recursive: true }))
+  const bench = await aBench({ bench: { files: 'rw' } }, { workspace, transport: `embedded:${join(workspace, 'data')}` })
+
+  expect(await bench.call('list_files', { path: 'data' })).toContain('hidden')
+  for (const name of ['statecast.db', 'token']) {
+    expect(await bench.call('read_file', { path: `data/${name}` })).toMatch(/hidden|there is no/)
+    expect(await bench.call('write_file', { path: `data/${name}`, content: 'mine' })).toContain('hidden')
+  }
+})
+
 test('[CH-35] files are written, changed and found, and no path leads out of the workspace', async () => {
   const bench = await aBench({ bench: { files: 'rw' } })
   const beside = `${bench.workspace}-beside.txt`

@@ -209,7 +209,7 @@ test('no path whatsoever resolves to a place outside the workspace or a hidden o
     .map(([start, segments]) => start + segments.join('/'))
   await fc.assert(
     fc.asyncProperty(path, async (text) => {
-      const place = await resolveInside(workspace, text).catch((error: unknown) => {
+      const place = await resolveInside({ folder: workspace, closed: [] }, text).catch((error: unknown) => {
         expect(error).toMatchObject({ code: expect.stringMatching(/^(forbidden|bad_request|not_found)$/) })
       })
       if (place === undefined) return

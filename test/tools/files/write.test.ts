@@ -224,6 +224,41 @@ describe('search_files', () => {
   })
 })
 
+test('data of the node are closed, whatever they are called and however they are reached, before they are there too', async () => {
+  await mkdir(inside('data'))
+  await writeFile(inside('data/token'), 'opens everything')
+  await symlink(inside('data'), inside('notes/way'))
+  const clock = virtualClock()
+  const { tools } = benchTools({ files: 'rw' }, { workspace, clock, closed: [inside('data'), inside('keys.json'), inside('later')] })
+  const known = createTools(tools, { clock })
+  const at = (name: string, input: object) => known.run(plan(known, name, input), aContext({})).catch((error: unknown) => error)
+
+  for (const path of ['data/token', 'notes/way/token', 'keys.json', 'later/token', 'data'])
+    for (const [name, input] of [
+      ['read_file', { path }],
+      ['write_file', { path, content: 'mine' }],
+      ['edit_file', { path, old: 'opens', new: 'shuts' }],
+    ] as const)
+      expect([path, name, await at(name, input)]).toEqual([path, name, expect.objectContaining({ code: 'tool_failed' })])
+  expect(await at('list_files', { path: 'data' })).toMatchObject({ data: { code: 'forbidden' } })
+  expect(JSON.stringify(await at('search_files', { pattern: 'opens' }))).not.toContain('everything')
+  expect(await readFile(inside('data/token'), 'utf8')).toBe('opens everything')
+  expect(await readdir(workspace)).toEqual(['data', 'notes'])
+})
+
+test.runIf(process.platform !== 'win32')('a name with a backslash leads to no hidden file', async () => {
+  await writeFile(inside('.env'), 'KEY=secret')
+  await writeFile(inside('\\.env'), 'harmless')
+  await symlink('\\.env', inside('way'))
+
+  for (const [name, input] of [
+    ['read_file', { path: 'way' }],
+    ['search_files', { pattern: 'KEY', path: 'way' }],
+    ['read_file', { path: '\\.env' }],
+  ] as const)
+    await expect(call(name, input)).rejects.toMatchObject({ code: 'tool_failed' })
+})
+
 test('a second name of a file outside that is taken away as soon as it was opened does not make the first one ours', async () => {
   await link(join(folder, 'outside', 'secret.txt'), inside('plain.txt'))
   const handle = await open(inside('plain.txt'))

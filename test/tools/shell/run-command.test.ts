@@ -31,7 +31,7 @@ beforeEach(async () => {
 
 type Asked = { command: string; args?: string[]; folder?: string }
 const toolsWith = (bench: BenchOptions) => {
-  const { tools, absent } = benchTools({ shell: true, ...bench }, { workspace, clock: systemClock })
+  const { tools, absent } = benchTools({ shell: true, ...bench }, { workspace, clock: systemClock, closed: [join(workspace, 'notes', 'data')] })
   return { tools: createTools(tools, { clock: systemClock }), absent }
 }
 const run = (
@@ -198,7 +198,10 @@ test('only the programs that were named are run', async () => {
 
 describe.runIf(bwrapWorks)('in bubblewrap', () => {
   test('nothing of the machine can be written but the workspace, and little can be read', async () => {
-    const script = `echo changed > ${folder}/beside.txt; echo x > /usr/made; cat ${folder}/beside.txt; ls /root /home; echo fine > made.txt; cat .env .statecast/token; true`
+    await mkdir(join(workspace, 'notes', 'data'))
+    await writeFile(join(workspace, 'notes', 'data', 'token'), 'a token')
+    await writeFile(join(workspace, '.envrc'), 'KEY=secret')
+    const script = `echo changed > ${folder}/beside.txt; echo x > /usr/made; cat ${folder}/beside.txt; ls /root /home; echo fine > made.txt; cat .env .envrc .statecast/token notes/data/token; true`
 
     const { stdout, exitCode } = await run({ command: 'sh', args: ['-c', script] }, { sandbox: 'bwrap' })
 

@@ -31,10 +31,35 @@ export type BlockNode =
 
 const reader = new Marked({ gfm: true, extensions: maths })
 
-/** Tokens of the highest level, which make up the text again when they are joined. */
-export const tokensOf = (markdown: string): Token[] => reader.lexer(markdown)
+/** Levels of quotes, lists and marks within each other: nobody means more, and reading or drawing them would need more stack than there is. */
+const depthMax = 40
 
-export const treeOf = (markdown: string): BlockNode[] => blocksOf(tokensOf(markdown))
+/** Tokens of the highest level, which make up the text again when they are joined. */
+export const tokensOf = (markdown: string): Token[] => {
+  try {
+    return reader.lexer(markdown)
+  } catch (error) {
+    // The lexer goes down a level with each mark.
+    if (error instanceof RangeError) return [plain(markdown)]
+    throw error
+  }
+}
+
+export const treeOf = (markdown: string): BlockNode[] => {
+  const tokens = tokensOf(markdown)
+  return blocksOf(isTooDeep(tokens) ? [plain(markdown)] : tokens)
+}
+
+const plain = (raw: string): Token => ({ type: 'paragraph', raw, text: raw, tokens: [{ type: 'text', raw, text: raw, escaped: true }] })
+
+const isTooDeep = (tokens: readonly Token[], depth = 0): boolean =>
+  depth > depthMax || tokens.some((token) => partsOf(token).some((parts) => parts.length > 0 && isTooDeep(parts, depth + 1)))
+
+const partsOf = (token: Token): (readonly Token[])[] => {
+  type Inner = { tokens?: Token[]; items?: Token[]; header?: Tokens.TableCell[]; rows?: Tokens.TableCell[][] }
+  const { tokens = [], items = [], header = [], rows = [] } = token as Inner
+  return [tokens, items, ...[...header, ...rows.flat()].map((cell) => cell.tokens)]
+}
 
 const blocksOf = (tokens: readonly Token[]): BlockNode[] => tokens.flatMap(blockOf)
 

@@ -1,6 +1,6 @@
 /** Markdown as nodes of the page. */
 import { type ComponentChildren, Fragment } from 'preact'
-import { useMemo, useRef } from 'preact/hooks'
+import { useErrorBoundary, useMemo, useRef } from 'preact/hooks'
 import { asIfClosed, type Blocks, blocksOf, noBlocks } from '../markdown/blocks.ts'
 import { type BlockNode, type Cell, type Inline, treeOf } from '../markdown/tree.ts'
 import { Code } from './code.tsx'
@@ -11,8 +11,13 @@ import { Wide } from './wide.tsx'
 /** @property live it is being written, and what is new of it is revealed bit by bit @property lines a line of the text is a line on the page */
 type ProseProps = { text: string; live: boolean; lines?: boolean | undefined }
 
-/** The text of an answer. */
-export const Prose = ({ text, live, lines = false }: ProseProps) => {
+/** The text of an answer. What cannot be drawn as it is meant is there as it was written, and takes nothing else with it. */
+export const Prose = (props: ProseProps) => {
+  const [failed] = useErrorBoundary()
+  return failed === undefined ? <Drawn {...props} /> : <div class="prose lines">{props.text}</div>
+}
+
+const Drawn = ({ text, live, lines = false }: ProseProps) => {
   const place = useRef<HTMLDivElement>(null)
   const shown = useReveal(text, place)
   const before = useRef<Blocks>(noBlocks)
