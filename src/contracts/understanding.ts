@@ -40,8 +40,10 @@ export type SpokenInput = Place & { message: string; text: string; annotations: 
 
 /** What a look-up comes to; no content where nobody could say anything. */
 export type LookUpReport = { type: 'lookup.ended'; index: number; id?: string; order?: string }
-/** All that could be said of these messages, by the names of the contents. `spoken`: they were orders, and need no answer of their own. */
-export type UnderstandingReport = { type: 'understood'; notes: Record<string, string[]>; ids: string[]; spoken: boolean }
+/** What could be said of a message, by the names of the contents. Senders choose the ids, so these are no keys of an object. */
+export type Looked = { id: string; names: string[] }
+/** `spoken`: they were orders, and need no answer of their own. */
+export type UnderstandingReport = { type: 'understood'; ids: string[]; found: Looked[]; spoken: boolean }
 
 /** Who does it. */
 export interface Understanding {

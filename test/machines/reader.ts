@@ -8,7 +8,7 @@ export const unread = (id: string) => ({ id, items: [{ kind: 'link', url: `https
 export const understood = (id: string, more: object = {}) => ({
   type: 'understood',
   ids: [id],
-  notes: { [id]: [`${id}:lookup-0`] },
+  found: [{ id, names: [`${id}:lookup-0`] }],
   spoken: false,
   ...more,
 })

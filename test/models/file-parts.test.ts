@@ -5,13 +5,15 @@ import { partsOfFile } from '../../src/models/file-parts.ts'
 const file = (changes: Partial<ModelFile>): ModelFile => ({ id: 'a'.repeat(64), fileName: 'x', mimeType: 'text/plain', bytes: 3, ...changes })
 const text = (value: string) => new TextEncoder().encode(value)
 
-test('images and PDFs are file parts of the AI SDK', () => {
+test('[CH-20] images, recordings, videos and PDFs are file parts of the AI SDK', () => {
   const data = new Uint8Array([1, 2, 3])
 
   expect(partsOfFile(file({ mimeType: 'image/png', fileName: 'a.png', data }))).toEqual([
     { type: 'text', text: '[file "a.png" (image/png, 3 bytes)]' },
     { type: 'file', mediaType: 'image/png', filename: 'a.png', data: { type: 'data', data } },
   ])
+  expect(partsOfFile(file({ mimeType: 'audio/wav', data }))[1]).toMatchObject({ type: 'file', mediaType: 'audio/wav' })
+  expect(partsOfFile(file({ mimeType: 'video/mp4', data }))[1]).toMatchObject({ type: 'file', mediaType: 'video/mp4' })
   expect(partsOfFile(file({ mimeType: 'application/pdf', data }))[1]).toMatchObject({ type: 'file', mediaType: 'application/pdf' })
 })
 

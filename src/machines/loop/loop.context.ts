@@ -244,12 +244,12 @@ export const readingInput = ({ input: { session, runId, profile } }: LoopContext
 })
 
 /** What was spoken and is said in words is not shown as well. */
-export const understood = ({ steers, reading }: LoopContext, { ids, notes, spoken }: UnderstandingReport): Partial<LoopContext> => ({
+export const understood = ({ steers, reading }: LoopContext, { ids, found, spoken }: UnderstandingReport): Partial<LoopContext> => ({
   reading: { ...reading, ids: reading.ids.filter((id) => !ids.includes(id)) },
   steers: steers.flatMap((item) => {
     if (typeof item !== 'string' || !ids.includes(item)) return [item]
-    const looked = notes[item] ?? []
-    return spoken ? [] : looked.length === 0 ? [item] : [{ prompt: { ids: [item], looked } }]
+    const looked = found.find(({ id }) => id === item)?.names
+    return spoken ? [] : looked === undefined ? [item] : [{ prompt: { ids: [item], looked } }]
   }),
 })
 

@@ -13,6 +13,7 @@ import type { Prompt, SummaryOutput, TranscriptItem, TranscriptNote } from '../.
 import type { LookUpOutput } from '../../contracts/understanding.ts'
 import { collectText } from '../session/collect.rules.ts'
 import { injectedText } from '../session/injected.rules.ts'
+import { lookedUpIn } from '../understanding/items.rules.ts'
 
 /** The conversation as of a commit, and the texts that are not part of it yet. */
 export type Folded = { seq: number; messages: Message[]; pending: Map<string, Message> }
@@ -60,7 +61,7 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
       return [nameOf({ content: data.id }), { role: 'summary', id: data.id, text: data.text }]
     // No message by itself: it stands behind the one that it is about.
     case 'lookup':
-      return [nameOf({ content: data.id }), { role: 'user', id: data.id, text: data.text }]
+      return [nameOf({ content: data.id }), { role: 'summary', id: data.id, text: data.text }]
     default:
       return undefined
   }
@@ -97,6 +98,12 @@ export const messageOf = (item: TranscriptItem, find: (name: string) => Message)
     return promptMessage(item.prompt, ids.map(nameOf).map(find) as UserMessage[], lookedNames(item.prompt).map(find))
   }
   return find(nameOf(item))
+}
+
+/** It was looked up in a message that waits no more: nobody will take it. @param gone whether that is so of the name of a message */
+export const isOrphan = (name: string, gone: (message: string) => boolean): boolean => {
+  const message = name.startsWith('content ') ? lookedUpIn(name.slice('content '.length)) : undefined
+  return message !== undefined && gone(nameOf(message))
 }
 
 /** Messages that a note takes out of those that wait: they were refused, or have ended without a turn. */
@@ -137,6 +144,8 @@ export const foldTranscript = (folded: Folded, commit: Commit): void => {
     // The session's own bounds are those of `pending`.
     for (const name of leftOut(note)) folded.pending.delete(name)
   }
+  if (folded.pending.size > 0)
+    for (const name of folded.pending.keys()) if (isOrphan(name, (message) => !folded.pending.has(message))) folded.pending.delete(name)
 }
 
 /** Takes commits from the first on as a transcript does. @throws RuntimeError corrupt_at from the one that cannot be taken */

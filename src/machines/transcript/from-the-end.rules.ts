@@ -6,7 +6,7 @@
 import type { Commit } from '../../contracts/journal.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
 import type { TranscriptItem } from '../../contracts/turn.ts'
-import { contentOf, type Folded, keepsMore, leftOut, messageOf, nameOf, notesOf, textsOf, unknownText } from './fold.rules.ts'
+import { contentOf, type Folded, isOrphan, keepsMore, leftOut, messageOf, nameOf, notesOf, textsOf, unknownText } from './fold.rules.ts'
 
 /** The newest messages of a conversation. `more`: older ones stand before them. `waiting`: said, and not part of it yet. */
 export type Newest = { messages: Message[]; more: boolean; waiting: UserMessage[] }
@@ -94,7 +94,8 @@ export class FromTheEnd {
   #found(name: string, message: Message): void {
     for (const { texts } of this.#lacking.get(name) ?? []) texts.set(name, message)
     this.#lacking.delete(name)
-    if (!this.#taken.has(name) && !this.#pending.has(name)) this.#pending.set(name, message)
+    if (this.#taken.has(name) || this.#pending.has(name) || isOrphan(name, (one) => this.#taken.has(one))) return
+    this.#pending.set(name, message)
   }
 
   /** What it comes to. @param whole it has seen all commits, from the first on @throws RuntimeError corrupt_at where notes and inputs do not fit */

@@ -5,7 +5,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 import type { PublisherEvent, PublisherInput, PublisherOutput } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { LoopInput, LoopOutput, Prompt, TranscriptItem, TurnInput, TurnOutput, TurnResult, TurnStatus } from '../../contracts/turn.ts'
-import type { UnderstandingInput, UnderstandingReport } from '../../contracts/understanding.ts'
+import type { Looked, UnderstandingInput, UnderstandingReport } from '../../contracts/understanding.ts'
 import { budgetHint } from '../loop/budget.rules.ts'
 import { usageEvents } from '../loop/cost.rules.ts'
 import { resetCauseOf } from './broken-history.rules.ts'
@@ -21,8 +21,8 @@ export type TurnContext = TurnInput & {
   answer: LoopOutput | null
   /** A publisher hears what it does, and has not ended. */
   followed: boolean
-  /** By message, the names of what was looked up in it. */
-  looked: Record<string, string[]>
+  /** What was looked up in its messages. */
+  looked: Looked[]
   /** What it was to answer was an order, and was said in words: there is nothing left to answer. */
   spoken: boolean
   /** What users got of the answer, as far as a publisher has said so. */
@@ -35,7 +35,7 @@ export const begin = ({ input }: { input: TurnInput }): TurnContext => ({
   flush: null,
   answer: null,
   followed: false,
-  looked: {},
+  looked: [],
   spoken: false,
   published: {},
 })
@@ -47,10 +47,12 @@ export const promptItems = ({ prompt, looked }: Pick<TurnContext, 'prompt' | 'lo
 ]
 const said = ({ results: _, ...prompt }: Prompt, looked: TurnContext['looked']): TranscriptItem[] => {
   const isOne = prompt.collected || prompt.joined || prompt.before !== undefined
-  return isOne ? [{ prompt: withLooked(prompt, looked) }] : prompt.ids.map((id) => (looked[id] ? { prompt: withLooked({ ids: [id] }, looked) } : id))
+  return isOne
+    ? [{ prompt: withLooked(prompt, looked) }]
+    : prompt.ids.map((id) => (looked.some((one) => one.id === id) ? { prompt: withLooked({ ids: [id] }, looked) } : id))
 }
 const withLooked = (prompt: Prompt, found: TurnContext['looked']): Prompt => {
-  const looked = prompt.ids.flatMap((id) => found[id] ?? [])
+  const looked = prompt.ids.flatMap((id) => found.find((one) => one.id === id)?.names ?? [])
   return looked.length === 0 ? prompt : { ...prompt, looked }
 }
 
@@ -61,8 +63,8 @@ export const understandingInput = ({ context }: { context: TurnContext }): Under
 }
 
 /** What came meanwhile is still to be looked at. */
-export const understood = ({ looked, unread = [] }: TurnContext, { ids, notes, spoken }: UnderstandingReport): Partial<TurnContext> => ({
-  looked: { ...looked, ...Object.fromEntries(Object.entries(notes).filter(([, names]) => names.length > 0)) },
+export const understood = ({ looked, unread = [] }: TurnContext, { ids, found, spoken }: UnderstandingReport): Partial<TurnContext> => ({
+  looked: [...looked, ...found],
   unread: unread.filter(({ id }) => !ids.includes(id)),
   spoken,
 })

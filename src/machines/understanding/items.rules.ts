@@ -66,6 +66,10 @@ export const unreadIn = (message: Pick<IncomingMessage, 'id' | 'text' | 'files' 
   return { id, items, ...definedOf({ annotations: isSpoken ? annotations : undefined }) }
 }
 
+/** What a content is called that says something of a message, and of which message it does. */
+export const lookUpName = (message: string, place: number): string => `${message}:lookup-${place}`
+export const lookedUpIn = (name: string): string | undefined => /^(.*):lookup-\d+$/s.exec(name)?.[1]
+
 /** All of them, media first. Those of several messages that are answered together keep the order of these. */
 export const plansOf = ({ unread, candidates, ...at }: UnderstandingInput): LookUpPlan[] =>
   unread
@@ -73,7 +77,7 @@ export const plansOf = ({ unread, candidates, ...at }: UnderstandingInput): Look
       items.map((item, place) => ({
         ...at,
         item,
-        id: `${id}:lookup-${place}`,
+        id: lookUpName(id, place),
         candidates: candidates[item.kind === 'link' ? 'links' : item.kind] ?? [],
         // What is said in one of several is a part of what they say together.
         ...definedOf({ annotations: unread.length === 1 ? annotations : undefined }),

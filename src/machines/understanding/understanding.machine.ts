@@ -1,7 +1,7 @@
 import { assign, enqueueActions, fromPromise, sendParent, setup } from 'xstate'
 import { notProvided } from '../../actors/not-provided.setup.ts'
 import type { LookUpPlan, LookUpReport, SpokenInput, UnderstandingInput, UnderstandingReport } from '../../contracts/understanding.ts'
-import { plansOf } from './items.rules.ts'
+import { lookUpName, plansOf } from './items.rules.ts'
 import { lookUpMachine } from './lookup.machine.ts'
 
 type Context = {
@@ -28,12 +28,11 @@ const orderIn = ({ ended }: Context): string | undefined => ended.find((report) 
 const reportOf = ({ input: { unread }, ended, plans, spoken }: Context): UnderstandingReport => ({
   type: 'understood',
   ids: unread.map(({ id }) => id),
-  notes: Object.fromEntries(
-    unread.map(({ id, items }) => {
-      const own = items.map((_, place) => plans.findIndex((plan) => plan.id === `${id}:lookup-${place}`))
-      return [id, own.flatMap((index) => ended[index]?.id ?? [])]
-    }),
-  ),
+  found: unread.flatMap(({ id, items }) => {
+    const own = items.map((_, place) => plans.findIndex((plan) => plan.id === lookUpName(id, place)))
+    const names = own.flatMap((index) => ended[index]?.id ?? [])
+    return names.length === 0 ? [] : [{ id, names }]
+  }),
   spoken,
 })
 

@@ -2,6 +2,8 @@
 import { expect, test } from 'vitest'
 import { chat, type LinkHandler } from '../../../src/chat.ts'
 import { agent, type ModelRequest } from '../../../src/index.ts'
+import { foldTranscript, nothingFolded } from '../../../src/machines/transcript/fold.rules.ts'
+import { FromTheEnd } from '../../../src/machines/transcript/from-the-end.rules.ts'
 import { testRuntime, traceOf } from '../../../src/testing/index.ts'
 
 const aRuntime = (handlers: LinkHandler[]) => {
@@ -89,4 +91,50 @@ test('[CH-21] several messages that become one prompt are told with what each of
 
   expect(asked).toHaveLength(2)
   expect(asked[1]?.messages.at(-1)).toMatchObject({ after: expect.stringMatching(/found https:\/\/a.example.*found https:\/\/b.example/s) })
+})
+
+test('[CH-21] senders choose their ids, also such as every object has; what was found is no message that waits, and goes with a message that is stopped', async () => {
+  const hanging = Promise.withResolvers<void>()
+  const read = (url: string): string | Promise<string> => {
+    if (!url.includes('hangs')) return `found ${url}`
+    hanging.resolve()
+    return new Promise(() => undefined)
+  }
+  const { options, asked } = aRuntime([{ name: 'reader', read }])
+  await using runtime = await testRuntime(options)
+  for (const id of ['constructor', '__proto__', 'm:lookup-0']) {
+    const run = await runtime.session('s').send(id === 'constructor' ? 'plain' : 'https://a.example/', { idempotencyKey: id })
+    await runtime.clock.until(run.result())
+  }
+  const stopped = await runtime.session('s').send('https://b.example/ https://hangs.example/', { idempotencyKey: 'stopped' })
+  await runtime.clock.until(hanging.promise)
+  const found = () => traceOf(runtime.runtime, 's').then((lines) => lines.some((line) => line.includes('/turn#4/understanding#1/lookup-0')))
+  while (!(await found())) await runtime.clock.until(new Promise(setImmediate))
+  const { waiting } = await runtime.runtime.command<{ waiting: unknown[] }>('chat.history', { sessionKey: 's' })
+  await stopped.cancel()
+  await runtime.clock.until(stopped.result().catch(() => undefined))
+  const after = await runtime.session('s').send('and now?')
+  await runtime.clock.until(after.result())
+
+  const last = asked.map(({ messages }) => messages.at(-1))
+  expect(last).toMatchObject([{ text: 'plain' }, { after: expect.stringContaining('found') }, { after: expect.stringContaining('found') }, {}])
+  expect(waiting).toEqual([expect.objectContaining({ id: 'stopped' })])
+  expect(JSON.stringify(asked[3]?.messages)).not.toContain('found https://b.example')
+})
+
+test('what was looked up in a message that waits no more is kept by neither way of reading a journal', () => {
+  const commit = (seq: number, inputs: unknown[], notes: unknown[] = []) => ({ seq, inputs, notes }) as never
+  const found = (id: string) => ({ from: '/x#1', event: { type: 'xstate.promise.resolve', data: { kind: 'lookup', id, text: 'found', by: 'r' } } })
+  const commits = [
+    commit(1, [{ event: { type: 'message', id: 'a', text: 'hi' } }]),
+    commit(2, [found('a:lookup-0'), found('a:lookup-1')]),
+    commit(3, [], [{ type: 'transcript', ended: [{ ids: ['a'] }] }]),
+  ]
+  const folded = nothingFolded()
+  const backwards = new FromTheEnd()
+  for (const one of commits) foldTranscript(folded, one)
+  for (const one of commits.toReversed()) backwards.take(one)
+
+  expect([...folded.pending.keys()]).toEqual([])
+  expect([...backwards.end(true).pending.keys()]).toEqual([])
 })

@@ -455,14 +455,14 @@ test('[CH-21] links of a message that joins are looked at while the model is bus
 test('[CH-21] what was looked at in time is not waited for', async () => {
   const walk = start()
     .send({ type: 'steer', id: 'b', unread: unread('b') })
-    .tell('understanding-1', { type: 'say', event: understood('b', { notes: { b: [] } }) })
+    .tell('understanding-1', { type: 'say', event: understood('b', { found: [] }) })
   await walk.resolve('callModel', answer())
 
   expect(notes(walk)).toEqual([{ content: 'r:1' }, 'b'])
 })
 
 test('[CH-20] of an order that was spoken the model is not told; it is asked again only where there is something else to say', async () => {
-  const spoken = understood('b', { notes: {}, spoken: true })
+  const spoken = understood('b', { found: [], spoken: true })
   const alone = start().send({ type: 'steer', id: 'b', unread: unread('b') })
   await alone.resolve('callModel', answer())
   alone.tell('understanding-1', { type: 'say', event: spoken })

@@ -313,7 +313,7 @@ test('[CH-20, CH-21] links and media are looked at before the model is asked, an
 })
 
 test('[CH-20, CH-21] where nothing was found the message stands there as it is', () => {
-  const walk = tell(looking(), understood('r', { notes: { r: [] } }))
+  const walk = tell(looking(), understood('r', { found: [] }))
 
   expect(walk.heard()).toEqual([{ type: 'transcript', add: ['r'] }])
 })
@@ -339,7 +339,7 @@ test('[CH-21] it is stopped while it looks', () => {
 })
 
 test('[CH-20] what was spoken and is said in words needs no answer; whoever follows the turn hears that it is over', () => {
-  const spoken = understood('r', { notes: {}, spoken: true })
+  const spoken = understood('r', { found: [], spoken: true })
   const walk = tell(looking(), spoken)
   expect(walk.output).toMatchObject({ status: 'completed', outcome: 'silent', ids: ['r'], transcriptLength: 4 })
 

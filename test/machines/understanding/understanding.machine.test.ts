@@ -31,7 +31,15 @@ test('[CH-20, CH-21] links are looked at all at once, media two at a time; what 
 
   expect(walk.state).toBe('ended')
   expect(walk.heard()).toEqual([
-    { type: 'understood', ids: ['m', 'n'], notes: { m: ['m:lookup-0', 'm:lookup-2', 'm:lookup-3'], n: ['n:lookup-0'] }, spoken: false },
+    {
+      type: 'understood',
+      ids: ['m', 'n'],
+      found: [
+        { id: 'm', names: ['m:lookup-0', 'm:lookup-2', 'm:lookup-3'] },
+        { id: 'n', names: ['n:lookup-0'] },
+      ],
+      spoken: false,
+    },
   ])
 })
 
@@ -44,7 +52,7 @@ test('[CH-20] an order that was spoken is said; where that fails, it is told to 
   const failed = spoken()
   await failed.reject('say', new Error('draining'))
 
-  expect(failed.heard()).toMatchObject([{ notes: { m: ['m:lookup-0'] }, spoken: false }])
+  expect(failed.heard()).toMatchObject([{ found: [{ id: 'm', names: ['m:lookup-0'] }], spoken: false }])
 })
 
 const plan = { ...at, id: 'm:lookup-0', index: 0, item: link('a'), candidates: ['a', 'b'] }
