@@ -203,6 +203,8 @@ export type ChatAction =
       queued: readonly string[]
       run: { runId: string; ids: readonly string[] } | null
       approvals: readonly Approval[]
+      /** As the history has it: of what is queued only the id is known, and of what joins the turn nothing. */
+      waiting?: readonly { id: string; text: string; files?: readonly FileRef[] }[]
     }
   /** Somebody says something here. `id` becomes its `idempotencyKey`; said again under it, it is sent again. */
   | { type: 'said'; id: string; text: string; files?: readonly FileRef[]; at: number }
