@@ -49,7 +49,10 @@ export type ViewBlock =
   | ToolCard
 
 /** What is known of the end of an answer. */
-export type AnswerEnd = Pick<ChatEvent, 'model' | 'usage' | 'costUsd' | 'durationMs' | 'steps' | 'stopReason' | 'error' | 'errorKind'>
+export type AnswerEnd = Pick<
+  ChatEvent,
+  'model' | 'usage' | 'costUsd' | 'durationMs' | 'steps' | 'stopReason' | 'error' | 'errorKind' | 'injected' | 'label'
+>
 export type AnswerEntry = {
   type: 'answer'
   key: string
