@@ -1,6 +1,6 @@
 /** What the chat page decides without a browser. */
 import { expect, test } from 'vitest'
-import { emptyView, viewOf } from '../../src/client/socket/index.ts'
+import { emptyView, type HistoryMessage, viewOf } from '../../src/client/socket/index.ts'
 import type { Answer, ChatView, Entry } from '../../web/chat/src/model.ts'
 import { announced } from '../../web/chat/src/rules/announce.rules.ts'
 import { attachable, sizeOf } from '../../web/chat/src/rules/attach.rules.ts'
@@ -91,7 +91,7 @@ test('[CH-80] what was put in says where it comes from, heard or read, and can n
   const content = [{ type: 'text', id: 'inject-b1:1', text: 'Complete.' }]
   const heard = { runId: 'inject-b1', sessionKey: 'main', seq: 1, ids: [], state: 'final', injected: true, label: 'backup' } as const
   const payload = { ...heard, message: { role: 'assistant', timestamp: 1, content } } as never
-  const past = { role: 'assistant', id: 'inject-b1:1', text: 'Complete.', calls: [], injected: true, label: 'backup' } as const
+  const past: HistoryMessage = { role: 'assistant', id: 'inject-b1:1', text: 'Complete.', calls: [], injected: true, label: 'backup' }
   const empty = emptyView('main')
   const views = [
     viewOf(empty, { type: 'event', frame: { type: 'event', event: 'chat', payload } }),
