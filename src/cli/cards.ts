@@ -54,7 +54,7 @@ export const approveCommand = (sessionKey: string, approval: Pick<Approval, 'cal
 /** Where nobody can be asked. */
 export const approvalNeeded = (sessionKey: string, approval: Approval, place: Place): RuntimeError =>
   new RuntimeError(approval.why === 'in_doubt' ? 'tool_in_doubt' : 'unsupported', `a person has to decide: ${approvalQuestion(approval)}`, {
-    hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); the turn waits until then`,
+    hint: `decide with: ${approveCommand(sessionKey, approval, place)}   (--deny refuses it; or in a terminal: ${hintCommand(place, 'chat', sessionKey)}); ${approval.why === 'in_doubt' ? 'the turn waits until then' : 'where nobody does in time it is denied, unless its tool says otherwise'}`,
     data: { callId: approval.callId, attempt: approval.attempt, inputHash: approval.inputHash },
   })
 

@@ -1,11 +1,11 @@
 /** What the chat page decides without a browser. */
 import { expect, test } from 'vitest'
-import { emptyView, viewOf } from '../../src/client/socket/index.ts'
+import { emptyView, type HistoryMessage, viewOf } from '../../src/client/socket/index.ts'
 import type { Answer, ChatView, Entry } from '../../web/chat/src/model.ts'
 import { announced } from '../../web/chat/src/rules/announce.rules.ts'
 import { attachable, sizeOf } from '../../web/chat/src/rules/attach.rules.ts'
 import { type FollowEvent, follows } from '../../web/chat/src/rules/follow.rules.ts'
-import { costOf, countOf, gistOf, rowsOf, spanOf, useOf } from '../../web/chat/src/rules/format.rules.ts'
+import { costOf, countOf, gistOf, isFromModel, rowsOf, spanOf, useOf } from '../../web/chat/src/rules/format.rules.ts'
 import { groupsOf, markedIn, moodOf } from '../../web/chat/src/rules/list.rules.ts'
 import { Shown } from '../../web/chat/src/rules/shown.rules.ts'
 import { foldOf, textOfAnswer, turnsOf } from '../../web/chat/src/rules/turns.rules.ts'
@@ -85,6 +85,26 @@ test('what no model has said keeps its lines; of a failure it is left out, since
 
   expect(shownIn('completed')).toEqual([{ type: 'text', id: 'r1:reply', text: 'one\ntwo', lines: true }])
   expect(shownIn('failed')).toEqual([])
+})
+
+test('[CH-80] what was put in says where it comes from, heard or read, and can no more be asked for again than what a command answers', () => {
+  const content = [{ type: 'text', id: 'inject-b1:1', text: 'Complete.' }]
+  const heard = { runId: 'inject-b1', sessionKey: 'main', seq: 1, ids: [], state: 'final', injected: true, label: 'backup' } as const
+  const payload = { ...heard, message: { role: 'assistant', timestamp: 1, content } } as never
+  const past: HistoryMessage = { role: 'assistant', id: 'inject-b1:1', text: 'Complete.', calls: [], injected: true, label: 'backup' }
+  const empty = emptyView('main')
+  const views = [
+    viewOf(empty, { type: 'event', frame: { type: 'event', event: 'chat', payload } }),
+    viewOf(empty, { type: 'opened', sessionKey: 'main', life: empty.life, messages: [past] }),
+  ]
+
+  for (const view of views) {
+    const [entry] = new Shown().entries(view, new Map())
+    expect(entry).toMatchObject({ kind: 'answer', injected: true, label: 'backup' })
+    expect(isFromModel(entry as Answer)).toBe(false)
+  }
+  expect(isFromModel(answer('r', { blocks: [{ type: 'text', id: 'r:reply', text: 'Help.', lines: true }] }))).toBe(false)
+  expect(isFromModel(answer('r'))).toBe(true)
 })
 
 test('arguments are one a row and whole; their gist is one line', () => {

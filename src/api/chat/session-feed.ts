@@ -287,7 +287,9 @@ export class SessionFeed {
     if (this.#following === following) this.#following = undefined
     const end = view.end(output, at)
     if (!view.isHidden || end.message) this.#tell('chat', end)
-    this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
+    // What a command answers ends beside the turn that goes on.
+    if (this.#following === undefined)
+      this.#tell('session.state', { sessionKey: this.#session.key, state: 'awaiting-input', timestamp: Math.max(at, this.#doing.at + 1) })
     if (this.isIdle) this.#idle()
   }
 }

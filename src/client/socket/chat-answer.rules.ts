@@ -49,12 +49,21 @@ const endOf = (past: PastRun | undefined): AnswerEnd => {
     const { model, usage, costUsd, durationMs, error } = past.end
     return definedOf({ model, usage, costUsd, durationMs, error })
   }
-  let end: { model?: string | undefined; usage?: Usage | undefined; costUsd?: number | undefined; durationMs?: number | undefined } = {}
+  let end: {
+    injected?: true | undefined
+    label?: string | undefined
+    model?: string | undefined
+    usage?: Usage | undefined
+    costUsd?: number | undefined
+    durationMs?: number | undefined
+  } = {}
   const sum = (a: number | undefined, b: number | undefined) => (a === undefined || b === undefined ? (a ?? b) : a + b)
   for (const part of past?.parts ?? []) {
     if (part.type !== 'message') continue
-    const { model, usage, costUsd, durationMs } = part.message
+    const { model, usage, costUsd, durationMs, injected, label } = part.message
     end = {
+      injected,
+      label,
       model: model ?? end.model,
       usage: usage && end.usage ? addUsage(end.usage, usage) : (usage ?? end.usage),
       costUsd: sum(end.costUsd, costUsd),

@@ -189,7 +189,10 @@ const runningOf = ({ facts }: ChatView): RunningRun | null => {
   const isDoing = doing?.runId !== undefined && doing.runId !== '' && doing.state.startsWith('running') && !isOver(doing.runId)
   if (!found && isDoing) look(doing?.runId as string, 0)
   if (!found) return null
-  return { runId: found.runId, ...(doing?.runId === found.runId ? definedOf({ state: doing.state, detail: doing.detail }) : {}) }
+  const { runId } = found
+  // Whatever else it says meanwhile, it does not go on before it is answered.
+  if (approvalsOf(facts).some((approval) => approval.runId === runId)) return { runId, state: 'running.awaiting-input' }
+  return { runId, ...(doing?.runId === runId ? definedOf({ state: doing.state, detail: doing.detail }) : {}) }
 }
 
 const approvalsOf = ({ asked, decided, runs }: Facts): Approval[] =>

@@ -34,8 +34,8 @@ export const withChat = (before: LiveRun | undefined, event: ChatEvent, life: nu
   }
 }
 
-const endOf = ({ model, usage, costUsd, durationMs, steps, stopReason, error, errorKind }: ChatEvent): AnswerEnd =>
-  definedOf({ model, usage, costUsd, durationMs, steps, stopReason, error, errorKind })
+const endOf = ({ model, usage, costUsd, durationMs, steps, stopReason, error, errorKind, injected, label }: ChatEvent): AnswerEnd =>
+  definedOf({ model, usage, costUsd, durationMs, steps, stopReason, error, errorKind, injected, label })
 
 type Content = Partial<Pick<LiveRun, 'content' | 'seq' | 'missing' | 'brokenTo'>>
 /** What comes later than so many others were left out does not come any more. */

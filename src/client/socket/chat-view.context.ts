@@ -49,7 +49,10 @@ export type ViewBlock =
   | ToolCard
 
 /** What is known of the end of an answer. */
-export type AnswerEnd = Pick<ChatEvent, 'model' | 'usage' | 'costUsd' | 'durationMs' | 'steps' | 'stopReason' | 'error' | 'errorKind'>
+export type AnswerEnd = Pick<
+  ChatEvent,
+  'model' | 'usage' | 'costUsd' | 'durationMs' | 'steps' | 'stopReason' | 'error' | 'errorKind' | 'injected' | 'label'
+>
 export type AnswerEntry = {
   type: 'answer'
   key: string
@@ -203,6 +206,8 @@ export type ChatAction =
       queued: readonly string[]
       run: { runId: string; ids: readonly string[] } | null
       approvals: readonly Approval[]
+      /** As the history has it: of what is queued only the id is known, and of what joins the turn nothing. */
+      waiting?: readonly { id: string; text: string; files?: readonly FileRef[] }[]
     }
   /** Somebody says something here. `id` becomes its `idempotencyKey`; said again under it, it is sent again. */
   | { type: 'said'; id: string; text: string; files?: readonly FileRef[]; at: number }

@@ -203,7 +203,7 @@ const opened = (view: ChatView, { messages, runs: ended = [] }: Extract<ChatActi
 
 const isWaiting = ({ answer, event }: LiveUser): boolean => ['queued', 'collected', 'steered'].includes(event?.status ?? answer?.status ?? '')
 
-const looked = (view: ChatView, { queued, run, approvals }: Extract<ChatAction, { type: 'looked' }>): ChatView => {
+const looked = (view: ChatView, { queued, run, approvals, waiting = [] }: Extract<ChatAction, { type: 'looked' }>): ChatView => {
   const { life, facts } = view
   const has = new Set([...queued, ...(run?.ids ?? [])])
   const isGone = (user: LiveUser): boolean => user.life !== life && isWaiting(user) && !has.has(user.id)
@@ -213,6 +213,22 @@ const looked = (view: ChatView, { queued, run, approvals }: Extract<ChatAction, 
     queue: queued,
   })
   for (const id of queued) if (!facts.users.has(id)) after = withUser(after, id, { answer: { status: 'queued' } })
+  for (const { id, text, files } of waiting) {
+    const known = after.facts.users.get(id)
+    // What waits and is not queued joins the turn that runs.
+    const status = known ? (known.event ?? known.answer)?.status : run && !run.ids.includes(id) ? 'steered' : undefined
+    if (status !== 'steered' && status !== 'queued' && status !== 'collected') continue
+    const payload: MessageEvent = {
+      sessionKey: view.sessionKey,
+      id,
+      runId: '',
+      status,
+      text,
+      ...definedOf({ files: files && [...files] }),
+      timestamp: 0,
+    }
+    after = heard(after, { type: 'event', event: 'session.message', payload })
+  }
   for (const approval of approvals) {
     const decidedAt = facts.decided.get(approval.callId)?.at
     // An answer that was given meanwhile is newer, unless it was to an earlier question.

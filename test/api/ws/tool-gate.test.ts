@@ -114,6 +114,20 @@ test('[CH-43] a hook can ask a person; one who allows it once is asked again', a
   }
 })
 
+test('[CH-43] a command that is answered while a person is asked does not end the waiting of the turn', async () => {
+  const { say, end, event, events, request } = await aToolGateway({ script: [call('pay'), { text: 'paid' }], tools: [pay()] })
+  await say('a')
+  const { payload } = await event('approval.requested')
+  await say('/help', 'h')
+  await end('h')
+  await request('approvals.resolve', decide(payload.approval, 'approve'))
+  await end('a')
+  await event('session.state', ({ state }) => state === 'awaiting-input')
+
+  const states = events('session.state').map(({ state }) => state)
+  expect(states.indexOf('awaiting-input')).toBeGreaterThan(states.indexOf('running.tools', states.indexOf('running.awaiting-input')))
+})
+
 test('[CH-43] one who allows it always is not asked again, until that is taken back or the session begins anew', async () => {
   const script = [
     { calls: [{ name: 'pay' }, { name: 'pay' }] },

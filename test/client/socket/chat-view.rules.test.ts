@@ -283,6 +283,15 @@ describe('tool calls', () => {
     expect(aPage(requested({ attempt: 2 }, 1_013), resolved(), requested()).approvals).toEqual([{ ...approval, attempt: 2 }])
   })
 
+  test('whatever is said of its turn meanwhile, and where nothing was heard of it, the turn waits for a person', () => {
+    const state = (name: string, timestamp: number) =>
+      event('session.state', { sessionKey: 'main', state: name, timestamp, ...(name.startsWith('running') ? { runId: 'u1' } : {}) })
+    const view = aPage(tool('running'), requested(), state('running.awaiting-input', 1_012), state('awaiting-input', 1_013))
+    expect(view.run).toEqual({ runId: 'u1', state: 'running.awaiting-input' })
+    expect(aPage(tool('running'), requested()).run).toEqual({ runId: 'u1', state: 'running.awaiting-input' })
+    expect(fold([resolved(), state('running.tools', 1_014)], view).run).toEqual({ runId: 'u1', state: 'running.tools' })
+  })
+
   test('what waited before anybody listened is looked up', () => {
     const look = { type: 'looked', sessionKey: 'main', queued: [], run: { runId: 'u1', ids: ['u1'] }, approvals: [approval] } as const
     const fresh = aPage()
@@ -331,6 +340,24 @@ describe('messages that come while a run is going on', () => {
     ])
 
     expect(lines(fold([read], view))).toEqual(['user: both', 'completed: two'])
+  })
+
+  test('what joins the turn, or waits for the next one, is there again with its text after a reload', () => {
+    const page = running()
+    const waiting = [
+      { id: 'u1', text: 'add' },
+      { id: 'u2', text: 'and this' },
+      { id: 'u3', text: 'later' },
+    ]
+    const look = { type: 'looked', sessionKey: 'main', life: page.life, queued: ['u3'], approvals: [], waiting } as const
+    const view = fold([{ ...look, run: { runId: 'u1', ids: ['u1'] } }], page)
+
+    expect(view.waiting.map(({ id, status, text }) => [id, status, text])).toEqual([
+      ['u3', 'queued', 'later'],
+      ['u2', 'steered', 'and this'],
+    ])
+    expect(fold([message('u2', 'answered', { timestamp: 2_000 })], view).waiting.map(({ id }) => id)).toEqual(['u3'])
+    expect(fold([{ ...look, run: null }], page).waiting.map(({ id }) => id)).toEqual(['u3'])
   })
 
   test('what waited here, and was answered while nobody listened, waits no longer', () => {

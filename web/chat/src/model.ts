@@ -102,6 +102,9 @@ export type Answer = {
   durationMs?: number
   stopReason?: string
   error?: ErrorBody
+  /** No model has said it: it was put in. `label` says where it comes from. */
+  injected?: true
+  label?: string
 }
 
 /** Something the runtime says for itself, outside any answer. */

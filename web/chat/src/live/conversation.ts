@@ -177,22 +177,12 @@ export class ConversationLive {
       if (signal.aborted) return
       this.viewed = viewed
       const { queued, run, approvals } = viewed
-      this.#take({ type: 'looked', sessionKey: this.key, life, queued, run, approvals })
-      for (const said of this.#read.waiting) this.#tellText(said)
+      this.#take({ type: 'looked', sessionKey: this.key, life, queued, run, approvals, waiting: this.#read.waiting })
     } catch (error) {
       if (!isRuntimeError(error) || error.code !== 'not_found') throw error
       this.viewed = undefined
       this.#changed()
     }
-  }
-
-  /** Of what waits only the id was known. */
-  #tellText({ id, text, files }: Pages['waiting'][number]): void {
-    const waiting = this.known.waiting.find((message) => message.id === id)
-    if (waiting?.text !== undefined || waiting === undefined) return
-    const status = waiting.status === 'steered' ? ('steered' as const) : ('queued' as const)
-    const payload = { sessionKey: this.key, id, runId: '', status, text, ...definedOf({ files }), timestamp: 0 }
-    this.#take({ type: 'event', frame: { type: 'event', event: 'session.message', payload } })
   }
 
   async #send(id: string, { text, files = [], mode }: { text: string; files?: readonly FileRef[] | undefined; mode: SendMode }): Promise<void> {

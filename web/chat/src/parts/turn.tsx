@@ -4,7 +4,7 @@ import { useMemo, useState } from 'preact/hooks'
 import { useModel } from '../hooks.ts'
 import type { Answer, Block, FileRef, Said } from '../model.ts'
 import { usePreferences } from '../preferences.ts'
-import { clockOf, spanOf, useOf } from '../rules/format.rules.ts'
+import { clockOf, isFromModel, spanOf, useOf } from '../rules/format.rules.ts'
 import { foldOf, type Turn, textOfAnswer } from '../rules/turns.rules.ts'
 import { Ask } from './ask.tsx'
 import { Copy } from './copy.tsx'
@@ -230,6 +230,8 @@ const End = ({ answer, conversation, onAgain, onGoOn }: EndProps) => {
   const text = textOfAnswer(answer)
   const use = preferences.showUse ? useOf(answer) : ''
   const cut = answer.state === 'final' ? cutBy[answer.stopReason ?? ''] : undefined
+  // To say a command again, or what nobody has asked, is no other answer.
+  const hasAgain = answer.state === 'final' && isFromModel(answer)
   const isBudget = answer.error?.code.startsWith('budget_')
   return (
     <>
@@ -256,6 +258,7 @@ const End = ({ answer, conversation, onAgain, onGoOn }: EndProps) => {
           <div class="end">
             {answer.state === 'aborted' && <span>Stopped. {text === '' ? '' : 'What was said is kept.'}</span>}
             {cut && <span>{cut}</span>}
+            {answer.label && <span>{answer.label}</span>}
             {use && <span class="num">{use}</span>}
             <span class="does">
               {answer.state === 'aborted' && (
@@ -264,7 +267,7 @@ const End = ({ answer, conversation, onAgain, onGoOn }: EndProps) => {
                 </button>
               )}
               {text !== '' && <Copy text={text} />}
-              {onAgain && answer.state === 'final' && (
+              {onAgain && hasAgain && (
                 <button type="button" class="link" title="Says the same once more" onClick={onAgain}>
                   <Icon name="again" />
                   Again

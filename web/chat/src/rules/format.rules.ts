@@ -36,6 +36,9 @@ export const costOf = (usd: number): string => {
   return usd < 0.1 ? `$${Number(usd.toPrecision(2))}` : `$${usd.toFixed(2)}`
 }
 
+/** Not put in, and not what a command answers. */
+export const isFromModel = ({ blocks, injected }: Answer): boolean => !injected && !blocks.some((block) => block.type === 'text' && block.lines)
+
 /** What an answer took: `claude-sonnet-4-5 · 12.4k in, 1.1k out · $0.043 · 18 s`. Nothing, where no model was asked. */
 export const useOf = ({ blocks, model, usage, costUsd, durationMs }: Answer): string =>
   [

@@ -96,13 +96,13 @@ export class Shown {
     const decisions = approvals.map(({ callId }) => deciding.get(callId))
     const known = this.#answers.get(entry)
     if (known && isSame(known.approvals, approvals) && isSame(known.answered, decided) && isSame(known.deciding, decisions)) return known.answer
-    const { runId, at, state, model, usage, costUsd, durationMs, stopReason, error } = entry
+    const { runId, at, state, model, usage, costUsd, durationMs, stopReason, error, injected, label } = entry
     const answer: Answer = {
       kind: 'answer',
       id: runId,
       blocks: this.#withQuestions(entry, approvals, answered, deciding),
       state: states[state],
-      ...definedOf({ at, model, usage, costUsd, durationMs, stopReason, error }),
+      ...definedOf({ at, model, usage, costUsd, durationMs, stopReason, error, injected, label }),
     }
     this.#answers.set(entry, { approvals, answered: decided, deciding: decisions, answer })
     return answer
