@@ -115,7 +115,7 @@ export const examples: Record<CommandName, Example> = {
       waiting: [],
     },
     about:
-      'The newest `limit` messages since the last reset (default 200, at most 1,000), at most 6 MiB, as people see them; what is stored stays whole. `more`: older ones stand before them, to be had with `before: <id of the first>`. A part of a message longer than `maxChars` (default 12,000) is cut, and `cut` says how long each part was; `chat.message` and `chat.output` give all of it. `thinkingLevel` and `verboseLevel` are those in force. `role` is `user`, `assistant`, `tool` or `summary`. `waiting` are those that were accepted and are not part of it yet. `at` is when it was said. With `details`, `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
+      'The newest `limit` messages since the last reset (default 200, at most 1,000), at most 6 MiB, as people see them; what is stored stays whole. `more`: older ones stand before them, to be had with `before: <id of the first>`. A part of a message longer than `maxChars` (default 12,000) is cut, and `cut` says how long each part was; `chat.message` and `chat.output` give all of it. `thinkingLevel` and `verboseLevel` are those in force. `role` is `user`, `assistant`, `tool` or `summary`. What a command has answered stands where it was said, as an `assistant` with `injected`, which no model reads. `waiting` are those that were accepted and are not part of it yet. `at` is when it was said. With `details`, `runs` says of each run that is in it how it ended: `status`, `model`, `usage`, `costUsd`, `durationMs`, `error`.',
     errors: ['not_found', 'corrupt_at'],
   },
   'chat.message': {

@@ -211,6 +211,11 @@ test('[CH-17] what a command answers is shown, and nothing else with it', async 
 
   await shows(page, /Think\w*: high/)
   await expect.poll(async () => (await textOf(page)).match(/echo hello/g)).toHaveLength(1)
+
+  await page.reload()
+  await shows(page, /Think\w*: high/)
+  expect((await textOf(page)).match(/echo hello/g)).toHaveLength(1)
+  expect((await textOf(page)).match(/Think\w*: high/g)).toHaveLength(1)
 })
 
 test('[CH-17] what a command answers in several lines stands in as many', async () => {

@@ -238,7 +238,7 @@ export class RunView {
   }
 }
 
-const textOfReply = (reply: NonNullable<TurnOutput['reply']>): string =>
+export const textOfReply = (reply: NonNullable<TurnOutput['reply']>): string =>
   [reply]
     .flat()
     .flatMap(({ text }) => text ?? [])

@@ -2,11 +2,12 @@
 import { decodeCommit } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
-import type { Message } from '../../contracts/message.ts'
+import type { Message, UserMessage } from '../../contracts/message.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { TurnOutcome } from '../../contracts/turn.ts'
 import { contentOf, notesOf } from '../../machines/index.ts'
+import { type Answered, answeredIn, withAnswered } from './answered.rules.ts'
 
 /** Commits that are read first; each page further back is twice as long. */
 const pageSizeMin = 64
@@ -25,29 +26,52 @@ type DetailedMessage = Message & { at?: number }
 /** @property heartbeats ids of messages that nobody has written */
 type HistoryDetails = { messages: DetailedMessage[]; runs: EndedRun[]; heartbeats: ReadonlySet<string> }
 
+/**
+ * @param page `more`: older messages stand before it. `before`: the one that it ends before
+ * @returns with what commands have answered meanwhile
+ */
 export const withDetails = async (
   journal: Pick<Journal, 'head' | 'read'>,
   address: Address,
-  messages: readonly Message[],
+  { messages, more, before }: { messages: readonly Message[]; more: boolean; before?: string | undefined },
 ): Promise<HistoryDetails> => {
+  const seqs = new Map<string, number>()
+  const said = new Map<string, UserMessage & { at?: number }>()
+  const answered: Answered[] = []
   const saidAt = new Map<string, number>()
   const runs: EndedRun[] = []
   const heartbeats = new Set<string>()
+  let read = 0
   const wanted = new Set(messages.flatMap((message) => idOf(message) ?? []))
   for await (const commit of fromTheEnd(journal, address)) {
     runs.unshift(...endedIn(commit))
+    answered.push(...answeredIn(commit))
     for (const input of commit.inputs) {
       const message = contentOf(input)?.[1]
       if (message?.role === 'user' && isHeartbeat(input)) heartbeats.add(message.id)
       const id = message && idOf(message)
       if (id === undefined) continue
       saidAt.set(id, commit.at)
+      seqs.set(id, commit.seq)
+      if (message?.role === 'user') said.set(message.id, { ...message, at: commit.at })
       wanted.delete(id)
     }
-    if (wanted.size === 0) break
+    if (wanted.size === 0 && (more || isBeginning(commit) || read++ === beyondMax)) break
   }
-  return { messages: messages.map((message) => ({ ...message, ...definedOf({ at: saidAt.get(idOf(message) ?? '') }) })), runs, heartbeats }
+  const seqOf = (message: Message) => seqs.get(idOf(message) ?? '')
+  const end = Math.min(
+    ...['user', 'assistant'].map((role) => (before === undefined ? undefined : seqs.get(`${role} ${before}`)) ?? Number.POSITIVE_INFINITY),
+  )
+  const own = messages.map((message) => ({ ...message, ...definedOf({ at: saidAt.get(idOf(message) ?? '') }) }))
+  const here = answered.filter(({ seq }) => seq < end)
+  return { messages: withAnswered(own, here, { seqOf, said, isWhole: !more }), runs, heartbeats }
 }
+
+/** Commits that are looked through before the first message of a conversation, for commands that were answered there. */
+const beyondMax = 500
+
+/** What stands in it and before it belongs to a conversation that has been put away. */
+const isBeginning = (commit: Commit): boolean => notesOf(commit).some(({ clear, compact }) => clear === true || compact !== undefined)
 
 const isHeartbeat = (input: Input): boolean => 'event' in input && (input.event as { profile?: { heartbeat?: boolean } }).profile?.heartbeat === true
 

@@ -37,7 +37,7 @@ export const readHistory = async (parts: RuntimeParts, session: Session, asked: 
   const { limit = parts.config.view.value.session.historyMax, before, details = false, maxChars } = asked
   const limits = { ...historyLimits, ...parts.history }
   const page = await pageOf(parts, session, { limit, before, context })
-  const { messages, runs, heartbeats } = await withDetails(parts.transport.journal, session.address, page.messages)
+  const { messages, runs, heartbeats } = await withDetails(parts.transport.journal, session.address, { ...page, before })
   const profile = profileIn(parts, session)
   const { toggles = {}, sessionId = '' } = context?.record ?? {}
   const options = {

@@ -153,16 +153,15 @@ test('a prototype in a body changes nothing, and nesting without end neither', a
   const own = await chat('{"model":"main","messages":[{"role":"user","content":"hi"}],"__proto__":{"stream":true}}')
   const within = await chat('{"model":"main","messages":[{"role":"user","content":"hi","__proto__":{"name":{}}}]}')
   const constructed = await chat('{"model":"main","messages":[{"role":"user","content":"hi"}],"constructor":1}')
-  const ignored = await chat(`{"model":"main","messages":[{"role":"user","content":"hi"}],"metadata":${deep}}`)
+  const unread = await chat(`{"model":"main","messages":[{"role":"user","content":"hi"}],"metadata":${deep}}`)
   const used = await chat(`{"model":"main","messages":[{"role":"user","content":${deep}}]}`)
   const item = await call('POST', '/v1/responses', post(`{"model":"main","input":[{"type":"__proto__","role":${deep}}]}`))
 
   expect([own.status, own.json.error.param]).toEqual([400, '__proto__'])
   expect([within.status, within.json.choices[0].message.content]).toEqual([200, 'echo hi'])
   expect([constructed.status, constructed.json.error.param]).toEqual([400, 'constructor'])
-  expect(ignored.status).toBe(200)
-  expect([used.status, used.json.error.param]).toEqual([400, 'messages[0].content[0].type'])
-  expect([item.status, item.json.error.param]).toEqual([400, 'input[0].type'])
+  for (const nested of [unread, used, item])
+    expect([nested.status, nested.json.error]).toEqual([400, expect.objectContaining({ message: expect.stringContaining('nested') })])
 })
 
 test('headers that name nothing are refused, and a line break in one names nothing else', async () => {

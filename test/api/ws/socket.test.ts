@@ -2,6 +2,7 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
+import { agent } from '../../../src/index.ts'
 import { virtualClock } from '../../../src/testing/index.ts'
 import { aGateway, token } from '../http/harness.ts'
 import { aSocket, rawSocket } from './a-socket.ts'
@@ -362,6 +363,41 @@ test('[CH-17] a command is answered by a final of its own, without a run of a mo
   expect(final.message?.content).toEqual([{ type: 'text', id: 'k1:reply', text: expect.stringContaining('Model') }])
   expect(events('chat')).toHaveLength(1)
   expect(events('session.message').map(({ status }) => status)).toEqual(['answered'])
+})
+
+test('[CH-17] what commands answered stands in the history where it was said, with no usage, and no model reads it', async () => {
+  const asked: string[] = []
+  const models = { 'test/ear': (request: { messages: unknown }) => (asked.push(JSON.stringify(request.messages)), { text: 'heard' }) }
+  const { gateway } = await aGateway({}, { agents: [agent({ name: 'main', model: 'test/ear' })], models })
+  const { request, event } = await aSocket(gateway.url)
+  const say = async (message: string, idempotencyKey: string) => {
+    await request('chat.send', { sessionKey: 'main', message, idempotencyKey })
+    await event('chat', ({ runId, state }) => runId === idempotencyKey && state === 'final')
+  }
+  const history = async (more: object = {}) => (await request('chat.history', { sessionKey: 'main', ...more })).payload
+  const ids = (messages: { id: string }[]) => messages.map(({ id }) => id)
+
+  await say('/status', 'k1')
+  expect((await history()).messages).toMatchObject([
+    { role: 'assistant', id: 'k1:reply', text: expect.stringContaining('Model'), injected: true, usage: { inputTokens: 0, outputTokens: 0 } },
+  ])
+  for (const [message, key] of [
+    ['one', 'k2'],
+    ['/help', 'k3'],
+    ['two', 'k4'],
+    ['/status', 'k5'],
+  ] as const)
+    await say(message, key)
+
+  const all = await history()
+  expect(ids(all.messages)).toEqual(['k1:reply', 'k2', 'k2:1', 'k3:reply', 'k4', 'k4:1', 'k5:reply'])
+  const newest = await history({ limit: 2 })
+  expect([ids(newest.messages), newest.more]).toEqual([['k4', 'k4:1', 'k5:reply'], true])
+  const older = await history({ limit: 2, before: 'k4' })
+  expect([ids(older.messages), older.more]).toEqual([['k1:reply', 'k2', 'k2:1', 'k3:reply'], false])
+  expect(asked.join()).not.toMatch(/status|help|Model/)
+  await say('/new', 'k6')
+  expect((await history()).messages.filter(({ id }: { id: string }) => id.startsWith('k1'))).toEqual([])
 })
 
 test('a session that is deleted and begun anew says so to those who watch it', async () => {
