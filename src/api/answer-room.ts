@@ -34,9 +34,13 @@ export class AnswerRoom {
   readonly #clock: Pick<Clock, 'now'>
   /** The one that has waited longest first. */
   readonly #held = new Set<Held>()
-  readonly #waiting: (() => void)[] = []
+  /** Those who wait, by connection: the connection that was served least recently first. */
+  readonly #waiting = new Map<object, (() => void)[]>()
+  #waitingCount = 0
   #unsent = 0
   #making = 0
+  /** Places whose answer is made, and that have not been handed over. */
+  #ended = 0
 
   constructor(limits: AnswerLimits, clock: Pick<Clock, 'now'>) {
     this.#limits = limits
@@ -48,23 +52,51 @@ export class AnswerRoom {
     return this.#unsent
   }
 
-  /** @param make gives an answer as it is sent, so that no more than a few are there in any other form @throws RuntimeError overloaded, or what `make` throws */
-  async made<Answer>(command: CommandName | undefined, make: () => Promise<Answer>): Promise<Answer> {
+  /**
+   * @param connection that asks: connections take turns, so one that asks for much waits for itself, and holds up nobody else for long
+   * @param make gives an answer as it is sent, so that no more than a few are there in any other form
+   * @throws RuntimeError overloaded, or what `make` throws
+   */
+  async made<Answer>(connection: object, command: CommandName | undefined, make: () => Promise<Answer>): Promise<Answer> {
     if (command === undefined || !large.has(command)) return make()
     if (this.#unsent >= this.#limits.unsentBytesMax && !this.#makeRoom(1)) throw overloaded()
     if (this.#making < this.#limits.atOnceMax) this.#making++
     else {
-      if (this.#waiting.length >= this.#limits.waitingMax) throw overloaded()
+      if (this.#waitingCount >= this.#limits.waitingMax) throw overloaded()
       // Whoever ends hands its place over.
-      await new Promise<void>((resolve) => this.#waiting.push(resolve))
+      await new Promise<void>((resolve) => this.#enqueue(connection, resolve))
     }
     try {
       return await make()
     } finally {
-      const next = this.#waiting.shift()
-      if (next) next()
-      else this.#making--
+      // One place for each turn of the event loop: making is work of the processor, and between two answers everybody else is heard.
+      if (++this.#ended === 1) setImmediate(() => this.#handOver())
     }
+  }
+
+  #enqueue(connection: object, start: () => void): void {
+    this.#waitingCount++
+    const queue = this.#waiting.get(connection)
+    if (queue) queue.push(start)
+    else this.#waiting.set(connection, [start])
+  }
+
+  #handOver(): void {
+    const start = this.#next()
+    if (start) start()
+    else this.#making--
+    if (--this.#ended > 0) setImmediate(() => this.#handOver())
+  }
+
+  #next(): (() => void) | undefined {
+    const [first] = this.#waiting
+    if (first === undefined) return undefined
+    const [connection, queue] = first
+    // It goes behind all others that wait.
+    this.#waiting.delete(connection)
+    if (queue.length > 1) this.#waiting.set(connection, queue)
+    this.#waitingCount--
+    return queue.shift()
   }
 
   /**

@@ -124,7 +124,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     if (isCommand(name)) admit(name)
     const { incoming, outgoing } = context.env
     const input = await bodyOf(context.req.raw, bodyMaxOf[name])
-    const answer = await room.made(isCommand(name) ? name : undefined, async () =>
+    const answer = await room.made(incoming?.socket ?? context, isCommand(name) ? name : undefined, async () =>
       Buffer.from(JSON.stringify((await runtime().command(name, input, context.get('caller').access?.())) ?? null)),
     )
     outgoing?.once(

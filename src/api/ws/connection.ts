@@ -30,6 +30,7 @@ import { droppable } from './droppable.rules.ts'
 import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
 import { grant, welcomeTo } from './handshake.ts'
 import type { SocketLimits } from './limits.ts'
+import { Unanswered } from './unanswered.ts'
 import { Watching } from './watching.ts'
 
 export type ConnectionParts = {
@@ -59,13 +60,14 @@ export class Connection implements Watcher {
   readonly #openedAt: number
   /** How long it took to connect, until the first message has told it. */
   #connecting: Span[] = []
-  #requests = 0
+  readonly #unanswered: Unanswered
   #badFrames = 0
 
   /** @param ended called once */
   constructor(socket: WebSocket, parts: ConnectionParts, ended: () => void) {
     this.#socket = socket
     this.#parts = parts
+    this.#unanswered = new Unanswered(parts.limits.requestsMax)
     this.#watched = new Watching(parts.feeds, this, parts.limits.subscriptionsMax)
     this.#actor = createActor(connectionMachine, { clock: actorClock(parts.clock) })
     this.#actor.on('close', ({ code, reason }) => {
@@ -182,6 +184,7 @@ export class Connection implements Watcher {
   async #hear(data: RawData, isBinary: boolean): Promise<void> {
     let frame: ClientFrame | undefined
     let id = ''
+    let answered: (() => void) | undefined
     try {
       if (isBinary) throw new RuntimeError('bad_request', 'frames are text, not binary', { hint: 'send JSON as a text frame' })
       const said = parseJson(data as Buffer, 'frame', 'send one JSON object a frame')
@@ -189,15 +192,17 @@ export class Connection implements Watcher {
       frame = parseInput(ClientFrame, said, 'send { type: "req", id, method, params }')
       const asked = frame
       const { method } = asked
+      // Before it waits for anything, so that what waits is bounded too.
+      answered = this.#unanswered.add()
       // As it is sent it takes up least.
-      const answer = await this.#parts.room.made(isCommand(method) ? method : undefined, async () =>
+      const answer = await this.#parts.room.made(this, isCommand(method) ? method : undefined, async () =>
         bytesOf({ type: 'res', id: asked.id, ok: true, payload: (await this.#handle(asked)) ?? null }),
       )
-      await this.#answer(answer)
+      await this.#answer(answer, answered)
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')
       const body = shownBody(error)
-      await this.#answer(bytesOf({ type: 'res', id, ok: false, error: body }))
+      await this.#answer(bytesOf({ type: 'res', id, ok: false, error: body }), answered)
       this.#minded(frame, body)
     }
   }
@@ -212,13 +217,17 @@ export class Connection implements Watcher {
       this.#actor.send({ type: 'misbehaved', reason: 'too many frames that cannot be understood' })
   }
 
-  /** @throws RuntimeError overloaded */
-  async #answer(answer: Buffer): Promise<void> {
+  /** @param answered called when it has been written, or will never be @throws RuntimeError overloaded */
+  async #answer(answer: Buffer, answered?: () => void): Promise<void> {
     const release = answer.length > smallBytes ? this.#parts.room.hold(answer.length, () => this.#overrun()) : undefined
     // Who asks for more than can be sent at once gets it piece by piece.
     while (this.#room !== undefined) await this.#room.promise
-    if (this.#socket.readyState === this.#socket.OPEN) this.#send(answer, release)
-    else release?.()
+    const sent = () => {
+      release?.()
+      answered?.()
+    }
+    if (this.#socket.readyState === this.#socket.OPEN) this.#send(answer, sent)
+    else sent()
   }
 
   #overrun(): void {
@@ -233,20 +242,10 @@ export class Connection implements Watcher {
       throw new RuntimeError('unauthorised', 'the first frame must be connect', { hint: 'send { type: "req", id, method: "connect", params }' })
     }
     this.#allowed?.()
-    if (this.#requests >= this.#parts.limits.requestsMax)
-      throw new RuntimeError('rate_limited', `${this.#requests} requests of this connection are not answered yet`, {
-        retryable: true,
-        hint: 'wait for answers before asking more',
-      })
-    this.#requests++
-    try {
-      if (Object.hasOwn(socketMethods, method)) return await this.#ownMethod(method as SocketMethod, params)
-      if (isCommand(method)) return await this.#command(method, params)
-      // Says which commands there are.
-      return await this.#parts.runtime().command(method, params)
-    } finally {
-      this.#requests--
-    }
+    if (Object.hasOwn(socketMethods, method)) return await this.#ownMethod(method as SocketMethod, params)
+    if (isCommand(method)) return await this.#command(method, params)
+    // Says which commands there are.
+    return await this.#parts.runtime().command(method, params)
   }
 
   async #ownMethod(method: SocketMethod, params: unknown): Promise<unknown> {
