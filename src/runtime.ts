@@ -9,6 +9,7 @@ import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { allShown } from './contracts/shown.ts'
 import { subjects } from './contracts/subjects.ts'
+import { shuttingDownDetail } from './contracts/transport.ts'
 import { checkShortForms, defaultChat } from './default-chat.ts'
 import { equip } from './equipment.ts'
 import { configKind, providerKind, registerConfig, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
@@ -242,6 +243,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         return {
           ...health,
           ready: health.writable && closed === undefined && draining === undefined,
+          ...definedOf({ detail: health.detail ?? (closed || draining ? shuttingDownDetail : undefined) }),
           liveActors: host.liveCount,
           transport: transport.name,
           ...definedOf({ node: cluster?.me, mcp: options.mcp && mcp.report() }),

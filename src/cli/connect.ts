@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
 import { type Client, folderOf, isNats, nodeAt } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { shuttingDownDetail } from '../contracts/transport.ts'
 import { variables } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import type { Owner } from '../transport/embedded/index.ts'
@@ -84,7 +85,7 @@ export const connect = async (globals: Globals, { look = false } = {}): Promise<
     } catch (error) {
       if (isRuntimeError(error) && error.code === 'forbidden' && typeof transport === 'string' && isNats(transport)) throw nodelessError(error)
       if (!isRuntimeError(error) || error.code !== 'locked') throw error
-      if (waited >= patienceMs) throw lockedError(error)
+      if (waited >= patienceMs) throw await lockedError(error)
       await pause(stepMs)
       const started = typeof transport === 'string' ? await nodeAt(transport) : undefined
       if (started) return started
@@ -113,8 +114,19 @@ const nodelessError = (error: RuntimeError): RuntimeError =>
     cause: error,
   })
 
+const answerMs = 1000
+/** Whether the node that answers there ends by itself. */
+const isStopping = async (url: string): Promise<boolean> => {
+  try {
+    const answer = await fetch(`${url}/readyz`, { signal: AbortSignal.timeout(answerMs) })
+    return ((await answer.json()) as { detail?: unknown }).detail === shuttingDownDetail
+  } catch {
+    return false
+  }
+}
+
 /** The same refusal with what a person at the keyboard can do about it. */
-export const lockedError = (error: RuntimeError): RuntimeError => {
+export const lockedError = async (error: RuntimeError): Promise<RuntimeError> => {
   const { pid, url } = (error.data?.owner ?? {}) as Partial<Owner>
   const other = 'or choose another folder with --url embedded:<folder>'
   const hint =
@@ -122,6 +134,8 @@ export const lockedError = (error: RuntimeError): RuntimeError => {
       ? `another process runs there: stop it, ${other}`
       : url === undefined
         ? `another program has this folder open and takes no commands: they talk to what was started with statecast; else stop process ${pid} (kill ${pid}), ${other}`
-        : `a node or a command such as chat runs there, and other commands talk to it by themselves; to have another one, end process ${pid} (kill ${pid}), ${other}`
+        : (await isStopping(`${url}`))
+          ? `process ${pid} has it and is shutting down: it lets running turns finish, for 30 s at most; wait for its end, ${other}`
+          : `a node or a command such as chat runs there, and other commands talk to it by themselves; to have another one, end process ${pid} (kill ${pid}), ${other}`
   return new RuntimeError('locked', error.message, { ...error.toJSON(), hint, cause: error })
 }

@@ -20,6 +20,7 @@ import { exitCodes, note, print, printJson } from './output.ts'
 type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
 const drainMs = 30_000
+const leftoverMs = 1_000
 
 export const up = async (options: UpOptions): Promise<number> => {
   const ownToken = variables().STATECAST_TOKEN || undefined
@@ -71,7 +72,7 @@ export const up = async (options: UpOptions): Promise<number> => {
     ...definedOf({ retention: idleDays === undefined ? undefined : { ...app.retention, idleDays } }),
   }).catch(async (error: unknown) => {
     await early?.close()
-    throw isRuntimeError(error) && error.code === 'locked' ? lockedError(error) : error
+    throw isRuntimeError(error) && error.code === 'locked' ? await lockedError(error) : error
   })
   keepGoing(runtime)
   try {
@@ -89,6 +90,8 @@ export const up = async (options: UpOptions): Promise<number> => {
     return exitCodes.fine
   } finally {
     await runtime.close()
+    // Nothing of ours is left, and what an app or its libraries have left running keeps no node.
+    setTimeout(() => process.exit(), leftoverMs).unref()
   }
 }
 

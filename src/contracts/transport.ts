@@ -145,6 +145,9 @@ export interface Blobs {
 
 export type TransportHealth = { writable: boolean; freeBytes: number | undefined; durability: string; detail?: string }
 
+/** The detail of the health of a node that ends its work, and takes no more. */
+export const shuttingDownDetail = 'shutting down'
+
 export interface Transport {
   readonly name: string
   readonly capabilities: Readonly<{ durable: boolean; sharedByNodes: boolean }>

@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
+import { aSocket } from '../api/ws/a-socket.ts'
 import { aFolder, aNode, start, statecast, testApp, untilFile } from './run.ts'
 
 test('commands of other processes act on the node that runs, with its app and not their own', async () => {
@@ -53,6 +54,58 @@ test('SIGTERM lets the turn that runs end and its client have the answer, answer
   expect(await client.ended).toMatchObject({ code: 0, stdout: 'wait_for_file: {"waited":"a"}\n' })
   expect((await node.ended).code).toBe(0)
   expect(existsSync(join(folder, '.statecast/owner.json'))).toBe(false)
+})
+
+test('SIGTERM does not wait for a person: the page hears that the node stops, and the call that waits is asked for again by the next node', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const page = await aSocket(node.url, { auth: { token: readFileSync(node.token, 'utf8').trim() } })
+  await page.request('sessions.subscribe', { sessionKey: 'main' })
+  await page.request('chat.send', { sessionKey: 'main', message: 'danger', idempotencyKey: 'k' })
+  await page.event('approval.requested')
+
+  const asked = performance.now()
+  node.process.kill('SIGTERM')
+  await page.event('shutdown')
+  const end = await node.ended
+
+  expect(end.code).toBe(0)
+  // It may take 30 s where a turn works.
+  expect(performance.now() - asked).toBeLessThan(15_000)
+  await aNode({ folder }, '--app', testApp)
+  expect((await statecast({ folder }, 'approvals')).stdout).toContain('danger')
+})
+
+test('a timer that an app has left running does not keep a node that was stopped', async () => {
+  const folder = aFolder()
+  writeFileSync(join(folder, 'app.mjs'), 'setInterval(() => undefined, 1000)\nexport default {}')
+  const node = await aNode({ folder }, '--app', 'app.mjs')
+
+  node.process.kill('SIGTERM')
+
+  expect((await node.ended).code).toBe(0)
+})
+
+test('a node that shuts down says so: on the socket at once, to doctor, and to a second node, which is not told to kill it', async () => {
+  const folder = aFolder()
+  const node = await aNode({ folder }, '--app', testApp)
+  const page = await aSocket(node.url, { auth: { token: readFileSync(node.token, 'utf8').trim() } })
+  await page.request('chat.send', { sessionKey: 'main', message: 'wait d', idempotencyKey: 'd' })
+  await untilFile(join(folder, 'd.started'))
+
+  node.process.kill('SIGTERM')
+  await page.event('shutdown')
+  const doctor = await statecast({ folder }, 'doctor')
+  const second = await statecast({ folder }, 'up', '--port', '0', '--app', testApp)
+  writeFileSync(join(folder, 'd.go'), '')
+  const end = await node.ended
+
+  expect(doctor.stdout).toMatch(/warn +node: shutting down/)
+  expect(doctor.stdout).not.toMatch(/BAD +store/)
+  expect(second).toMatchObject({ code: 3, stderr: expect.stringContaining(`process ${node.pid} has it and is shutting down`) })
+  expect(second.stderr).not.toContain('(kill')
+  expect(end.code).toBe(0)
+  expect(page.events('shutdown')).toHaveLength(1)
 })
 
 test('after kill -9 in the middle of a tool the next node finishes the turn, and a client with the same key gets the answer', async () => {

@@ -164,6 +164,7 @@ test('a screen reader hears of beginnings, ends, failures and questions, and nev
   expect(announced(withAnswer(asked, { blocks: [] }), asked).assertive).toContain('refund_order')
   expect(announced(asked, { ...asked, connection: { state: 'lost' } })).toEqual({ polite: 'The connection is gone' })
   expect(announced({ ...asked, connection: { state: 'lost' } }, asked)).toEqual({ polite: 'Connected again' })
+  expect(announced(asked, { ...asked, connection: { state: 'connected', leaving: true } })).toEqual({ polite: 'The node is shutting down' })
 })
 
 test('what cannot be attached is said before anything is sent', () => {

@@ -29,6 +29,8 @@ const timeoutMax = 2 ** 31 - 1
 export class EffectRunner {
   readonly #host: EffectsHost
   readonly #launched = new LeanMap<ActorPath, Effect>()
+  /** Those of them that have said that they only wait. */
+  readonly #waiting = new Set<Effect>()
   readonly #armed = new LeanMap<number, unknown>()
   /** What commits let out and what has not happened yet, or not ended well, with the sequence of its commit. */
   readonly #pending = new LeanMap<Output, number>()
@@ -46,6 +48,11 @@ export class EffectRunner {
 
   get running(): boolean {
     return this.#launched.size > 0
+  }
+
+  /** Whether one of them does something, or may. */
+  get working(): boolean {
+    return this.#launched.size > this.#waiting.size
   }
 
   get hasPending(): boolean {
@@ -81,7 +88,7 @@ export class EffectRunner {
         }
         case 'stop':
           // An effect that never ran must not be told to stop: its logic would not know what of.
-          if (this.#launched.delete(output.path)) this.#guard(output.path, output.run)
+          if (this.#forget(output.path)) this.#guard(output.path, output.run)
           break
         case 'deliver': {
           const effect = this.#launched.get(output.path)
@@ -102,7 +109,7 @@ export class EffectRunner {
     }
     for (const [path, effect] of this.#launched)
       if (!replica.effects.has(path)) {
-        this.#launched.delete(path)
+        this.#forget(path)
         // Whoever failed in one of its parts may still be running in the others.
         if (effect.ref.getSnapshot().status === 'error') this.#kill(effect)
       }
@@ -140,6 +147,12 @@ export class EffectRunner {
     for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
   }
 
+  #forget(path: ActorPath): boolean {
+    const effect = this.#launched.get(path)
+    if (effect) this.#waiting.delete(effect)
+    return this.#launched.delete(path)
+  }
+
   #cancelLater(): void {
     this.#host.environment.clock.clearTimeout(this.#later)
     this.#later = undefined
@@ -157,6 +170,10 @@ export class EffectRunner {
       confirm: () => this.#host.confirm(began),
       tell: (event) => {
         if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
+      },
+      waits: (only) => {
+        if (only && this.#launched.get(path) === effect) this.#waiting.add(effect)
+        else this.#waiting.delete(effect)
       },
     })
     if (this.#host.others) bindDirectory(ref, this.#host.others)
@@ -210,5 +227,6 @@ export class EffectRunner {
     replica.disconnect()
     for (const effect of this.#launched.values()) this.#kill(effect)
     this.#launched.clear()
+    this.#waiting.clear()
   }
 }

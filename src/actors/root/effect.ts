@@ -22,14 +22,21 @@ export type EffectInfo = {
   confirm(): Promise<void>
   /** Sends an event to the parent that is journalled with whatever commit comes next, at no cost of its own. It may be lost in a crash. */
   tell(event: AnyEvent): void
+  /**
+   * Says whether all that this effect does is to wait until it is told something: then a host that shuts down, or hands its actor over, gives it no time to
+   * end. It is started again, and told all again, where the actor goes on. At first it works.
+   */
+  waits(only: boolean): void
 }
 
 const infos = new WeakMap<AnyActorRef, EffectInfo>()
 export const describeEffect = (self: AnyActorRef, info: EffectInfo): void => void infos.set(self, info)
 
+const unheard = { tell: () => undefined, waits: () => undefined }
+
 /** For use inside an effect: `fromPromise(({ input, self }) => charge(input, { idempotencyKey: effect(self).key }))`. Outside of a host, a plain first attempt. */
 export const effect = (self: AnyActorRef): EffectInfo =>
-  infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, tell: () => undefined }
+  infos.get(self) ?? { key: self.id, attempt: 1, epoch: 1, restarted: false, confirm: async () => undefined, ...unheard }
 
 /** Other actors, wherever they are, for effects that stand for one. */
 export type ActorDirectory = {
@@ -60,7 +67,7 @@ export type TaskScope<Input> = {
 }
 
 /** The same for work that may be done on another node, where there is no actor: what it needs to know of itself instead. */
-export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell'> }
+export type PlaceableScope<Input> = Omit<TaskScope<Input>, 'self'> & { info: Omit<EffectInfo, 'tell' | 'waits'> }
 export type PlaceableEffect<Output, Input> = (scope: PlaceableScope<Input>) => Promise<Output>
 
 export const placeable = <Output, Input>(work: PlaceableEffect<Output, Input>): PromiseActorLogic<Output, Input> =>

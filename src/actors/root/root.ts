@@ -97,7 +97,7 @@ export class Root {
     this.#state.createWith(input)
   }
   get working(): boolean {
-    return this.#phase === 'opening' || this.#commitLoop.running || this.#mailbox.length > 0 || this.#effects.hasPending || this.#effects.running
+    return this.#phase === 'opening' || this.#commitLoop.running || this.#mailbox.length > 0 || this.#effects.hasPending || this.#effects.working
   }
   /** It does, or will when it has rested. */
   get busy(): boolean {

@@ -13,6 +13,7 @@ export class SessionFeeds {
   readonly #runtime: () => Runtime
   readonly #clock: Clock
   readonly #feeds = new Map<string, Kept>()
+  #closed = false
 
   constructor(runtime: () => Runtime, clock: Clock) {
     this.#runtime = runtime
@@ -32,6 +33,7 @@ export class SessionFeeds {
   }
 
   close(): void {
+    this.#closed = true
     for (const { feed, timer } of this.#feeds.values()) {
       this.#clock.clearTimeout(timer)
       feed.stop()
@@ -43,6 +45,9 @@ export class SessionFeeds {
     const kept: Kept = {
       feed: new SessionFeed(this.#runtime(), key, this.#clock, () => {
         this.#clock.clearTimeout(kept.timer)
+        // A feed that ends is idle too, and one that ends with its gateway must not keep the process.
+        if (this.#closed) return
+        if (kept.feed.isOver) return this.#drop(key, kept)
         kept.timer = this.#clock.setTimeout(() => this.#release(key, kept), lingerMs)
       }),
     }
@@ -53,6 +58,10 @@ export class SessionFeeds {
   #release(key: string, kept: Kept): void {
     if (!kept.feed.isIdle) return
     kept.feed.stop()
+    this.#drop(key, kept)
+  }
+
+  #drop(key: string, kept: Kept): void {
     if (this.#feeds.get(key) === kept) this.#feeds.delete(key)
   }
 }

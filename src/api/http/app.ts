@@ -7,6 +7,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import type { Clock, Logger } from '../../contracts/environment.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { shownBody } from '../../contracts/redact.ts'
+import { shuttingDownDetail } from '../../contracts/transport.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { systemClock, version } from '../../runtime/index.ts'
 import { requireWhole } from '../access.ts'
@@ -98,7 +99,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   app.get('/healthz', () => json(200, { status: 'ok' }))
   const healthNow = async () => {
     const health = await runtime().health()
-    return { ...health, ready: health.ready && !draining.aborted, ...definedOf({ detail: draining.aborted ? 'shutting down' : undefined }) }
+    return { ...health, ready: health.ready && !draining.aborted, ...definedOf({ detail: draining.aborted ? shuttingDownDetail : undefined }) }
   }
   app.get('/readyz', async () => {
     const health = await healthNow()

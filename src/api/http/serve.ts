@@ -23,7 +23,7 @@ export type Gateway = {
   url: string
   /** Clients on the WebSocket. */
   sockets(): number
-  /** Takes no new work. Who waits for an answer, or asks whether this node is ready, is still answered. */
+  /** Takes no new work, and says so on the WebSocket. Who waits for an answer, or asks whether this node is ready, is still answered. */
   drain(): void
   /** Ends all connections. */
   close(): Promise<void>
@@ -86,7 +86,10 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
   return {
     url: `http://${shown}:${bound.port}`,
     sockets: () => served.open,
-    drain: () => draining.abort(),
+    drain: () => {
+      draining.abort()
+      served.leave()
+    },
     close: async () => {
       draining.abort()
       closing.abort()

@@ -24,7 +24,12 @@ type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit' | 'room'>
   limits?: Partial<SocketLimits>
 }
 
-export type Sockets = { readonly open: number; close(): void }
+export type Sockets = {
+  readonly open: number
+  /** Says that this node will shut down; what runs is still told. */
+  leave(): void
+  close(): void
+}
 
 export const serveSockets = (server: Server, { check, authorise, clock, ...options }: SocketOptions): Sockets => {
   const limits = { ...socketLimits, ...options.limits }
@@ -33,6 +38,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
   const connections = new Set<Connection>()
   const feeds = new SessionFeeds(options.runtime, clock)
   let seq = 0
+  let leaving = false
 
   const tellAll = <Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name]): void => {
     seq++
@@ -60,6 +66,11 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     }),
   ]
 
+  const leave = (): void => {
+    if (!leaving) tellAll('shutdown', { reason: 'this node is shutting down' })
+    leaving = true
+  }
+
   const upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     // Who is refused may be gone before the refusal is written.
     socket.on('error', (error) => options.log.debug({ error: errorBody(error) }, 'an upgrade broke off'))
@@ -83,11 +94,12 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     get open() {
       return connections.size
     },
+    leave,
     close: () => {
       server.off('upgrade', upgrade)
       for (const stop of stops) stop()
       changes.stop()
-      tellAll('shutdown', { reason: 'this node is shutting down' })
+      leave()
       for (const connection of connections) connection.leave()
       feeds.close()
       sockets.close()

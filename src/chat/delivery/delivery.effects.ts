@@ -51,7 +51,7 @@ export const deliver = ({
     let stopped = false
     queueMicrotask(() => {
       if (stopped) return
-      const begun = deliverTurn({ input, channel, known, clock, random, log, report, emit: live })
+      const begun = deliverTurn({ input, channel, known, clock, random, log, report, emit: live, waits: (only) => effect(self).waits(only) })
       turn = begun
       for (const work of early) work(begun, effect(self).restarted)
     })

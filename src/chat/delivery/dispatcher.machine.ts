@@ -64,6 +64,8 @@ export const dispatcherMachine = setup({
     events: {} as DispatcherEvent,
     emitted: {} as DispatcherEmitted,
     output: {} as Counted,
+    /** Something is on its way to the channel, or will be without anybody's doing. */
+    tags: {} as 'busy',
   },
   actors: { send: fromPromise<void, SendInput>(notProvided) },
   guards: {
@@ -160,6 +162,7 @@ export const dispatcherMachine = setup({
           states: {
             none: {},
             holding: {
+              tags: 'busy',
               description: 'For a while more may come.',
               always: { guard: 'isNothingHeld', target: 'none' },
               after: { idle: [{ guard: 'isWorthSending', target: 'none', actions: 'flush' }, { target: 'short' }] },
@@ -175,6 +178,7 @@ export const dispatcherMachine = setup({
           states: {
             idle: { always: { guard: 'hasWaiting', target: 'choosing', actions: 'takeNext' } },
             choosing: {
+              tags: 'busy',
               always: [
                 { guard: 'isPaced', target: 'pausing' },
                 { guard: 'isToSend', target: 'sending', actions: 'beginSending' },
@@ -182,11 +186,13 @@ export const dispatcherMachine = setup({
               ],
             },
             pausing: {
+              tags: 'busy',
               description: 'Between blocks, as a person would.',
               always: { guard: 'isDropped', target: 'idle' },
               after: { pause: { target: 'sending', actions: 'beginSending' } },
             },
             sending: {
+              tags: 'busy',
               description: 'Where the channel takes less at a time, a message becomes several parts; without one of them the rest makes no sense.',
               invoke: {
                 src: 'send',
@@ -209,13 +215,14 @@ export const dispatcherMachine = setup({
               on: { 'delivery.finish': { target: 'flushing', actions: ['keepAnswer', 'release'] } },
             },
             flushing: {
+              tags: 'busy',
               description: 'All is said; what was streamed of it goes first.',
               always: [
                 { guard: 'isDrainedBeforeMore', target: 'finishing', actions: ['showRun', 'queueRest', 'showAllSaid'] },
                 { guard: 'isDrained', target: 'finishing', actions: ['queueRest', 'showAllSaid'] },
               ],
             },
-            finishing: { description: 'Then what was not.', always: { guard: 'isDrained', target: '#dispatcher.done' } },
+            finishing: { tags: 'busy', description: 'Then what was not.', always: { guard: 'isDrained', target: '#dispatcher.done' } },
           },
         },
       },

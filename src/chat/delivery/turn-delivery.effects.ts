@@ -26,6 +26,8 @@ type TurnParts = {
   log: Logger
   report: (report: DeliverReport) => void
   emit: (event: DeliveryOutput | AnyEvent) => void
+  /** Is told whether there is nothing to send until the turn says more. */
+  waits: (only: boolean) => void
 }
 
 export type TurnDelivery = {
@@ -37,7 +39,7 @@ export type TurnDelivery = {
   stop(): void
 }
 
-export const deliverTurn = ({ input, channel, known, clock, random, log, report, emit: emitLive }: TurnParts): TurnDelivery => {
+export const deliverTurn = ({ input, channel, known, clock, random, log, report, emit: emitLive, waits }: TurnParts): TurnDelivery => {
   const { session, runId, route, messageId } = input
   const textMax = channel?.textMax
   const delivery = limited(deliveryDefaults(input.delivery), textMax ?? Number.MAX_SAFE_INTEGER)
@@ -103,6 +105,7 @@ export const deliverTurn = ({ input, channel, known, clock, random, log, report,
     report(failed)
   })
   dispatcher.subscribe({
+    next: (snapshot) => waits(snapshot.status === 'active' && !snapshot.hasTag('busy')),
     complete: () => end(counted(dispatcher.getSnapshot().context)),
     error: (error) => {
       log.error({ runId, error: errorBody(error) }, 'an answer could not be delivered to its end')

@@ -119,7 +119,9 @@ async function* nodeHealth(globals: Globals): AsyncGenerator<Finding> {
     const client = await connect(globals)
     try {
       const health = await client.command<Health>('health', {})
-      yield health.ready ? ok('store', health.durability) : bad('store', health.detail ?? 'not writable', 'see the log of the node')
+      yield health.writable ? ok('store', health.durability) : bad('store', health.detail ?? 'not writable', 'see the log of the node')
+      if (!health.ready && health.writable)
+        yield warn('node', health.detail ?? 'not ready', 'what runs there may end, which takes 30 s at most; then start it again (statecast up)')
     } finally {
       await client.close()
     }

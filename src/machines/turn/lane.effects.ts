@@ -70,7 +70,7 @@ export class Lanes {
 /** Turns that were inside when a process died come back one after the other; those that waited let them in first, for so long. */
 const lettingInMs = 1_000
 
-/** Says when there is room, and holds it until it is stopped. A turn that has got in says so, for the case that all has to begin again. */
+/** Says when there is room, and holds it until it is stopped, which nobody needs to wait for. A turn that has got in says so, for the case that all has to begin again. */
 export const laneActor = ({ lanes, clock, log }: { lanes: Lanes; clock: Clock; log: Logger }) =>
   fromCallback<{ type: string }, LaneInput>(({ input: { session, runId, lane }, sendBack, receive, emit, self }) => {
     const since = clock.now()
@@ -79,10 +79,14 @@ export const laneActor = ({ lanes, clock, log }: { lanes: Lanes; clock: Clock; l
     const waiting: Waiting = {
       enter() {
         clock.clearTimeout(late)
+        effect(self).waits(true)
         sendBack({ type: 'lane.granted', waitedMs: clock.now() - since })
       },
     }
-    receive(() => (leave ??= lanes.take(lane)))
+    receive(() => {
+      leave ??= lanes.take(lane)
+      effect(self).waits(true)
+    })
     const wait = (): void => {
       if (leave) return
       late = clock.setTimeout(() => {

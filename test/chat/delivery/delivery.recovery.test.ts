@@ -165,7 +165,15 @@ const again = async (orders: DeliverOrder[], delivery: object = short) => {
     inspect: ({ type, actorRef }) => {
       const ref = actorRef as AnyActorRef
       if (type === '@xstate.actor' && ref.id === 'deliver')
-        describeEffect(ref, { key: 'k', attempt: 2, epoch: 2, restarted: true, confirm: async () => undefined, tell: () => undefined })
+        describeEffect(ref, {
+          key: 'k',
+          attempt: 2,
+          epoch: 2,
+          restarted: true,
+          confirm: async () => undefined,
+          tell: () => undefined,
+          waits: () => undefined,
+        })
     },
   }).start()
   for (const order of orders) actor.getSnapshot().children.deliver?.send(order)

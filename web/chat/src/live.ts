@@ -40,6 +40,8 @@ class LiveModel implements ChatModel {
   /** Who answers in a conversation that is begun here, as keys name it. */
   #agent = 'main'
   #wasConnected = false
+  /** The node has said that it shuts down. */
+  #leaving = false
   #view: ChatView | undefined
   #told = false
 
@@ -58,11 +60,16 @@ class LiveModel implements ChatModel {
     this.#client.onStatus((status) => {
       if (status === 'ready') {
         this.#wasConnected = true
+        this.#leaving = false
         // One that was refused does not take the place of one that is good.
         keep('token', this.#token)
         this.#open.connected()
         void this.#readLists()
       } else if (this.#open.known.connected) this.#open.disconnected()
+      this.#change()
+    })
+    this.#client.on('shutdown', () => {
+      this.#leaving = true
       this.#change()
     })
     addEventListener('hashchange', () => {
@@ -110,7 +117,7 @@ class LiveModel implements ChatModel {
 
   #connection(): Connection {
     const { status, welcome, error } = this.#client
-    if (status === 'ready') return { state: 'connected', ...definedOf({ node: welcome?.server.node }) }
+    if (status === 'ready') return { state: 'connected', ...definedOf({ node: welcome?.server.node, leaving: this.#leaving || undefined }) }
     if (status === 'refused') return { state: 'refused', error: errorBody(error) }
     return this.#wasConnected || status === 'waiting' ? { state: 'lost' } : { state: 'connecting' }
   }

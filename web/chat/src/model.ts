@@ -23,10 +23,10 @@ export type ChatView = {
   thinkingLevels: readonly ThinkingLevel[]
 }
 
-/** `lost`: it tries again by itself. `refused`: it does not, since it would be in vain. */
+/** `leaving`: the node has said that it shuts down. `lost`: it tries again by itself. `refused`: it does not, since it would be in vain. */
 export type Connection =
   | { state: 'connecting' }
-  | { state: 'connected'; node?: string }
+  | { state: 'connected'; node?: string; leaving?: boolean }
   | { state: 'lost'; retryAt?: number }
   | { state: 'refused'; error: ErrorBody }
 

@@ -1,4 +1,4 @@
-/** The connection is gone, or was refused. Nothing is said of a second without one. */
+/** The connection is gone, will soon be, or was refused. Nothing is said of a second without one. */
 import { useLasting, useModel, useNow } from '../hooks.ts'
 import type { Connection } from '../model.ts'
 import { textOf, titleOf } from './problem.tsx'
@@ -19,6 +19,15 @@ export const Banner = ({ connection }: { connection: Connection }) => {
         <button type="button" class="button" onClick={() => model.reconnect()}>
           Try again
         </button>
+      </div>
+    )
+  if (connection.state === 'connected' && connection.leaving)
+    return (
+      <div class="banner">
+        <p>
+          <b>The node is shutting down.</b> What it is doing may end, and nothing new begins. What waits for you is asked again when it is back, and
+          what you type is kept.
+        </p>
       </div>
     )
   if (!lasts) return null

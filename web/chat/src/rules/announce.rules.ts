@@ -28,8 +28,11 @@ const answersIn = ({ current }: ChatView): Answer[] => current.entries.filter((e
 const asksIn = (view: ChatView): AskBlock[] =>
   answersIn(view).flatMap(({ blocks }) => blocks.filter((block) => block.type === 'ask' && block.decided === undefined)) as AskBlock[]
 
+const isLeaving = ({ connection }: ChatView): boolean => connection.state === 'connected' && connection.leaving === true
+
 const connectionSays = (before: ChatView, after: ChatView): string | undefined => {
   const [was, is] = [before.connection.state, after.connection.state]
+  if (isLeaving(after) && !isLeaving(before)) return 'The node is shutting down'
   if (was === is) return undefined
   if (is === 'lost') return 'The connection is gone'
   return is === 'connected' && was === 'lost' ? 'Connected again' : undefined
