@@ -159,7 +159,10 @@ const ofClient = ({ name, description, inputSchema }: ClientTool): Tool => ({
 })
 const warnedMax = 1000
 
-const categoryOf = ({ category, sends }: Tool): ToolCategory => category ?? (sends ? 'messaging' : 'plugin')
+const categoryOf = ({ category, sends, source }: Tool): ToolCategory =>
+  category ?? (sends ? 'messaging' : (bySource.find((one) => source?.startsWith(`${one}:`)) ?? 'plugin'))
+/** Where a tool comes from says what it is for, unless the tool does. */
+const bySource = ['mcp', 'lsp'] as const
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

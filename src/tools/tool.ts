@@ -14,7 +14,7 @@ export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   /** For the model: when to use it and what comes back. */
   description: string
   execute: (input: z.output<Schema>, context: ToolContext) => Output | Promise<Output>
-  /** What it is for, so that rules can name it as `group:<category>`. Default `plugin`, or `messaging` where it has `sends`. */
+  /** What it is for, so that rules can name it as `group:<category>`. Default `messaging` where it has `sends`, `mcp` or `lsp` by its `source`, else `plugin`. */
   category?: ToolCategory
   onCrash?: CrashPolicy
   timeoutMs?: number

@@ -31,6 +31,7 @@ export const toolOf = (
   return {
     tool: Object.freeze({
       name,
+      category: 'mcp',
       description: descriptionOf(listed.description, listed.name),
       input: checkable === undefined ? z.looseObject({}) : checkerOf(checkable),
       jsonSchema,

@@ -16,6 +16,7 @@ import type { Skill } from './skill.ts'
 export const readSkillTool = (known: (run: ToolContext['skills']) => { usable: readonly Skill[]; all: readonly Skill[] }): Tool =>
   tool({
     name: readSkillName,
+    category: 'skills',
     description: 'Reads the instructions of a skill before they are followed, or with `file` a file that they name, such as references/api.md.',
     input: z.object({
       name: z.string().min(1).max(200).describe('name of the skill, as listed'),

@@ -160,3 +160,20 @@ test('a node without MCP servers says nothing of them', async () => {
   expect(await chat.toolsOf()).toEqual({ agents: [{ agent: 'main', tools: [], removed: [] }] })
   expect((await chat.call('GET', '/metrics')).text).not.toContain('mcp_tools{')
 })
+
+test('[CH-36] rules for groups hold for tools of MCP servers: what is denied is neither offered nor run, a profile for code has them', async () => {
+  const denied = await aChat({ servers: { desk } }, { mcp: true, toolPolicy: { deny: ['group:mcp'] } })
+  const disabled = await aChat({ servers: { desk } }, { mcp: true, bench: { disable: ['mcp', 'skills'] } })
+  const coding = await aChat({ servers: { desk } }, { mcp: true, toolPolicy: { profile: 'coding' } })
+
+  for (const { asked, say, toolsOf } of [denied, disabled]) {
+    await say('hello')
+    await say('desk__add {"a":1,"b":2}')
+    expect(asked.flatMap(({ tools }) => tools.map(({ name }) => name)).filter((name) => name.startsWith('desk__'))).toEqual([])
+    expect(JSON.stringify(asked.at(-1)?.messages)).toContain('there is no tool')
+    expect((await toolsOf()).agents[0].removed).toContainEqual(expect.objectContaining({ name: 'desk__add', category: 'mcp' }))
+  }
+  await coding.say('hello')
+  await coding.say('hello again')
+  expect(coding.asked.at(-1)?.tools.map(({ name }) => name)).toContain('desk__add')
+})
