@@ -4,7 +4,9 @@ import { effective } from '../contracts/configuration.rules.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Profile } from '../contracts/profile.ts'
+import { agentInKey } from '../contracts/session-key.rules.ts'
 import { profileOf, type RuntimeParts, type Session } from '../runtime/index.ts'
+import { categoryOf } from '../tools/index.ts'
 import { lookAt } from './actors.ts'
 
 type Parts = Pick<RuntimeParts, 'agents' | 'lacking' | 'mcp'> & {
@@ -34,12 +36,13 @@ export const listTools = async ({ agents, lacking, models, mcp, config }: Parts,
     agents: listed.map(({ agent, tools, described, removed, warnings }) => ({
       agent,
       tools: described.map((one) => {
-        const { onCrash, approval, category, sends, source = 'app' } = tools.get(one.name) ?? {}
+        const tool = tools.get(one.name)
+        const { onCrash, approval, source = 'app' } = tool ?? {}
         const without = missingOn(agent, one.name)
         return {
           ...one,
           source,
-          category: category ?? (sends ? 'messaging' : 'plugin'),
+          category: tool ? categoryOf(tool) : 'plugin',
           onCrash,
           approval: approval === false ? 'never' : approval === true ? 'always' : 'by input',
           ...definedOf({ missingOn: without.length === 0 ? undefined : without }),
@@ -66,8 +69,8 @@ export const toolsList = async (
     })
   if (sessionKey === undefined) return listTools(parts, agent)
   const { record, run } = await lookAt(parts, await existing(sessionKey))
-  const [first] = agents.keys()
-  const chosen = agents.get(agent ?? first ?? '')?.agent
+  const known = [...agents.keys()]
+  const chosen = agents.get(agent ?? agentInKey(sessionKey, { agents: known }) ?? known[0] ?? '')?.agent
   if (chosen === undefined) return { agents: [] }
   const profile = profileOf({ agent: chosen, models, config: config.view, key: sessionKey }, record.origin)
   return listTools(parts, chosen.name, { profile: { ...profile, model: run?.model ?? record.toggles.model ?? profile.model } })

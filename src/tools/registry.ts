@@ -159,10 +159,9 @@ const ofClient = ({ name, description, inputSchema }: ClientTool): Tool => ({
 })
 const warnedMax = 1000
 
-const categoryOf = ({ category, sends, source }: Tool): ToolCategory =>
-  category ?? (sends ? 'messaging' : (bySource.find((one) => source?.startsWith(`${one}:`)) ?? 'plugin'))
 /** Where a tool comes from says what it is for, unless the tool does. */
-const bySource = ['mcp', 'lsp'] as const
+export const categoryOf = ({ category, sends, source = '' }: Tool): ToolCategory =>
+  category ?? (sends ? 'messaging' : source.startsWith('mcp:') ? 'mcp' : source.startsWith('lsp:') ? 'lsp' : 'plugin')
 
 const describe = ({ name, description, input, jsonSchema }: Tool): ToolDescription => ({
   name,

@@ -7,8 +7,8 @@ import { type Counts, count } from '../../bench/counts.ts'
 // promises more, for tools, skills, files and a configuration that a turn asks after; 0020: a guard, a file and two functions more, for the question whether there is
 // anything to look up).
 const limits = {
-  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 130, functions: 663 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 46, files: 140, functions: 757 },
+  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 130, functions: 664 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 46, files: 140, functions: 758 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

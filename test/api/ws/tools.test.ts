@@ -188,6 +188,17 @@ test('[CH-97, CH-98] where commands run is configured, while nothing restarts, f
   expect(await firm.call('run_command', { command: 'touch', args: ['made'] })).toContain('"sandbox":"off"')
 })
 
+test('the tools of a session are those of the agent that its key names', async () => {
+  const tool = (name: string) => aTool(name, 'plugin')
+  const agents = ['main', 'coder'].map((name) => agent({ name, model: 'test/model', tools: [tool(`of_${name}`)] }))
+  const bench = await aBench({}, { agents })
+  await bench.ask('hello', { sessionKey: 'agent:coder:x' })
+
+  const { payload } = await bench.request('tools.list', { sessionKey: 'agent:coder:x' })
+
+  expect(payload.agents.map(({ agent, tools }: any) => [agent, tools.map(({ name }: any) => name)])).toEqual([['coder', ['of_coder']]])
+})
+
 test('[CH-93] with categories disabled the report of what a prompt is made of gets shorter by their tools', async () => {
   const report = async (disable: ('files' | 'plugin')[]) => {
     const bench = await aBench({ tools: [aTool('mine', 'plugin')], bench: { disable } })
