@@ -21,6 +21,7 @@ import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import { webChannelId } from '../../contracts/reply.ts'
 import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
+import { healthFor } from '../access.ts'
 import type { Watcher } from '../chat/index.ts'
 import { requireScope, scopeOf, withinScopes } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
@@ -96,7 +97,8 @@ export class Connection implements Watcher {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event)) || !this.#isValid()) return
     if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
-    const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : payload
+    const said = event === 'health' ? healthFor(payload, this.#allowed?.()) : payload
+    const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : said
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
   }
 
