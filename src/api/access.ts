@@ -4,7 +4,7 @@ import { type CommandInput, type CommandName, commands } from '../contracts/comm
 import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { RuntimeParts, TokenDocument } from '../runtime/index.ts'
+import type { Health, RuntimeParts, TokenDocument } from '../runtime/index.ts'
 import { registered, whereToLook } from '../runtime/index.ts'
 import { parsePlace } from './place.ts'
 
@@ -25,6 +25,9 @@ const ofTheNode: ReadonlySet<CommandName> = new Set<CommandName>([
   'tokens.revoke',
   'nodes.list',
   'nodes.drain',
+  'extensions.list',
+  'extensions.reload',
+  'environments.list',
 ])
 
 /** @throws RuntimeError forbidden */
@@ -34,6 +37,10 @@ export const requireWhole = (access: Access | undefined, what: string): void => 
     hint: 'use one that is bound to no sessions, or the token of the node',
   })
 }
+
+/** How many actors a node has in memory says how busy others are. */
+export const healthFor = (health: unknown, access: Access | undefined): unknown =>
+  access?.sessions === undefined ? health : { ...(health as Partial<Health>), liveActors: undefined }
 
 type Named = { sessionKey?: string; sessionKeys?: string[]; parent?: string; kind?: string; id?: string }
 

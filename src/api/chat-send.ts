@@ -27,7 +27,7 @@ export const sendMessage = async (
   const how = text.startsWith('/') ? { ...more, thinking: undefined } : more
   // A reference that no provider knows would only be noticed in the turn, when the sender may be gone.
   const named = model === undefined ? undefined : await chooseModel(parts, session.key, model, agent)
-  const { files, warned } = await filesWith(parts, { sessionKey: session.key, text, attachments })
+  const { files, warned } = await filesWith(parts, { sessionKey: session.key, text, attachments }, access)
   const told = [...(named?.warning === undefined ? [] : [named.warning]), ...warned]
   const warnings = told.length === 0 ? {} : { warnings: told }
   lap('validate')

@@ -11,7 +11,7 @@ import { beingImported, type Head } from '../contracts/transport.ts'
 import type { RuntimeParts, Session } from '../runtime/index.ts'
 import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
-import { beginsHint, noSession, permitted, readInput } from './access.ts'
+import { beginsHint, healthFor, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
 import { listAgents } from './agents.ts'
 import { injectMessage } from './chat-inject.ts'
@@ -171,7 +171,7 @@ const handlers: Handlers = {
     await parts.runtime.drainNode(node)
     return { draining: node }
   },
-  health: (parts) => parts.runtime.health(),
+  health: async (parts, _, access) => healthFor(await parts.runtime.health(), access),
 }
 
 /** Where nothing is, nothing waits. */

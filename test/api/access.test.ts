@@ -74,10 +74,28 @@ test('[INV-19] lists show what the token reaches and no more, and node-wide comm
   expect((await own('actors.list', { limit: 1 })).json.actors.map(({ id }: any) => id)).toEqual([mine])
   expect(JSON.stringify((await own('actors.list')).json)).not.toContain('sms')
   expect((await own('approvals.list')).json.approvals.every(({ sessionKey }: any) => sessionKey === mine)).toBe(true)
-  for (const command of ['config.get', 'tokens.list', 'nodes.list'])
-    expect((await own(command)).json.error).toMatchObject({ code: 'forbidden', hint: expect.any(String) })
+  for (const command of ['config.get', 'tokens.list', 'nodes.list', 'extensions.list', 'extensions.reload', 'environments.list'])
+    expect((await own(command, command === 'extensions.reload' ? { name: 'chat' } : {})).json.error).toMatchObject({
+      code: 'forbidden',
+      hint: expect.any(String),
+    })
   expect((await own('actors.get', { kind: 'config', id: 'tokens' })).json.error.code).toBe('not_found')
   expect((await own('trace.read', { kind: 'config', id: 'tokens' })).json.error.code).toBe('not_found')
+})
+
+test('[INV-19] a token of some sessions is not told how many actors a node has, neither when it asks nor on its socket', async () => {
+  const clock = virtualClock()
+  const { gateway, rpc } = await aGateway({ clock })
+  const { token } = (await rpc('tokens.create', { name: 'page', scopes: ['read'], sessions: ['agent:main:web:*'] })).json
+  const [bound, whole] = [await aSocket(gateway.url, { auth: { token } }), await aSocket(gateway.url)]
+
+  expect((await bound.request('health')).payload).toMatchObject({ ready: true })
+  expect((await bound.request('health')).payload).not.toHaveProperty('liveActors')
+  expect((await whole.request('health')).payload).toHaveProperty('liveActors')
+  const told = Promise.all([bound.event('health'), whole.event('health')])
+  await clock.advance(60_000)
+  const [forBound, forWhole] = await told
+  expect([JSON.stringify(forBound).includes('liveActors'), JSON.stringify(forWhole).includes('liveActors')]).toEqual([false, true])
 })
 
 test('[INV-19] scopes are those of the token, whatever a connection asks for', async () => {

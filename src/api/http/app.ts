@@ -16,6 +16,7 @@ import { statusOf } from '../error-status.ts'
 import { isOpenAi, openAiError, openAiRoutes } from '../openai/index.ts'
 import { requireScope } from '../scopes.ts'
 import { uiStream } from '../ui-stream/index.ts'
+import { AccessWatch, type Watched } from './access-watch.ts'
 import { admission, shuttingDown } from './admission.ts'
 import { bodyOf, largeBytesMax } from './body.ts'
 import type { Env } from './env.ts'
@@ -66,6 +67,7 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
   const { room = new AnswerRoom(answerLimits, clock) } = more
   const streams = new Counts()
   const requests = new RequestCounts()
+  const watch = new AccessWatch(clock)
   let openStreams = 0
   const json = (status: number, body: unknown, headers: Record<string, string> = {}): Response => bytes(status, JSON.stringify(body), headers)
   const bytes = (status: number, body: string | Uint8Array<ArrayBuffer>, headers: Record<string, string> = {}): Response =>
@@ -125,17 +127,19 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
     if (isCommand(name)) admit(name)
     const { incoming, outgoing } = context.env
     const input = await bodyOf(context.req.raw, bodyMaxOf[name])
-    const answer = await room.made(incoming?.socket ?? context, isCommand(name) ? name : undefined, async () =>
-      Buffer.from(JSON.stringify((await runtime().command(name, input, context.get('caller').access?.())) ?? null)),
-    )
+    const command = isCommand(name) ? name : undefined
+    const caller = context.get('caller')
+    const make = async () => Buffer.from(JSON.stringify((await runtime().command(name, input, caller.access?.())) ?? null))
+    const answer = await watch.told(caller, command, () => room.made(incoming?.socket ?? context, command, make))
     outgoing?.once(
       'close',
       room.hold(answer.length, () => incoming?.socket.destroy()),
     )
     return bytes(200, answer)
   })
-  /** Counts what stays open for long. @returns what to call when it is over @throws RuntimeError rate_limited */
-  const occupy = ({ client, token }: Caller): (() => void) => {
+  /** Counts what stays open for long, and watches its token until it is left. @throws RuntimeError rate_limited */
+  const occupy = (caller: Caller): Watched => {
+    const { client, token } = caller
     const owners = [
       [`token ${token}`, limits.streamsPerTokenMax],
       [`address ${client}`, limits.streamsPerAddressMax],
@@ -149,17 +153,20 @@ export const gatewayApp = ({ runtime, log, tokens, host, draining, closing, thro
         })
     for (const [owner] of owners) streams.add(owner, 1)
     openStreams++
-    return () => {
+    const watched = watch.watch(caller)
+    const leave = () => {
+      watched.leave()
       openStreams--
       for (const [owner] of owners) streams.add(owner, -1)
     }
+    return { ...watched, leave }
   }
   const stream = (context: Context<Env>, key: string): Response => {
     // Nobody would read it, nor hang up.
     if (context.req.raw.method === 'HEAD')
       return new Response(null, { headers: { 'content-type': 'text/event-stream', 'cache-control': 'no-cache' } })
     const { access } = context.get('caller')
-    return eventStream(runtime, { context, key, closing, clock, access }, occupy(context.get('caller')))
+    return eventStream(runtime, { context, key, closing, clock, access, watched: occupy(context.get('caller')) })
   }
   app.get('/sessions/:key/events', (context) => stream(context, context.req.param('key')))
   // For the keys `.` and `..`, which are no names in a path.

@@ -15,30 +15,21 @@ import type { Runtime } from '../../runtime/index.ts'
 import { heartbeat } from '../heartbeat.ts'
 import { formatPlace } from '../place.ts'
 import { requireScope } from '../scopes.ts'
+import { isOver, type Watched } from './access-watch.ts'
 
-type Asked = { context: Context; key: string; closing: AbortSignal; access?: (() => Access) | undefined }
+type Asked = { context: Context; key: string; closing: AbortSignal; access?: (() => Access) | undefined; watched: Watched }
 
-/** @param ended is called once, when the stream is over or could not begin */
-export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked & { clock: Clock }, ended: () => void): Response => {
+/** Its token is left when the stream is over or could not begin. */
+export const eventStream = (runtime: () => Runtime, { clock, ...asked }: Asked & { clock: Clock }): Response => {
   try {
-    return begin(runtime(), asked, clock, ended)
+    return begin(runtime(), asked, clock)
   } catch (error) {
-    ended()
+    asked.watched.leave()
     throw error
   }
 }
 
-/** A token that was revoked, or whose time has come, is told nothing any more. */
-const isOver = (access: (() => Access) | undefined): boolean => {
-  try {
-    access?.()
-    return false
-  } catch {
-    return true
-  }
-}
-
-const begin = (runtime: Runtime, { context, key, closing, access }: Asked, clock: Clock, ended: () => void): Response => {
+const begin = (runtime: Runtime, { context, key, closing, access, watched }: Asked, clock: Clock): Response => {
   const allowed = access?.()
   if (allowed) requireScope(allowed.scopes, 'read', 'events')
   const own = runtime.keyOf(key)
@@ -54,12 +45,15 @@ const begin = (runtime: Runtime, { context, key, closing, access }: Asked, clock
     const end = () => listening.end()
     stream.onAbort(stop)
     closing.addEventListener('abort', end)
+    // Also while nothing happens: a token that is over is told nothing any more, not even that we are still here.
+    watched.over.addEventListener('abort', stop)
+    if (watched.over.aborted) stop()
     let stopHeart: (() => void) | undefined
     try {
       await stream.write(': listening\n\n')
       stopHeart = heartbeat(stream, clock)
       for await (const event of listening.events) {
-        if (stream.aborted || isOver(access)) break
+        if (stream.aborted || isOver(watched)) break
         // Waits until the one before is on its way: a reader who stands still costs no more than the queue.
         const id = event.seq === undefined ? {} : { id: formatPlace({ seq: event.seq, part: event.part ?? 0, birth: event.birth }) }
         await stream.writeSSE({ ...id, event: event.type.replace(/[\r\n]/g, ' '), data: JSON.stringify(event) })
@@ -71,8 +65,9 @@ const begin = (runtime: Runtime, { context, key, closing, access }: Asked, clock
     } finally {
       stopHeart?.()
       closing.removeEventListener('abort', end)
+      watched.over.removeEventListener('abort', stop)
       stop()
-      ended()
+      watched.leave()
     }
   })
 }

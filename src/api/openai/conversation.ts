@@ -88,11 +88,11 @@ export class Conversations {
     return { session: this.#runtime().session(key, { agent }), text, kept: asked.store, alone: true, id, pending: false }
   }
 
-  async #send({ session, text, kept, alone, id, pending }: Place, asked: Asked, { idempotencyKey }: Named): Promise<Said> {
+  async #send({ session, text, kept, alone, id, pending }: Place, asked: Asked, { idempotencyKey, access }: Named): Promise<Said> {
     const { thinking, files: given, tools } = asked
     const toolResults = pending ? await waitingResults(session, id, asked) : undefined
     const files: FileRef[] = []
-    for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file)))
+    for (const file of given) files.push(refOf(await this.#runtime().command<FileRef>('files.put', file, access)))
     // Each request has an answer of its own.
     const run = await session.send(text, {
       idempotencyKey: id,

@@ -9,6 +9,7 @@ import type { GatewayScope } from '../../contracts/gateway.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import type { TurnOutput } from '../../contracts/turn.ts'
 import type { Runtime } from '../../runtime/index.ts'
+import type { Watched } from '../http/access-watch.ts'
 import { bodyOf, largeBytesMax } from '../http/body.ts'
 import type { Caller } from '../http/guard.ts'
 import { requireScope } from '../scopes.ts'
@@ -33,8 +34,8 @@ type OpenAiOptions = {
   closing: AbortSignal
   /** @throws RuntimeError closed where no new work is taken */
   admit: () => void
-  /** Counts an answer that is being made. @returns what to call when it is over @throws RuntimeError rate_limited */
-  occupy: (caller: Caller) => () => void
+  /** Counts an answer that is being made, and watches its token, until it is left. @throws RuntimeError rate_limited */
+  occupy: (caller: Caller) => Watched
 }
 
 /** What the gateway knows of a caller before it comes here. */
@@ -83,7 +84,7 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
       idempotencyKey: checkedIdempotencyKey(context.req.header('idempotency-key')),
       access: allowed(context, 'write'),
     }
-    const free = occupy(context.get('caller'))
+    const watched = occupy(context.get('caller'))
     try {
       const said = await conversations.say(agent, asked, named)
       const { session, run } = said
@@ -91,11 +92,11 @@ export const openAiRoutes = ({ runtime, log, clock, closing, admit, occupy }: Op
       context.header(sessionHeader, session.key)
       const over = () => {
         said.leave()
-        free()
+        watched.leave()
       }
-      return { ...said, pieces: whileWanted(pieces, { gone: context.req.raw.signal, closing }), created: seconds(clock), over }
+      return { ...said, pieces: whileWanted(pieces, { gone: context.req.raw.signal, closing, watched }), created: seconds(clock), over }
     } catch (error) {
-      free()
+      watched.leave()
       throw error
     }
   }

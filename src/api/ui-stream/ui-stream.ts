@@ -6,21 +6,23 @@ import { stream } from 'hono/streaming'
 import { type Access, reaches } from '../../contracts/access.ts'
 import type { Clock } from '../../contracts/environment.ts'
 import type { GatewayScope } from '../../contracts/gateway.ts'
+import { shownBody } from '../../contracts/redact.ts'
 import type { Runtime } from '../../runtime/index.ts'
 import { unknownSession } from '../access.ts'
 import { heartbeat } from '../heartbeat.ts'
+import { isOver, type Watched } from '../http/access-watch.ts'
 import { requireScope } from '../scopes.ts'
 import type { Reading } from './answer.ts'
 import { Answers } from './answers.ts'
 import { readRequest } from './request.rules.ts'
 import type { UiPart } from './ui-part.ts'
 
-/** @property enter counts an open stream @returns how it is counted no longer @property admit refuses new work @property closing aborts when streams have to end */
+/** @property enter counts an open stream, and watches its token, until it is left @property admit refuses new work @property closing aborts when streams have to end */
 type UiDoor = {
   runtime: () => Runtime
   clock: Clock
   closing: AbortSignal
-  enter(context: Context): () => void
+  enter(context: Context): Watched
   /** What the token of a request allows; undefined where that is everything. @throws RuntimeError unauthorised */
   accessOf(context: Context): Access | undefined
   admit(): void
@@ -37,42 +39,48 @@ const broken: UiPart = { type: 'error', errorText: 'this node is shutting down; 
 
 export const uiStream = (door: UiDoor) => {
   const answers = new Answers(door.runtime, door.clock)
-  const write = (context: Context, { parts, close }: Reading, over: AbortController, leave: () => void): Response => {
+  const write = (context: Context, { parts, close }: Reading, over: AbortController, watched: Watched): Response => {
     for (const [name, value] of Object.entries(headers)) context.header(name, value)
     return stream(context, async (out) => {
       const end = () => over.abort()
       // Whoever hangs up does not stop the answer.
       out.onAbort(end)
       door.closing.addEventListener('abort', end)
-      if (door.closing.aborted) end()
+      watched.over.addEventListener('abort', end)
+      if (door.closing.aborted || watched.over.aborted) end()
       const stopHeart = heartbeat(out, door.clock)
       const say = (part: UiPart) => out.write(`data: ${JSON.stringify(part)}\n\n`)
       try {
         // Each waits until the one before is on its way.
-        for await (const part of parts) await say(part)
+        for await (const part of parts) {
+          if (isOver(watched)) break
+          await say(part)
+        }
         if (out.aborted) return
-        if (over.signal.aborted) await say(broken)
+        if (isOver(watched)) await say({ type: 'error', errorText: shownBody(watched.over.reason).message })
+        else if (over.signal.aborted) await say(broken)
         await out.write('data: [DONE]\n\n')
       } finally {
         stopHeart()
         door.closing.removeEventListener('abort', end)
+        watched.over.removeEventListener('abort', end)
         close()
-        leave()
+        watched.leave()
       }
     })
   }
   /** @param begin opens the answer: what it throws is answered with a status */
   const answerWith = async (context: Context, begin: (signal: AbortSignal) => Promise<Reading | undefined>): Promise<Response> => {
-    const leave = door.enter(context)
+    const watched = door.enter(context)
     const over = new AbortController()
     try {
       const reading = await begin(over.signal)
-      if (reading) return write(context, reading, over, leave)
+      if (reading) return write(context, reading, over, watched)
     } catch (error) {
-      leave()
+      watched.leave()
       throw error
     }
-    leave()
+    watched.leave()
     return new Response(null, { status: 204 })
   }
 

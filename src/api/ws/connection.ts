@@ -5,7 +5,7 @@ import type { RawData, WebSocket } from 'ws'
 import { createActor } from 'xstate'
 import { type Access, reaches } from '../../contracts/access.ts'
 import { type CommandName, isCommand } from '../../contracts/commands.ts'
-import { actorClock, type Clock, type Logger } from '../../contracts/environment.ts'
+import { actorClock } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import {
   type ChatEvent,
@@ -21,30 +21,16 @@ import { parseInput, parseJson } from '../../contracts/parse.ts'
 import { shownBody } from '../../contracts/redact.ts'
 import { webChannelId } from '../../contracts/reply.ts'
 import { type Span, steadyTime, stopwatch } from '../../contracts/tracing.ts'
-import type { Runtime } from '../../runtime/index.ts'
-import type { AnswerRoom } from '../answer-room.ts'
-import type { SessionFeeds, Watcher } from '../chat/index.ts'
+import { healthFor } from '../access.ts'
+import type { Watcher } from '../chat/index.ts'
 import { requireScope, scopeOf, withinScopes } from '../scopes.ts'
 import { connectionMachine } from './connection.machine.ts'
+import type { ConnectionParts } from './connection-parts.ts'
 import { droppable } from './droppable.rules.ts'
 import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
 import { grant, welcomeTo } from './handshake.ts'
-import type { SocketLimits } from './limits.ts'
 import { Unanswered } from './unanswered.ts'
 import { Watching } from './watching.ts'
-
-export type ConnectionParts = {
-  runtime: () => Runtime
-  feeds: SessionFeeds
-  clock: Clock
-  log: Logger
-  limits: SocketLimits
-  /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
-  authorise: (token: string) => (() => Access) | undefined
-  /** Refuses what begins work while the node shuts down. @throws RuntimeError closed */
-  admit: (command: CommandName) => void
-  room: AnswerRoom
-}
 
 export class Connection implements Watcher {
   readonly id = randomBytes(9).toString('base64url')
@@ -113,7 +99,8 @@ export class Connection implements Watcher {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event)) || !this.#isValid()) return
     if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
-    const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : payload
+    const said = event === 'health' ? healthFor(payload, this.#allowed?.()) : payload
+    const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : said
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
   }
 
@@ -198,6 +185,8 @@ export class Connection implements Watcher {
       const answer = await this.#parts.room.made(this, isCommand(method) ? method : undefined, async () =>
         bytesOf({ type: 'res', id: asked.id, ok: true, payload: (await this.#handle(asked)) ?? null }),
       )
+      // It may have been revoked while the answer was waited for. What has changed something says that it has.
+      if (isCommand(method) && scopeOf(method) === 'read') this.#allowed?.()
       await this.#answer(answer, answered)
     } catch (error) {
       if (!isRuntimeError(error)) this.#parts.log.error({ error: errorBody(error), stack: (error as Error).stack }, 'a request failed')

@@ -4,11 +4,12 @@ import type { Attachment, FileRef, FileWarning } from '../../contracts/file.ts'
 import { decodedContent } from './content.rules.ts'
 import type { FileStore } from './file-store.ts'
 
-/** @throws RuntimeError bad_request, too_large, not_found naming the field; nothing has been said then */
+/** @param by the token of who sends them @throws RuntimeError bad_request, too_large, not_found naming the field; nothing has been said then */
 export const takeAttachments = async (
   files: FileStore,
   session: string,
   attachments: readonly Attachment[],
+  by?: string,
 ): Promise<{ files: FileRef[]; warnings: FileWarning[] }> => {
   // All of them are looked at before any is kept.
   const decoded = attachments.map(({ content }, index) =>
@@ -19,10 +20,14 @@ export const takeAttachments = async (
   for (const [index, { id, mimeType, fileName }] of attachments.entries()) {
     const given = decoded[index]
     if (given === undefined) {
-      taken.push(await files.known(session, id as string, `attachments.${index}.id`, fileName))
+      taken.push(await files.known(session, id as string, `attachments.${index}.id`, { fileName, by }))
       continue
     }
-    const { file, warning } = await files.put({ bytes: given.bytes, mimeType: mimeType ?? given.mimeType, fileName }, `attachments.${index}.content`)
+    const { file, warning } = await files.put(
+      { bytes: given.bytes, mimeType: mimeType ?? given.mimeType, fileName },
+      `attachments.${index}.content`,
+      { by },
+    )
     if (file) taken.push(file)
     if (warning) warnings.push(warning)
   }

@@ -2,7 +2,9 @@
  * The files of messages: contents in the blobs of the transport, named by their hash; whose they are in its registry. A content is kept as long as a
  * session names it, or somebody has uploaded it within a day and may still send it.
  *
- *     files.<session>.<id>   what it is        file.<id>.<session>   who names it        uploaded.<id>   what it is, and since when
+ *     files.<session>.<id>   what it is        file.<id>.<session>   who names it        uploaded.<id>.<token>   what it is, and since when
+ *
+ * Knowing the hash of a content is not having it: an upload is for the token that made it, and one into a session for that session alone.
  */
 import { createHash } from 'node:crypto'
 import type { Environment } from '../../contracts/environment.ts'
@@ -16,6 +18,11 @@ import { plainType, sniff } from './sniff.rules.ts'
 
 type Given = { bytes: Uint8Array; mimeType?: string | undefined; fileName?: string | undefined }
 type Uploaded = FileRef & { at: number }
+/** Where it goes, and who gives it: the id of a token, left out for who may do everything. */
+type Giver = { session?: string | undefined; by?: string | undefined }
+
+/** Of uploads by the token of the node, or by code. */
+const nodeItself = 'node'
 
 const uploadMs = 24 * 3_600_000
 const sweepMs = 3_600_000
@@ -44,7 +51,11 @@ export class FileStore {
    * @returns a warning alone for what no model could read
    * @throws RuntimeError too_large, bad_request, log_full …
    */
-  async put({ bytes, mimeType: claim = '', fileName }: Given, field: string): Promise<{ file?: FileRef; warning?: FileWarning }> {
+  async put(
+    { bytes, mimeType: claim = '', fileName }: Given,
+    field: string,
+    { session, by }: Giver = {},
+  ): Promise<{ file?: FileRef; warning?: FileWarning }> {
     checkFileSize(bytes.length, field)
     const mimeType = this.#typeOf(bytes, claim)
     const name = cleanFileName(fileName, mimeType ?? '')
@@ -57,7 +68,11 @@ export class FileStore {
     const { blobs, registry } = this.#transport
     const id = await blobs.put(bytes)
     const file: FileRef = { id, mimeType, bytes: bytes.length, fileName: name }
-    await registry.put(`uploaded.${id}`, JSON.stringify({ ...file, at: this.#environment.clock.now() } satisfies Uploaded))
+    if (session !== undefined) await this.share(session, [file])
+    else {
+      const uploaded: Uploaded = { ...file, at: this.#environment.clock.now() }
+      await registry.put(`uploaded.${id}.${by ?? nodeItself}`, JSON.stringify(uploaded))
+    }
     // It may have been deleted since it was found there.
     if (!(await blobs.has(id))) await blobs.put(bytes)
     if (!isOtherThan(claim, mimeType)) return { file }
@@ -86,15 +101,22 @@ export class FileStore {
     return linked
   }
 
-  /** What is known of a file that may be sent in a session. @throws RuntimeError not_found */
-  async known(session: string, id: string, field: string, fileName?: string): Promise<FileRef> {
-    const known = await this.#known(session, id, field)
+  /** What is known of a file that may be sent in a session. @param by the token of who sends it @throws RuntimeError not_found */
+  async known(
+    session: string,
+    id: string,
+    field: string,
+    { fileName, by }: { fileName?: string | undefined; by?: string | undefined } = {},
+  ): Promise<FileRef> {
+    const known = await this.#known(session, id, field, by)
     return fileName === undefined ? known : { ...known, fileName: cleanFileName(fileName, known.mimeType) }
   }
 
-  async #known(session: string, id: string, field: string): Promise<FileRef> {
+  /** @param by left out where somebody asks who may use all uploads */
+  async #known(session: string, id: string, field: string, by?: string): Promise<FileRef> {
     const { blobs, registry } = this.#transport
-    const found = (await registry.get(`files.${sessionName(session)}.${id}`)) ?? (await registry.get(`uploaded.${id}`))
+    const own = await registry.get(`files.${sessionName(session)}.${id}`)
+    const found = own ?? (by === undefined ? (await registry.list(`uploaded.${id}.`))[0] : await registry.get(`uploaded.${id}.${by}`))
     if (found && (await blobs.has(id))) return fileIn(found.value)
     throw new RuntimeError('not_found', `there is no file ${id.slice(0, 64)}`, {
       field,
@@ -159,7 +181,7 @@ export class FileStore {
 
   async #isNamed(id: string): Promise<boolean> {
     const { registry } = this.#transport
-    return (await registry.get(`uploaded.${id}`)) !== undefined || (await registry.list(`file.${id}.`)).length > 0
+    return (await registry.list(`uploaded.${id}.`)).length > 0 || (await registry.list(`file.${id}.`)).length > 0
   }
 
   /** What was uploaded and never sent goes after a day. No clock is set for it: who uploads looks after it. */
@@ -172,7 +194,7 @@ export class FileStore {
     try {
       for (const { key, value, revision } of await registry.list('uploaded.')) {
         if (now - (JSON.parse(value) as Uploaded).at < uploadMs) continue
-        if (await registry.delete(key, { expected: revision })) await this.#deleteUnnamed(key.slice(-64))
+        if (await registry.delete(key, { expected: revision })) await this.#deleteUnnamed((JSON.parse(value) as Uploaded).id)
       }
     } catch (error) {
       if (isRuntimeError(error) && error.code === 'closed') throw error
