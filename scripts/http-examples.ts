@@ -388,7 +388,7 @@ export const examples: Record<CommandName, Example> = {
     },
     answer: { hash: 'd6d386d42cda154c9b559e71cbf73b8b9f1b2d21f5b96ad9f9e964bd554ad775', key: 'session.historyMax', value: 100 },
     about:
-      'Or `{ raw, baseHash }` for all of it. Refused with `conflict` where `baseHash` is missing, or not that of what is stored now: reload and retry.',
+      'Or `{ raw, baseHash }` for all of it. Refused with `conflict` where `baseHash` is missing, or not that of what is stored now: reload and retry. Models that this node cannot use as things are (a key is missing) are set all the same, and named in `warnings`.',
     errors: ['bad_request', 'conflict'],
   },
   'tokens.create': {

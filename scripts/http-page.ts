@@ -3,8 +3,10 @@
 import { statusOf } from '../src/api/error-status.ts'
 import { gatewayLimits as limits } from '../src/api/http/limits.ts'
 import { familiesOf } from '../src/api/http/metrics.rules.ts'
+import { scopeOf } from '../src/api/scopes.ts'
 import { type CommandName, commands } from '../src/contracts/commands.ts'
 import { type ErrorCode, errorCodes } from '../src/contracts/errors.ts'
+import { type GatewayScope, gatewayScopes } from '../src/contracts/gateway.ts'
 import { MetricsCounter } from '../src/runtime/metrics.rules.ts'
 import { type Example, examples } from './http-examples.ts'
 
@@ -130,14 +132,28 @@ scrape_configs:
 ${figures()}
 ## Commands
 
-\`POST /rpc/<command>\`; the fields are described in [messages](messages.md#commands), **needed** ones are bold here.
+\`POST /rpc/<command>\`; the fields are described in [messages](messages.md#commands), **needed** ones are bold here. Which scope a [token](../guides/tokens.md) needs is said of each;
+the token of the node has all.
+
+| scope | commands |
+| --- | --- |
+${gatewayScopes.map(scopeRow).join('\n')}
 
 ${Object.entries(examples).map(section).join('\n')}`
+
+const scopeRow = (scope: GatewayScope): string => {
+  const names = Object.keys(commands).filter((name) => scopeOf(name as CommandName) === scope)
+  return `| \`${scope}\` | ${names.map((name) => `\`${name}\``).join(', ')} |`
+}
 
 const section = ([name, { first = [], input, answer, about, errors = [] }]: [string, Example]): string => {
   const schema = commands[name as CommandName]
   const fields = Object.entries(schema.shape).map(([field, type]) => (type.safeParse(undefined).success ? `\`${field}\`` : `**\`${field}\`**`))
-  const facts = [fields.length > 0 ? `Takes ${fields.join(', ')}.` : 'Takes nothing.', ...(about ? [about] : [])]
+  const facts = [
+    fields.length > 0 ? `Takes ${fields.join(', ')}.` : 'Takes nothing.',
+    `Needs the scope \`${scopeOf(name as CommandName)}\`.`,
+    ...(about ? [about] : []),
+  ]
   return `### \`${name}\`
 
 ${sentence(schema.description ?? '')} ${facts.join(' ')}${errors.length > 0 ? ` Refuses with ${errors.map((code) => `\`${code}\``).join(', ')}.` : ''}

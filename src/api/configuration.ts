@@ -6,7 +6,7 @@ import type { CommandInput } from '../contracts/commands.ts'
 import { refuseForbidden, sourcesOf, stepsOf, valueAt, withValue } from '../contracts/configuration.rules.ts'
 import { Configuration } from '../contracts/configuration.ts'
 import { definedOf } from '../contracts/defined.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { errorBody, RuntimeError } from '../contracts/errors.ts'
 import type { RuntimeParts } from '../runtime/index.ts'
 import { checkConfiguration } from '../runtime/index.ts'
 import { withImplied } from './scopes.ts'
@@ -26,6 +26,30 @@ export const getConfig = async ({ config }: RuntimeParts, { key, schema }: Comma
   return { config: value, hash, sources, ...(schema ? { schema: z.toJSONSchema(Configuration, { unrepresentable: 'any' }) } : {}) }
 }
 
+/** The models that are named as the ones to use. */
+const refsIn = (value: unknown, name = ''): Set<string> => {
+  if (typeof value === 'string') return new Set(name === 'model' || name === 'modelOverride' ? [value] : [])
+  if (typeof value !== 'object' || value === null) return new Set()
+  return new Set(Object.entries(value).flatMap(([key, inner]) => [...refsIn(inner, name === 'modelOverride' ? name : key)]))
+}
+
+/** Of each model that this node cannot use as things are, why. A key may come tomorrow, and to another node: it is no reason to refuse. */
+const unusable = async ({ models }: RuntimeParts, refs: readonly string[]): Promise<string[]> => {
+  const found = await Promise.all(
+    refs.map((ref) =>
+      models.get(ref).then(
+        () => [],
+        (error: unknown) => {
+          const { message, hint } = errorBody(error)
+          return [`${ref} cannot be used on this node: ${message}${hint === undefined ? '' : ` (${hint})`}`]
+        },
+      ),
+    ),
+  )
+  return found.flat()
+}
+
+/** @returns `warnings` for models that cannot be used as things are: each message would fail */
 export const setConfig = async (parts: RuntimeParts, input: CommandInput<'config.set'>) => {
   const { config, agents } = parts
   const { key, value, raw, baseHash, by } = input
@@ -45,8 +69,17 @@ export const setConfig = async (parts: RuntimeParts, input: CommandInput<'config
       hint: 'say it where the node starts: --url, STATECAST_URL, or config.session.store of the app',
     })
   if (config.view.hash !== baseHash) throw retry('the configuration has changed since it was read')
+  const before = refsIn(config.stored)
   await config.write(checked, baseHash, by)
-  return { hash: config.view.hash, ...(key === undefined ? {} : { key, value: valueAt(config.view.value, stepsOf(key)) ?? null }) }
+  const warnings = await unusable(
+    parts,
+    [...refsIn(checked)].filter((ref) => !before.has(ref)),
+  )
+  return {
+    hash: config.view.hash,
+    ...definedOf({ warnings: warnings.length > 0 ? warnings : undefined }),
+    ...(key === undefined ? {} : { key, value: valueAt(config.view.value, stepsOf(key)) ?? null }),
+  }
 }
 
 /** As it is shown: nothing that could be used in its place. */

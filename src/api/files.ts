@@ -25,9 +25,9 @@ export const fileCommands = {
     const { bytes, mimeType: claimed } = decodedContent(content, 'content')
     const { file, warning } = await files.put({ bytes, mimeType: mimeType ?? claimed, fileName }, 'content', { session: sessionKey, by: access?.id })
     if (file === undefined)
-      throw new RuntimeError('bad_request', `this file cannot be sent to a model: ${JSON.stringify(warning?.fileName)} was ${warning?.message}`, {
+      throw new RuntimeError('bad_request', `${JSON.stringify(warning?.fileName)} cannot be sent to a model`, {
         field: 'content',
-        hint: 'send images, PDFs or texts in UTF-8',
+        hint: 'send an image (PNG, JPEG, GIF, WebP), a PDF or a text in UTF-8',
       })
     return { ...file, ...(warning && { warnings: [warning] }) }
   },

@@ -70,8 +70,8 @@ export const scopeOf = (command: CommandName): GatewayScope => needed[command]
 /** @param scopes with those that they imply @throws RuntimeError forbidden */
 export const requireScope = (scopes: readonly GatewayScope[], scope: GatewayScope, what: string): void => {
   if (!scopes.includes(scope))
-    throw new RuntimeError('forbidden', `${what} needs the scope '${scope}'`, {
-      hint: `connect with it: this connection has ${scopes.join(', ') || 'none'}`,
+    throw new RuntimeError('forbidden', `${what} needs the scope '${scope}'; this connection has ${scopes.join(', ') || 'none'}`, {
+      hint: `take a token that has it (statecast token create --name NAME --scopes ${scope}), and ask for no less when you connect: docs/guides/tokens.md`,
     })
 }
 

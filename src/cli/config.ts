@@ -2,10 +2,10 @@
 import type { Client } from '../client/index.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
-import { exitCodes, print, printable, printJson } from './output.ts'
+import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { printTable } from './table.ts'
 
-type One = { key: string; value: unknown; source: string | null; hash: string }
+type One = { key: string; value: unknown; source: string | null; hash: string; warnings?: string[] }
 
 const withClient = async (options: Globals, use: (client: Client) => Promise<void>, look = true): Promise<number> => {
   const client = await connect(options, { look })
@@ -49,8 +49,9 @@ export const configSet = (options: Globals, key: string, text: string): Promise<
     async (client) => {
       const { hash } = await client.command<{ hash: string }>('config.get', { key })
       const set = await client.command<One>('config.set', { key, value: valueIn(text), baseHash: hash, by: 'command line' })
-      if (options.json) printJson(set)
-      else print(`${printable(set.key)} is ${printable(JSON.stringify(set.value))}`)
+      if (options.json) return printJson(set)
+      for (const warning of set.warnings ?? []) note(`warning: ${printable(warning)}`)
+      print(`${printable(set.key)} is ${printable(JSON.stringify(set.value))}`)
     },
     false,
   )

@@ -7,7 +7,7 @@ import { type Client, follow } from '../client/index.ts'
 import type { CommandInput } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { FileRef, FileWarning } from '../contracts/file.ts'
-import { fileBytesMax } from '../contracts/file-limits.ts'
+import { fileBytesMax, smallerFile } from '../contracts/file-limits.ts'
 import { textMax } from '../contracts/text.ts'
 import { printAnswer } from './answer.ts'
 import { approvalNeeded, progressText } from './cards.ts'
@@ -26,7 +26,7 @@ export const send = async (options: SendOptions, sessionKey: string, text: strin
   const client = await connect(options)
   const words = {
     message,
-    // A directive applies as in a chat: `/stop` stops the turn. All else is the model's as it stands, a plain `stop` as well: scripts write it.
+    // A command is carried out as in a chat: `/stop` stops the turn, `/context` is answered by the session. All else is the model's as it stands, a plain `stop` as well: scripts write it.
     origin: message.startsWith('/') && isDirective(message) ? originHere(sessionKey) : undefined,
     idempotencyKey,
     agent,
@@ -85,7 +85,7 @@ const contentOf = async (path: string): Promise<Buffer> => {
   try {
     const { size } = await stat(path)
     if (size <= fileBytesMax) return await readFile(path)
-    throw new RuntimeError('too_large', `${path} has ${size} bytes, a file may have ${fileBytesMax}`, { field: 'file', hint: 'send a smaller one' })
+    throw new RuntimeError('too_large', `${path} has ${size} bytes, a file may have ${fileBytesMax}`, { field: 'file', hint: smallerFile })
   } catch (cause) {
     if (isRuntimeError(cause)) throw cause
     throw new RuntimeError('bad_request', `${path} cannot be read`, { cause, field: 'file', hint: 'give the path of a file' })

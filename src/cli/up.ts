@@ -101,6 +101,9 @@ type Place = { url: string; dataFolder: string; server: string; json: boolean | 
 const pageOf = (url: string, dataFolder: string): string =>
   `${url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')}/#token=${ensureToken(dataFolder)}`
 
+/** What is wanted most stands last, where the log does not push it away. */
+const ends = (page: string): string => `  pid     ${process.pid}; Ctrl-C or kill ${process.pid} stops it\n  chat    ${page}`
+
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
   const token = tokenFile(dataFolder)
@@ -108,16 +111,17 @@ const announce = async (runtime: Runtime, { url, dataFolder, server, json = fals
   const { node } = await runtime.health()
   if (node === undefined) {
     if (json) printJson({ url, page, pid: process.pid, data: dataFolder, token })
-    else print(`statecast is up: chat at ${page}\n  data    ${dataFolder}`)
+    else print(`statecast is up\n  data    ${dataFolder}\n${ends(page)}`)
     return
   }
   // It may not have said yet that it is there.
   const nodes = runtime.nodes().filter(({ id }) => id !== node).length + 1
   if (json) return printJson({ url, page, pid: process.pid, token, node, server, nodes })
-  print(`statecast is up: chat at ${page}`)
+  print('statecast is up')
   print(`  node    ${node}`)
   print(`  server  ${server}, which holds all data`)
   print(`  nodes   ${nodes === 1 ? 'this is the first one' : `${nodes} with this one`}; statecast nodes lists them`)
+  print(ends(page))
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted continues at the next start. */

@@ -13,6 +13,21 @@ test('[CH-27] config says what holds and where it comes from, and set changes it
   expect((await run('config')).lines.find((line) => line.startsWith('session.historyMax'))).toMatch(/50\s+config/)
 })
 
+test('[CH-27] a model without its key is set all the same, with a warning that names the key', async () => {
+  const folder = aFolder()
+  const set = (model: string) => statecast({ folder }, '--app', testApp, 'config', 'set', 'agents.defaults.model', model)
+
+  const lacking = await set('anthropic/claude-sonnet-5-5')
+  const fine = await set('test/echo')
+
+  expect(lacking).toMatchObject({
+    code: 0,
+    stdout: expect.stringContaining('agents.defaults.model is "anthropic/'),
+    stderr: expect.stringMatching(/warning: .*ANTHROPIC_API_KEY/),
+  })
+  expect(fine).toMatchObject({ code: 0, stderr: '' })
+})
+
 test('[INV-19] a token is made, listed and revoked at the command line, and opens the node that runs there', async () => {
   const folder = aFolder()
   const node = await aNode({ folder }, '--app', testApp)

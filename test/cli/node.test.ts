@@ -76,6 +76,19 @@ test('SIGTERM does not wait for a person: the page hears that the node stops, an
   expect((await statecast({ folder }, 'approvals')).stdout).toContain('danger')
 })
 
+test('without --json up says its pid, and its address last', async () => {
+  const folder = aFolder()
+  const node = start({ folder }, 'up', '--port', '0', '--app', testApp)
+  let said = ''
+  await new Promise<void>((resolve) =>
+    node.process.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()).includes('#token=') && resolve()),
+  )
+
+  expect(said).toMatch(
+    /^statecast is up\n {2}data {4}\S+statecast\n {2}pid {5}\d+; Ctrl-C or kill \d+ stops it\n {2}chat {4}http:\S+\/#token=[\w-]{43}\n$/,
+  )
+})
+
 test('a timer that an app has left running does not keep a node that was stopped', async () => {
   const folder = aFolder()
   writeFileSync(join(folder, 'app.mjs'), 'setInterval(() => undefined, 1000)\nexport default {}')

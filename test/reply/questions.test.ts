@@ -43,6 +43,16 @@ test.each([
   await expectEndedOnce(told)
 })
 
+test('[OC-102] /help names every command', async () => {
+  await using told = await story(listener().script)
+  const { text } = await ask(told, '/help', ann('a'))
+
+  const named = new Set(text.match(/\/[a-z]+/g))
+  const known =
+    'new reset stop btw compact status context whoami help commands skills think verbose reasoning elevated model queue usage send approve'
+  expect(known.split(' ').filter((name) => !named.has(`/${name}`))).toEqual([])
+})
+
 test('[OC-102] a question and a setting in one message are both answered', async () => {
   await using told = await story(listener().script)
 

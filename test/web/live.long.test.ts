@@ -264,7 +264,7 @@ test('[CH-10] files are chosen or dropped, looked at and removed before they are
     { name: 'huge.bin', mimeType: 'application/octet-stream', buffer: Buffer.alloc(5_000_001) },
   ])
   await attached.getByText('70 bytes').waitFor()
-  await page.getByText('huge.bin is larger than 5 MB').waitFor()
+  await page.getByText('huge.bin is too large: it has 5000001 bytes').waitFor()
   await page.getByRole('button', { name: 'Remove secret.txt' }).click()
   await expect.poll(() => attached.getByRole('listitem').count()).toBe(2)
   await says(page, 'what is this?')

@@ -170,9 +170,13 @@ test('a screen reader hears of beginnings, ends, failures and questions, and nev
 test('what cannot be attached is said before anything is sent', () => {
   const file = (name: string, size: number) => ({ name, size })
 
-  expect(attachable([file('a.png', 5_000_000), file('b.png', 5_000_001), file('c.txt', 0)], 0)).toEqual({
+  expect(attachable([file('a.png', 5_000_000), file('b.png', 5_000_001), file('c.txt', 0), file('d.pdf', 7_100_000)], 0)).toEqual({
     taken: [file('a.png', 5_000_000)],
-    refused: ['b.png is larger than 5 MB', 'c.txt is empty'],
+    refused: [
+      'b.png is too large: it has 5000001 bytes, a file may have 5000000; make it smaller',
+      'c.txt is empty',
+      'd.pdf is too large: it has 7.1 MB, a file may have 5 MB; make it smaller',
+    ],
   })
   expect(attachable([file('a', 1), file('b', 1)], 9)).toEqual({ taken: [file('a', 1)], refused: ['b is one too many: 10 can go with a message'] })
   expect([sizeOf(812), sizeOf(12_400), sizeOf(4_940_000)]).toEqual(['812 bytes', '12 kB', '4.9 MB'])

@@ -11,8 +11,12 @@ const discardBytesMax = 16 * 1024 * 1024
 /** @param bytesMax default 1 MiB @returns the JSON of the body, `{}` for an empty one @throws RuntimeError too_large, bad_request, cancelled when the client broke off */
 export const bodyOf = async (request: Request, bytesMax = bodyBytesMax): Promise<unknown> => parsed(await textOf(request, bytesMax))
 
-/** @param noun what is said to be too large @throws RuntimeError too_large, cancelled when the client broke off */
-export const bytesOf = async ({ body }: Request, bytesMax: number, noun = 'a request'): Promise<Uint8Array> => {
+/** @param noun what is said to be too large @param hint what to do then @throws RuntimeError too_large, cancelled when the client broke off */
+export const bytesOf = async (
+  { body }: Request,
+  bytesMax: number,
+  { noun = 'a request', hint = 'send less at a time' } = {},
+): Promise<Uint8Array> => {
   const chunks: Uint8Array[] = []
   let sizeBytes = 0
   try {
@@ -24,7 +28,10 @@ export const bytesOf = async ({ body }: Request, bytesMax: number, noun = 'a req
   } catch (cause) {
     throw new RuntimeError('cancelled', 'the request ended before its body did', { cause, hint: 'send all of it' })
   }
-  if (sizeBytes > bytesMax) throw new RuntimeError('too_large', `${noun} may have ${bytesMax} bytes`, { hint: 'send less at a time' })
+  if (sizeBytes > bytesMax) {
+    const size = sizeBytes > discardBytesMax ? `more than ${discardBytesMax}` : sizeBytes
+    throw new RuntimeError('too_large', `${noun} may have ${bytesMax} bytes, this one has ${size}`, { hint })
+  }
   return Buffer.concat(chunks)
 }
 

@@ -4,7 +4,7 @@ import type { Access } from '../../contracts/access.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { FileRef } from '../../contracts/file.ts'
-import { fileBytesMax } from '../../contracts/file-limits.ts'
+import { fileBytesMax, smallerFile } from '../../contracts/file-limits.ts'
 import { type Runtime, sniff } from '../../runtime/index.ts'
 import { bodyOf, bytesOf, largeBytesMax } from './body.ts'
 import type { Env } from './env.ts'
@@ -45,11 +45,13 @@ export const fileRoutes = ({ runtime, admit, accessOf }: FileDoor): Hono<Env> =>
 /** With a name in the address the body is the file, whatever its type; else a JSON body is what `files.put` takes. */
 const givenIn = async ({ req }: Context<Env>): Promise<unknown> => {
   const mimeType = req.header('content-type')
+  // What curl says where its user has said nothing; a form would have fields.
+  const claim = mimeType?.startsWith('application/x-www-form-urlencoded') ? undefined : mimeType?.slice(0, 200)
   const fileName = req.query('name')
   const sessionKey = req.query('sessionKey')
   if (fileName === undefined && mimeType?.startsWith('application/json')) return bodyOf(req.raw, largeBytesMax)
-  const bytes = await bytesOf(req.raw, fileBytesMax, 'a file')
-  return { content: Buffer.from(bytes).toString('base64'), ...definedOf({ mimeType: mimeType?.slice(0, 200), fileName, sessionKey }) }
+  const bytes = await bytesOf(req.raw, fileBytesMax, { noun: 'a file', hint: smallerFile })
+  return { content: Buffer.from(bytes).toString('base64'), ...definedOf({ mimeType: claim, fileName, sessionKey }) }
 }
 
 /** Nothing in it runs, whatever it is: it has no origin of ours, is not guessed at, and only raster images are shown in place. */

@@ -155,8 +155,8 @@ const queue = ({ value }: Extract<Directive, { name: 'queue' }>, now: Message['p
 }
 
 const helpText = [
-  'You can say: /new or /reset [text], /stop, /btw QUESTION, /compact [what to keep], /status, /whoami, /help, /skills,',
-  '/think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
+  'You can say: /new or /reset [text], /stop, /btw QUESTION, /compact [what to keep], /status, /context list|detail|json, /whoami, /help or /commands,',
+  '/skills, /think LEVEL, /verbose on|full|off, /reasoning on|stream|off, /elevated on|off|ask|full, /model NAME,',
   '/queue MODE debounce:2s cap:20 drop:summarize, /usage off|tokens|full|cost, /send on|off|inherit, /approve CODE once|always|deny.',
   'A setting by itself holds for the conversation, one within a message for that message; /usage and /send are read by themselves only.',
 ].join('\n')

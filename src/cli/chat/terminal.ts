@@ -16,8 +16,9 @@ const help = [
   '/stop  stops the turn, what was said is kept      Ctrl-C  the same; once more leaves',
   '/quit  leaves (also Ctrl-D)                       /help   this',
   '/btw QUESTION asks beside the conversation, also while an answer is coming: nothing of it is kept',
-  '/new starts over, /compact shortens the history, /status shows the settings; also /think LEVEL, /model NAME, /queue MODE,',
-  '/verbose on|full|off, /reasoning on|off, /usage tokens|full|off: alone for the conversation, within a message for that message',
+  '/new or /reset starts over, /compact shortens the history, /status shows the settings, /context the parts of the prompt, /whoami who you are,',
+  '/skills what else can be called, /approve CODE once|always|deny decides a call; also /think LEVEL, /model NAME, /queue MODE, /verbose on|full|off,',
+  '/reasoning on|off, /elevated on|off, /usage tokens|full|off, /send on|off: alone for the conversation, within a message for that message',
 ]
 
 /** Ours; all others are for the session. */

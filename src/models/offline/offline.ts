@@ -15,10 +15,28 @@ export const offlineRef = 'scripted/offline'
 
 const shownCharsMax = 4000
 
-const introduction =
-  'I am the offline stand-in of Statecast, not a language model: I can calculate, tell the time, list and read files of the workspace, tell a long story, ' +
-  'and call any tool of this agent that you name with its input, such as: add {"a":2,"b":40}. ' +
-  'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL for a local server).'
+/** What it can do of itself with a tool. */
+const abilities: Readonly<Record<string, string>> = {
+  calculate: 'calculate',
+  now: 'tell the time',
+  list_files: 'list files of the workspace',
+  read_file: 'read files of the workspace',
+}
+
+/** It promises nothing for which this agent has no tool. */
+const introduction = (toolNames: readonly string[]): string => {
+  const can = [...Object.keys(abilities).flatMap((name) => (toolNames.includes(name) ? [abilities[name]] : [])), 'tell a long story']
+  const own = toolNames.filter((name) => !Object.hasOwn(abilities, name))
+  const calls =
+    toolNames.length === 0
+      ? 'This agent has no tools. '
+      : `I call a tool of this agent (${(own.length > 0 ? own : toolNames).slice(0, namedMax).join(', ')}${own.length > namedMax ? ', …' : ''}) when you write its name and its input as JSON: NAME {…}. `
+  return (
+    `I am the offline stand-in of Statecast, not a language model: I can ${can.length === 1 ? can[0] : `${can.slice(0, -1).join(', ')} and ${can.at(-1)}`}. ${calls}` +
+    'To talk to a real model, set ANTHROPIC_API_KEY or OPENAI_API_KEY (or OPENAI_BASE_URL for a local server).'
+  )
+}
+const namedMax = 8
 
 /** @param deltaDelayMs between two words, so that streaming can be seen; default 5 */
 export const offlineModel = ({ clock, deltaDelayMs = 5 }: { clock: Clock; deltaDelayMs?: number }): Model =>
@@ -89,7 +107,7 @@ export const decideOffline = (messages: readonly ModelMessage[], toolNames: read
     const understood = findRequests(text, previous)
     const { requests } = understood
     previous = understood.previous
-    if (requests.length === 0) lines.push(chat(text))
+    if (requests.length === 0) lines.push(chat(text, toolNames))
     for (const request of requests) {
       const call = callFor(request)
       if (call === undefined) lines.push('There is no earlier result to go on from.')
@@ -97,7 +115,7 @@ export const decideOffline = (messages: readonly ModelMessage[], toolNames: read
       else lines.push(`For this I would need the tool ${call.name}, which this agent does not have.`)
     }
   }
-  if (lines.length === 0 && calls.length === 0) lines.push(introduction)
+  if (lines.length === 0 && calls.length === 0) lines.push(introduction(toolNames))
   const text = lines.join('\n')
   return {
     ...definedOf({ text: text === '' ? undefined : text, calls: calls.length === 0 ? undefined : calls, slow: slow || undefined }),
@@ -134,9 +152,11 @@ const callFor = (request: OfflineRequest): { name: string; input: unknown } | un
   }
 }
 
-const chat = (text: string): string => {
+const chat = (text: string, toolNames: readonly string[]): string => {
   const quoted = text.trim().replace(/\s+/g, ' ')
-  return quoted === '' ? introduction : `You said: "${quoted.length > 100 ? `${quoted.slice(0, 100)}…` : quoted}". ${introduction}`
+  return quoted === ''
+    ? introduction(toolNames)
+    : `You said: "${quoted.length > 100 ? `${quoted.slice(0, 100)}…` : quoted}". ${introduction(toolNames)}`
 }
 
 const report = (result: ToolMessage, asked: AssistantMessage | undefined): string => {

@@ -1,7 +1,7 @@
 /** What a sender gives as a file, made fit to be kept: the bytes of a base64 text, and a name that can do no harm. */
 import { RuntimeError } from '../../contracts/errors.ts'
 import { fileNameMax } from '../../contracts/file.ts'
-import { fileBytesMax } from '../../contracts/file-limits.ts'
+import { fileBytesMax, smallerFile } from '../../contracts/file-limits.ts'
 
 const dataUrl = /^data:([^,;]*)(?:;[^,;]*)*?(;base64)?,/i
 
@@ -25,7 +25,7 @@ const isWhole = (encoded: string): boolean => (encoded.endsWith('=') ? encoded.l
 /** @throws RuntimeError too_large; bad_request for an empty file */
 export const checkFileSize = (sizeBytes: number, field: string): void => {
   if (sizeBytes > fileBytesMax)
-    throw new RuntimeError('too_large', `a file may have ${fileBytesMax} bytes, this one has ${sizeBytes}`, { field, hint: 'send a smaller one' })
+    throw new RuntimeError('too_large', `a file may have ${fileBytesMax} bytes, this one has ${sizeBytes}`, { field, hint: smallerFile })
   if (sizeBytes === 0) throw new RuntimeError('bad_request', 'the file is empty', { field, hint: 'send one with something in it' })
 }
 

@@ -20,14 +20,26 @@ export const whyNot = ({ name, kind, requires }: Pick<FoundSkill, 'name' | 'kind
   const { always, os, bins = [], anyBins = [], env = [], config = [] } = requires
   if (os && os.length > 0 && !os.includes(here.platform)) return `it is for ${os.join(', ')}, and this is ${here.platform}`
   if (always) return undefined
-  const missing = bins.filter((bin) => !here.hasBin(bin))
-  if (missing.length > 0) return `not on the PATH: ${missing.join(', ')}`
-  if (anyBins.length > 0 && !anyBins.some((bin) => here.hasBin(bin))) return `none of these is on the PATH: ${anyBins.join(', ')}`
-  const unset = env.filter((variable) => !here.hasVariable(variable))
-  if (unset.length > 0) return `not set: ${unset.join(', ')}`
-  const off = config.filter((path) => !isOn(here.config, path))
-  return off.length > 0 ? `not on in skills.config: ${off.join(', ')}` : undefined
+  const anyThere = anyBins.length === 0 || anyBins.some((bin) => here.hasBin(bin))
+  const unmet = [
+    lacks(
+      'not on the PATH',
+      bins.filter((bin) => !here.hasBin(bin)),
+    ),
+    lacks('none of these is on the PATH', anyThere ? [] : anyBins),
+    lacks(
+      'not set',
+      env.filter((variable) => !here.hasVariable(variable)),
+    ),
+    lacks(
+      'not on in skills.config',
+      config.filter((path) => !isOn(here.config, path)),
+    ),
+  ].filter((one) => one !== undefined)
+  return unmet.length > 0 ? unmet.join('; ') : undefined
 }
+
+const lacks = (what: string, names: readonly string[]): string | undefined => (names.length > 0 ? `${what}: ${names.join(', ')}` : undefined)
 
 /** Nothing is wrong with it: nobody has asked for it. */
 export const notAllowed = 'it comes with Statecast, and skills.bundled does not name it'

@@ -3,7 +3,6 @@ import { parseDocument } from 'yaml'
 import { z } from 'zod'
 import { messageOf } from '../../contracts/errors.ts'
 import { skillName, skillNameMax } from '../../contracts/skill.ts'
-import { describeIssues } from '../plan.ts'
 import type { SkillManual } from './skill.ts'
 
 /** Characters of the part in YAML. */
@@ -54,15 +53,46 @@ export const parseSkill = (text: string, folder: string): SkillManual | { proble
   }
 }
 
+/** What does not fit, for who writes Markdown and not TypeScript. */
+const plainly = ({ issues }: z.ZodError, before = ''): string =>
+  issues
+    .slice(0, 10)
+    .map((issue) => `${before}${issue.path.map(String).join('.')} ${misfit(issue)}`.trim())
+    .join('; ')
+
+const kinds: Record<string, string> = {
+  string: 'a text',
+  boolean: 'true or false',
+  array: 'a list',
+  record: 'fields with values',
+  object: 'fields with values',
+}
+const misfit = (issue: z.core.$ZodIssue): string => {
+  switch (issue.code) {
+    case 'invalid_type':
+      return issue.input === undefined ? 'is missing' : `has to be ${kinds[issue.expected] ?? issue.expected}`
+    case 'too_small':
+      return 'is empty'
+    case 'too_big':
+      return `is too long: ${issue.origin === 'array' ? 'entries' : 'characters'} ${issue.maximum} at most`
+    case 'invalid_value':
+      return `has to be ${issue.values.map(String).join(' or ')}`
+    case 'invalid_format':
+      return issue.message.startsWith('Invalid') ? 'is no name that it may have' : issue.message
+    default:
+      return issue.message
+  }
+}
+
 const manualOf = (data: unknown, folder: string): SkillManual | { problem: string; hint: string } => {
-  const parsed = Matter.safeParse(data)
-  if (!parsed.success) return { problem: describeIssues(parsed.error), hint: 'it needs name and description: see docs/guides/skills.md' }
+  const parsed = Matter.safeParse(data, { reportInput: true })
+  if (!parsed.success) return { problem: plainly(parsed.error), hint: 'it needs name and description: see docs/guides/skills.md' }
   const { name, description, metadata = {}, ...matter } = parsed.data
   if (name !== folder) return { problem: `its name is '${name}', and its folder is '${folder.slice(0, 80)}'`, hint: 'let both be the same' }
   if (matter['command-dispatch'] !== undefined && matter['command-tool'] === undefined)
     return { problem: 'command-dispatch is there without command-tool', hint: 'name the tool that its command calls, or leave command-dispatch out' }
-  const own = Own.safeParse(ownOf(metadata.statecast ?? metadata.openclaw))
-  if (!own.success) return { problem: `metadata.statecast: ${describeIssues(own.error)}`, hint: 'see docs/guides/skills.md' }
+  const own = Own.safeParse(ownOf(metadata.statecast ?? metadata.openclaw), { reportInput: true })
+  if (!own.success) return { problem: plainly(own.error, 'metadata.statecast.'), hint: 'see docs/guides/skills.md' }
   const { always, os, primaryEnv, requires = {} } = own.data
   const { bins, anyBins, env, config } = requires
   return {

@@ -196,8 +196,23 @@ test('[CH-10] an upload of 5,000,001 bytes is refused, and so is one that no mod
   const large = await call('POST', '/files?name=a.txt', { body: Buffer.alloc(5_000_001, 65) })
   const zip = await call('POST', '/files?name=a.zip', { body: Buffer.from([0x50, 0x4b, 3, 4, 0, 0xff]) })
 
-  expect([large.status, large.json.error.code]).toEqual([413, 'too_large'])
-  expect([zip.json.error.code, zip.json.error.hint]).toEqual(['bad_request', expect.stringContaining('images')])
+  expect([large.status, large.json.error]).toMatchObject([
+    413,
+    { code: 'too_large', message: 'a file may have 5000000 bytes, this one has 5000001', hint: expect.stringContaining('make it smaller') },
+  ])
+  expect(zip.json.error).toMatchObject({
+    code: 'bad_request',
+    message: '"a.zip" cannot be sent to a model',
+    hint: expect.stringContaining('an image'),
+  })
+})
+
+test('[CH-10] the type that curl makes up for --data-binary is no label', async () => {
+  const { call } = await aNode()
+
+  const { json } = await call('POST', '/files?name=shot.png', { body: png, headers: { 'content-type': 'application/x-www-form-urlencoded' } })
+
+  expect(json).toEqual({ id: idOf(png), mimeType: 'image/png', bytes: png.length, fileName: 'shot.png' })
 })
 
 test('[CH-10] the scope write is needed to put a file, read to get one', async () => {

@@ -172,7 +172,14 @@ test('[CH-05] what a connection has no scope for is neither done nor told', asyn
   const writer = await aSocket(gateway.url, { scopes: ['write'] })
   const nobody = await aSocket(gateway.url, { scopes: [] })
 
-  expect(await reader.request('chat.send', { sessionKey: 'main', message: 'hi' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })
+  expect(await reader.request('chat.send', { sessionKey: 'main', message: 'hi' })).toMatchObject({
+    ok: false,
+    error: {
+      code: 'forbidden',
+      message: "chat.send needs the scope 'write'; this connection has read",
+      hint: expect.stringMatching(/token create .*--scopes write/),
+    },
+  })
   expect(await nobody.request('chat.subscribe', { sessionKey: 'main' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })
   expect(await writer.request('approvals.list')).toMatchObject({ ok: false, error: { code: 'forbidden' } })
   expect(await writer.request('nodes.drain', { node: 'x' })).toMatchObject({ ok: false, error: { code: 'forbidden' } })

@@ -123,6 +123,16 @@ test('anything else gets a friendly answer that says what it is and how to set a
   expect(calls).toBeUndefined()
 })
 
+test('it says that it can do only what the tools of the agent allow', () => {
+  const all = decide([user('tell me about Rome')]).text
+  const refunds = decide([user('tell me about Rome')], ['refund']).text
+  const none = decide([user('tell me about Rome')], []).text
+
+  expect(all).toContain('calculate, tell the time, list files of the workspace, read files of the workspace and tell a long story')
+  expect(refunds).toContain('I can tell a long story. I call a tool of this agent (refund) when')
+  expect(none).toContain('I can tell a long story. This agent has no tools.')
+})
+
 /** Plays the turn of a story as the runtime does, until no call is left. */
 const toldStory = (messages: Message[], tools = allTools): string[] => {
   const told: string[] = []

@@ -27,7 +27,10 @@ test.each([
   ['no front matter', '# just text', /does not begin with front matter/],
   ['front matter without an end', '---\nname: a\n', /does not begin with front matter/],
   ['another name than its folder', manual('b'), /its folder is 'a'/],
-  ['no description', '---\nname: a\n---\n', /description/],
+  ['no description', '---\nname: a\n---\n', /^description is missing$/],
+  ['an empty description', '---\nname: a\ndescription: " "\n---\n', /^description is empty$/],
+  ['a number for a description', '---\nname: a\ndescription: 7\n---\n', /^description has to be a text$/],
+  ['nothing that is a list of fields', '---\nname a\n---\n', /^has to be fields with values$/],
   ['a name with capitals', '---\nname: A\ndescription: x\n---\n', /name/],
   ['aliases that grow', manual('a', { matter: bomb }), /cannot be read|no YAML/],
   ['one alias', manual('a', { matter: 'x: &x 1\ny: *x' }), /cannot be read|no YAML/],
@@ -38,7 +41,11 @@ test.each([
   ['nesting without end', manual('a', { matter: `x: ${'['.repeat(8000)}` }), /no YAML|cannot be read/],
   ['much of it', manual('a', { matter: `x: ${'y'.repeat(20_000)}` }), /longer than/],
   ['a tool to call without a name', manual('a', { matter: 'command-dispatch: tool' }), /command-tool/],
-  ['needs that are no list', manual('a', { matter: 'metadata: { statecast: { requires: { bins: git } } }' }), /metadata\.statecast/],
+  [
+    'needs that are no list',
+    manual('a', { matter: 'metadata: { statecast: { requires: { bins: git } } }' }),
+    /^metadata\.statecast\.requires\.bins has to be a list$/,
+  ],
   ['needs that are no JSON', manual('a', { matter: "metadata: { statecast: '{' }" }), /cannot be read/],
 ])('a manual with %s is refused, and says what to mend', (_, text, problem) => {
   const started = performance.now()

@@ -25,6 +25,11 @@ test.each([
   ['finds what is configured', { config: ['a.b'] }, undefined],
   ['lacks what is not configured', { config: ['a.c', 'a.b'] }, 'not on in skills.config: a.c'],
   ['is never taken in by a prototype', { config: ['constructor'] }, 'not on in skills.config: constructor'],
+  [
+    'lacks several things',
+    { bins: ['gh'], anyBins: ['hub'], env: ['TOKEN'], config: ['c'] },
+    'not on the PATH: gh; none of these is on the PATH: hub; not set: TOKEN; not on in skills.config: c',
+  ],
   ['is for another system', { os: ['darwin'] }, 'it is for darwin, and this is linux'],
   ['is always there', { always: true, bins: ['gh'], env: ['TOKEN'] }, undefined],
   ['is always there, but not on another system', { always: true, os: ['darwin'] }, 'it is for darwin, and this is linux'],

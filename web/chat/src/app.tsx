@@ -91,7 +91,7 @@ export const App = () => {
           />
           <Banner connection={view.connection} />
           {refused && <Refusal error={refused} />}
-          <Log current={current} handle={log} onAgain={say} onStart={say} />
+          <Log current={current} tools={view.tools} handle={log} onAgain={say} onStart={say} />
           <Asides key={current.key} asides={current.asides ?? []} />
           <Composer view={view} handle={composer} escaped={escapedAt !== undefined} onSaid={() => log.current?.said()} />
         </main>

@@ -39,6 +39,7 @@ class LiveModel implements ChatModel {
   #defaultModel: string | undefined
   /** Who answers in a conversation that is begun here, as keys name it. */
   #agent = 'main'
+  #tools: readonly string[] | undefined
   #wasConnected = false
   /** The node has said that it shuts down. */
   #leaving = false
@@ -95,6 +96,7 @@ class LiveModel implements ChatModel {
       current: this.#current(),
       models: this.#models,
       thinkingLevels,
+      ...definedOf({ tools: this.#tools }),
     }
     return this.#view
   }
@@ -183,6 +185,7 @@ class LiveModel implements ChatModel {
     if (models)
       this.#models = models.models.map(({ ref, available, why }) => ({ id: ref, ...(available ? {} : { unavailable: why ?? 'not available' }) }))
     const usual = agents?.agents.find((agent) => agent.default)
+    this.#tools = usual?.tools
     this.#agent = usual?.name.toLowerCase() ?? 'main'
     this.#defaultModel = usual?.model ?? models?.default
     this.#change()

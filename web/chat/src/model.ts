@@ -20,6 +20,8 @@ export type ChatView = {
   conversations: readonly Conversation[]
   current: Current
   models: readonly ModelChoice[]
+  /** Of the agent that answers in a new conversation, where that is known. */
+  tools?: readonly string[]
   thinkingLevels: readonly ThinkingLevel[]
 }
 

@@ -32,4 +32,4 @@ export type History = {
 }
 
 export type Models = { default: string; models: { ref: string; available: boolean; why?: string }[] }
-export type Agents = { agents: { name: string; model: string; default: boolean }[] }
+export type Agents = { agents: { name: string; model: string; tools?: string[]; default: boolean }[] }

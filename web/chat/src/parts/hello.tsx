@@ -1,11 +1,17 @@
-/** Nothing has been said yet: one question, and three things that work with whatever model answers, the offline stand-in too. */
+/** Nothing has been said yet: one question, and up to three things that work with whatever model answers, the offline stand-in too. */
 const starts = [
-  { say: 'what is 17*23?', name: 'What is 17*23?', what: 'a tool calculates' },
-  { say: 'list the files here', name: 'List the files here', what: 'reads only' },
-  { say: 'tell me a long story', name: 'Tell me a long story', what: 'long enough to steer it, and to stop it' },
+  { say: 'what is 17*23?', name: 'What is 17*23?', what: 'a tool calculates', tool: 'calculate' },
+  { say: 'list the files here', name: 'List the files here', what: 'reads only', tool: 'list_files' },
+  { say: 'tell me a long story', name: 'Tell me a long story', what: 'long enough to steer it, and to stop it', tool: undefined },
 ]
 
-export const Hello = ({ onStart }: { onStart(text: string): void }) => (
+type HelloProps = {
+  /** What is offered needs a tool that the agent has. */
+  tools: readonly string[] | undefined
+  onStart(text: string): void
+}
+
+export const Hello = ({ tools, onStart }: HelloProps) => (
   <div class="hello">
     <div>
       <h2>What shall be done?</h2>
@@ -14,13 +20,15 @@ export const Hello = ({ onStart }: { onStart(text: string): void }) => (
       </p>
     </div>
     <ul class="starts">
-      {starts.map(({ say, name, what }) => (
-        <li key={say}>
-          <button type="button" onClick={() => onStart(say)}>
-            {name} <span>{what}</span>
-          </button>
-        </li>
-      ))}
+      {starts
+        .filter(({ tool }) => tool === undefined || tools === undefined || tools.includes(tool))
+        .map(({ say, name, what }) => (
+          <li key={say}>
+            <button type="button" onClick={() => onStart(say)}>
+              {name} <span>{what}</span>
+            </button>
+          </li>
+        ))}
     </ul>
   </div>
 )

@@ -11,9 +11,15 @@ import { TurnOf } from './turn.tsx'
 
 export type LogHandle = { said(): void }
 
-type LogProps = { current: Current; handle: Ref<LogHandle>; onAgain(text: string, files?: readonly FileRef[]): void; onStart(text: string): void }
+type LogProps = {
+  current: Current
+  tools: readonly string[] | undefined
+  handle: Ref<LogHandle>
+  onAgain(text: string, files?: readonly FileRef[]): void
+  onStart(text: string): void
+}
 
-export const Log = ({ current, handle, onAgain, onStart }: LogProps) => {
+export const Log = ({ current, tools, handle, onAgain, onStart }: LogProps) => {
   const log = useRef<HTMLElement>(null)
   const column = useRef<HTMLDivElement>(null)
   const { following, happened } = useFollowing(log, column, current.key)
@@ -33,7 +39,7 @@ export const Log = ({ current, handle, onAgain, onStart }: LogProps) => {
             <TurnOf key={`${current.key} ${turn.id}`} turn={turn} conversation={current.key} last={index === turns.length - 1} onAgain={onAgain} />
           ))}
           {bones && <Bones />}
-          {isEmpty && <Hello onStart={onStart} />}
+          {isEmpty && <Hello tools={tools} onStart={onStart} />}
         </div>
       </section>
       {!following && <Latest turns={turns} onLatest={() => happened({ type: 'latest' })} />}

@@ -9,12 +9,18 @@ export const attachable = <One extends Sized>(files: readonly One[], before: num
   const refused: string[] = []
   for (const file of files) {
     if (file.size === 0) refused.push(`${file.name} is empty`)
-    else if (file.size > fileBytesMax) refused.push(`${file.name} is larger than ${sizeOf(fileBytesMax)}`)
+    else if (file.size > fileBytesMax) refused.push(`${file.name} is too large: ${exceeds(file.size)}; make it smaller`)
     else if (before + taken.length >= filesMax) refused.push(`${file.name} is one too many: ${filesMax} can go with a message`)
     else taken.push(file)
   }
   return { taken, refused }
 }
+
+/** Where it is only a little too large, its bytes say so. */
+const exceeds = (size: number): string =>
+  sizeOf(size) === sizeOf(fileBytesMax)
+    ? `it has ${size} bytes, a file may have ${fileBytesMax}`
+    : `it has ${sizeOf(size)}, a file may have ${sizeOf(fileBytesMax)}`
 
 /** `812 bytes`, `12 kB`, `4.9 MB`. */
 export const sizeOf = (bytes: number): string => {
