@@ -67,7 +67,7 @@ export const examples: Record<CommandName, Example> = {
     answer: { id: '5891b5b522d5df086d0ff0b110fbd9d21bb4fc7163af34d08286a2e846f6be03', mimeType: 'text/plain', bytes: 6, fileName: 'hello.txt' },
     about:
       'The kind is read from the content; `warnings` say where it is another one than `mimeType`. `POST /files` takes the bytes themselves. [What becomes of files](../guides/files.md).',
-    errors: ['too_large', 'log_full', 'closed'],
+    errors: ['too_large', 'overloaded', 'log_full', 'closed'],
   },
   'files.list': {
     input: { sessionKey: 'main' },

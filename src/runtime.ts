@@ -91,7 +91,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       : undefined
     if (cluster) begun.cluster = cluster
     const transcripts = new Transcripts(transport.journal)
-    const files = new FileStore(transport, environment)
+    const files = new FileStore(transport, environment, options.uploads)
     const outputs = new EventHub(log, cluster && othersOn(transport.bus, names, cluster, log))
     let draining: RuntimeError | undefined
     const admit = () => {

@@ -60,6 +60,12 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
     (value) => isRecord(value) && Object.entries(value).every(([name, most]) => isHistoryLimit(name, most)),
     '{ bytesMax: 1,024 or more }, a whole number; how many messages, config: { session: { historyMax } } says',
   ],
+  uploads: [
+    (value) =>
+      isRecord(value) &&
+      Object.entries(value).every(([name, most]) => ['bytesPerToken', 'bytesMax'].includes(name) && Number.isInteger(most) && (most as number) > 0),
+    '{ bytesPerToken, bytesMax }, whole numbers above 0',
+  ],
   onDrift: [(value) => value === 'refuse' || value === 'force', "'refuse' or 'force'"],
   checkDeterminism: [(value) => ['off', 'sample', 'always'].includes(value as string), "'sample', 'always' or 'off'"],
   prompt: [isRecord, "{ files: ['AGENTS.md'] }, and what else the option `prompt` of agent() takes"],

@@ -14,6 +14,7 @@ import type { Credentials, CustomModel } from '../models/index.ts'
 import type { McpOptions, SkillOptions } from '../tools/index.ts'
 import type { CheckDeterminism } from './determinism.ts'
 import type { Extension } from './extension.ts'
+import type { UploadLimits } from './files/index.ts'
 import type { Machines } from './interface.ts'
 import type { Retention } from './retention.ts'
 
@@ -54,6 +55,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   retention?: Retention
   /** How many bytes of a conversation `chat.history` gives at once (default 6 MiB); how many messages, `session.historyMax` of the configuration says. */
   history?: { bytesMax?: number }
+  /** How many bytes of uploads are kept that no message names yet: of one token (default 100,000,000), and in all (default 1,000,000,000). */
+  uploads?: UploadLimits
   /** What to do with actors whose journal was written by a machine of another structure; default `refuse`. */
   onDrift?: 'refuse' | 'force'
   /**

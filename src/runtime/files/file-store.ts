@@ -14,6 +14,7 @@ import { fileBytesMax } from '../../contracts/file-limits.ts'
 import type { Transport } from '../../contracts/transport.ts'
 import type { MediaKind } from '../../contracts/understanding.ts'
 import { checkFileSize, cleanFileName } from './content.rules.ts'
+import { PendingUploads, type UploadLimits } from './pending.ts'
 import { plainType, sniff } from './sniff.rules.ts'
 
 type Given = { bytes: Uint8Array; mimeType?: string | undefined; fileName?: string | undefined }
@@ -33,10 +34,12 @@ const sessionName = (key: string): string => createHash('sha256').update(key).di
 export class FileStore {
   readonly #transport: Pick<Transport, 'blobs' | 'registry'>
   readonly #environment: Pick<Environment, 'clock' | 'log'>
+  readonly #pending: PendingUploads
   #sweptAt = 0
   #kinds: readonly MediaKind[] = []
 
-  constructor(transport: Pick<Transport, 'blobs' | 'registry'>, environment: Pick<Environment, 'clock' | 'log'>) {
+  constructor(transport: Pick<Transport, 'blobs' | 'registry'>, environment: Pick<Environment, 'clock' | 'log'>, limits?: UploadLimits) {
+    this.#pending = new PendingUploads(transport.registry, environment.clock, limits)
     this.#transport = transport
     this.#environment = environment
   }
@@ -49,7 +52,7 @@ export class FileStore {
   /**
    * Keeps a content for a day, until a message names it. Durable when it resolves.
    * @returns a warning alone for what no model could read
-   * @throws RuntimeError too_large, bad_request, log_full …
+   * @throws RuntimeError too_large, bad_request, overloaded, log_full …
    */
   async put(
     { bytes, mimeType: claim = '', fileName }: Given,
@@ -66,7 +69,7 @@ export class FileStore {
     }
     await this.#sweep()
     const { blobs, registry } = this.#transport
-    const id = await blobs.put(bytes)
+    const { id } = await this.#pending.counted(by, bytes.length, async () => ({ id: await blobs.put(bytes) }))
     const file: FileRef = { id, mimeType, bytes: bytes.length, fileName: name }
     if (session !== undefined) await this.share(session, [file])
     else {
@@ -96,6 +99,7 @@ export class FileStore {
       const file = { ...known, fileName: cleanFileName(fileName, known.mimeType) }
       await registry.put(`file.${id}.${sessionName(session)}`, '1')
       await registry.put(`files.${sessionName(session)}.${id}`, JSON.stringify(file))
+      await this.#pending.taken(id)
       linked.push(file)
     }
     return linked
