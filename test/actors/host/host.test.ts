@@ -1,8 +1,9 @@
 /** Many roots in one process: each message once, bounded queues, sleep and waking. */
 import { expect, test } from 'vitest'
-import { assign, emit, setup } from 'xstate'
+import { assign, emit, fromCallback, setup } from 'xstate'
 import type { Host } from '../../../src/actors/host/host.ts'
 import { type MachineOptions, registerMachine } from '../../../src/actors/registration.ts'
+import { effect } from '../../../src/actors/root/effect.ts'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Journal } from '../../../src/contracts/transport.ts'
 import { aWorld, codeOf, outcome, Puppets, type World } from '../support.ts'
@@ -405,4 +406,21 @@ test('a store that takes something again is there for all whom it kept asleep', 
   await world.clock.advance(4_000)
 
   expect(puppets.starts.map(({ attempt }) => attempt)).toEqual([1, 2])
+})
+
+test('a host that drains waits for an effect that works, and not for one that says that it only waits', async () => {
+  const world = await aWorld()
+  const ref: { waits?: (only: boolean) => void } = {}
+  const phone = fromCallback(({ self }) => void (ref.waits = effect(self).waits))
+  const machine = setup({ types, actors: { phone } }).createMachine({ invoke: { src: 'phone' } })
+  const host = await world.host([registerMachine('caller', machine)])
+  await outcome(world, host.create({ kind: 'caller', id: 'one' }))
+  const settled = () => world.clock.until(host.settled(1000))
+
+  expect(await settled()).toBe(false)
+  ref.waits?.(true)
+  expect(await settled()).toBe(true)
+  ref.waits?.(false)
+  expect(await settled()).toBe(false)
+  expect(host.busyCount).toBe(1)
 })
