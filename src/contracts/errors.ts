@@ -38,7 +38,7 @@ export const errorCodes = {
   tool_input: 'the arguments do not fit the schema of the tool',
   tool_failed: 'the tool threw an error',
   tool_timeout: 'the tool did not finish in time',
-  tool_denied: 'a person refused the tool call',
+  tool_denied: 'the tool call was refused, as a rule by a person',
   tool_blocked: 'a rule of the application did not let the tool call run',
   tool_loop: 'the same tool calls came again and again with the same results',
   tool_skipped: 'the tool call was overtaken by a newer message',

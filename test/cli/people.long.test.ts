@@ -90,7 +90,7 @@ test('on a node approve returns at once, and a refusal with a note is told to th
 
   expect(denied).toMatchObject({ code: 0, stdout: 'refused: danger {}\n' })
   expect(answer.code).toBe(0)
-  expect(history.stdout).toContain('✗ danger a person refused this call (Ada): not on a Friday [tool_denied]')
+  expect(history.stdout).toContain('✗ danger this call was refused by Ada: not on a Friday [tool_denied]')
   expect(trace.lines.map((line) => JSON.parse(line) as { detail?: object }).find(({ detail }) => detail && 'note' in detail)).toMatchObject({
     event: 'approve',
     detail: { decision: 'deny', by: 'Ada', note: 'not on a Friday' },

@@ -45,8 +45,9 @@ export const patienceMs = ({ approval }: Context): number => approval?.timeoutMs
 /** What a crash has left open is not decided by silence: a no would say that it did not run, which nobody knows. */
 export const expires = (context: Context): boolean => !isInDoubt(context) && patienceMs(context) > 0
 
+/** Who refuses may be a door that nobody can answer at. */
 export const refusal = ({ by, note }: { by?: string | undefined; note?: string | undefined }): string =>
-  `a person refused this call${by ? ` (${by})` : ''}${note ? `: ${note}` : ''}`
+  `this call was refused${by ? ` by ${by}` : ''}${note ? `: ${note}` : ''}`
 
 /** What the model reads in place of a result. */
 export const failure = ({ error }: Context) => {

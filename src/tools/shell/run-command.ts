@@ -52,13 +52,16 @@ export const runCommandTool = ({
     }
   }
   const permitted = commands?.map(wildcard)
+  const isPermitted = (command: string): boolean => permitted === undefined || permitted.some((fits) => fits(command))
+  const notPermitted = `is not among the programs that may be run: ${commands?.slice(0, 20).join(', ') || 'none'}`
   return tool({
     name: 'run_command',
     category: 'shell',
     description:
       'Runs one program in the workspace and returns its exit code and output. There is no shell: no pipes, redirections, variables or wildcards; each argument is one entry of args.',
     input: z.object({
-      command: z.string().min(1).max(1000).describe('name of the program, for example git'),
+      // Before anybody is asked about it.
+      command: z.string().min(1).max(1000).refine(isPermitted, notPermitted).describe('name of the program, for example git'),
       args: z.array(z.string().max(argCharsMax)).max(argsMax).default([]).describe('its arguments, one by one'),
       folder: z.string().default('.').describe('folder to run it in, relative to the workspace'),
     }),
@@ -66,11 +69,6 @@ export const runCommandTool = ({
       for (const text of [command, ...args])
         if (text.includes('\0'))
           throw new RuntimeError('bad_request', 'an argument contains a NUL character', { field: 'args', hint: 'leave it out' })
-      if (permitted && !permitted.some((fits) => fits(command)))
-        throw new RuntimeError('forbidden', `"${command.slice(0, 200)}" is not among the programs that may be run`, {
-          field: 'command',
-          hint: `there are: ${commands?.slice(0, 20).join(', ') || 'none'}`,
-        })
       const kind = await sandboxFor(sandbox.mode ?? sandboxMode)
       const variables = variablesFor(ofRun, env)
       const since = clock.now()

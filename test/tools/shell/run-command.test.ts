@@ -189,11 +189,13 @@ test('only the programs that were named are run', async () => {
   const bench: BenchOptions = { sandbox: 'off', shell: { commands: ['git', 'print*'] } }
 
   expect(await run({ command: 'printf', args: ['yes'] }, bench)).toMatchObject({ stdout: 'yes' })
-  await expect(run({ command: 'touch', args: ['made'] }, bench)).rejects.toMatchObject({
-    data: { code: 'forbidden' },
-    hint: 'there are: git, print*',
-  })
-  await expect(run({ command: '/usr/bin/git' }, bench)).rejects.toMatchObject({ data: { code: 'forbidden' } })
+  for (const command of ['touch', '/usr/bin/git'])
+    await expect(run({ command, args: ['made'] }, bench)).rejects.toMatchObject({
+      code: 'tool_input',
+      message: expect.stringContaining('git, print*'),
+    })
+  const { tools } = toolsWith({ ...bench, shell: { commands: ['git'], approval: true } })
+  expect(plan(tools, 'run_command', { command: 'touch' })).toMatchObject({ needsApproval: false, problem: { code: 'tool_input' } })
 })
 
 describe.runIf(bwrapWorks)('in bubblewrap', () => {
