@@ -341,6 +341,28 @@ export const examples: Record<CommandName, Example> = {
     about: 'When `verdict` is `different`, `difference` is `{ seq, path, recorded, replayed }`. `context` is left out here.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
+  'trace.moment': {
+    input: { id: 'main', seq: 2 },
+    answer: {
+      address: 'session/main',
+      seq: 2,
+      at: 1795240144115,
+      epoch: 1,
+      actors: [],
+      timers: [],
+      possible: {},
+    },
+    about:
+      'Each of `actors` is `{ path, parent, id, src, kind, machine, status, value, active, tags, context, input, output, error }`; `possible` has the transitions of its active states as `{ source, eventType, index }`. They are left out here.',
+    errors: ['not_found', 'drift', 'corrupt_at'],
+  },
+  'trace.steps': {
+    input: { id: 'main', seq: 2 },
+    answer: { seq: 2, at: 1795240144115, steps: [] },
+    about:
+      'A step is an `actor` that began, an `event` that was delivered, a `microstep` in which a machine decided (what was `taken`, and `candidates` with the verdicts of their guards), or a `snapshot` of an actor that came to rest. They are left out here.',
+    errors: ['not_found', 'drift', 'corrupt_at'],
+  },
   'actors.send': {
     input: { kind: 'order', id: 'o-17', event: { type: 'place' }, input: { item: 'lamp' }, messageId: 'p1' },
     answer: { seq: 1, at: 1795240144115, duplicate: false },

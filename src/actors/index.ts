@@ -7,6 +7,8 @@ export { type Ask, answer, answerMs, type Directory, directoryFrom, localDirecto
 export type { HostEvents, SendOptions } from './host/host.options.ts'
 export { Host } from './host/host.ts'
 export { defaultLimits, type HostLimits } from './host/limits.ts'
+export { Fold } from './inspection/fold.ts'
+export { inspected } from './inspection/verdicts.ts'
 export { checksum, decode, decodeCommit, encode } from './journal/codec.ts'
 export { errorFrom, errorParts, plainCopy, wholeCopy } from './journal/journal-value.ts'
 export { recover } from './journal/recovery.ts'

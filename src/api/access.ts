@@ -57,6 +57,7 @@ export const readInput = <Name extends CommandName>(name: Name, input: unknown, 
 
 /** By their addresses, and not by keys of sessions. */
 const traced: ReadonlySet<CommandName> = new Set<CommandName>(['events.read', 'trace.read', 'trace.frames'])
+const folded: ReadonlySet<CommandName> = new Set<CommandName>(['trace.replay', 'trace.moment', 'trace.steps'])
 
 /** @returns the input as far as it may be carried out @throws RuntimeError forbidden; not_found as for a session that is not there */
 export const permitted = async <Name extends CommandName>(
@@ -88,7 +89,7 @@ const throwUnknown = async (parts: RuntimeParts, name: CommandName, address: Add
 const unknownActor = (parts: RuntimeParts, name: CommandName, address: Address): RuntimeError => {
   const look = whereToLook(parts, address.kind)
   if (traced.has(name)) return new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: look })
-  const what = name.startsWith('actors.') || name === 'trace.replay' ? `there is no ${formatAddress(address)}` : noSession(address.id)
+  const what = name.startsWith('actors.') || folded.has(name) ? `there is no ${formatAddress(address)}` : noSession(address.id)
   return new RuntimeError('not_found', what, { hint: beginsHint(look) })
 }
 

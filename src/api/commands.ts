@@ -23,6 +23,7 @@ import { listExtensions, reloadExtension } from './extensions.ts'
 import { fileCommands } from './files.ts'
 import { readHistory, readMessage } from './history/index.ts'
 import { importFrames } from './import.ts'
+import { readMoment, readSteps } from './inspection.ts'
 import { parsePlace } from './place.ts'
 import { abortRuns, waitForRun } from './runs.ts'
 import { requireScope, scopeOf } from './scopes.ts'
@@ -133,6 +134,16 @@ const handlers: Handlers = {
       if (!isDamage(error)) throw error
     })
     return parts.runtime.replay({ kind, id }, to)
+  },
+  'trace.moment': async (parts, { kind = 'session', id, seq, texts }) => {
+    registered(parts, kind)
+    await existingActor(parts, { kind, id })
+    return readMoment(parts, { address: { kind, id }, seq, texts })
+  },
+  'trace.steps': async (parts, { kind = 'session', id, seq, texts }) => {
+    registered(parts, kind)
+    await existingActor(parts, { kind, id })
+    return readSteps(parts, { address: { kind, id }, seq, texts })
   },
   'actors.send': async (parts, { kind, id, event, input, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.

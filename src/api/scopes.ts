@@ -33,6 +33,8 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.frames': 'read',
   'trace.import': 'admin',
   'trace.replay': 'read',
+  'trace.moment': 'read',
+  'trace.steps': 'read',
   'actors.send': 'admin',
   'actors.get': 'read',
   'actors.revive': 'admin',

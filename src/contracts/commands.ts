@@ -14,6 +14,7 @@ import { beingImported } from './transport.ts'
 const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
 const Kind = z.string().min(1).max(32).describe('kind of the actor, such as session')
 const Seq = z.number().int().min(1)
+const Texts = z.number().int().min(10).max(500_000).describe('characters of one text; what is longer is cut; default: 4,000')
 
 export const commands = {
   'chat.send': z
@@ -213,6 +214,12 @@ export const commands = {
   'trace.replay': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
+  'trace.moment': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
+    .describe('the tree of an actor after one of its commits: states, contexts, timers, and the transitions that are possible there'),
+  'trace.steps': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
+    .describe('what one commit of an actor did: who began, what was delivered, what each machine decided, and what guards said'),
   'actors.send': z
     .strictObject({
       kind: Kind,

@@ -37,6 +37,8 @@ const aboutOne: [command: string, input: (key: string) => object][] = [
   ['trace.read', (id) => ({ id })],
   ['trace.frames', (id) => ({ id })],
   ['trace.replay', (id) => ({ id })],
+  ['trace.moment', (id) => ({ id, seq: 1 })],
+  ['trace.steps', (id) => ({ id, seq: 1 })],
   ['actors.get', (id) => ({ kind: 'session', id })],
   ['actors.revive', (id) => ({ kind: 'session', id })],
 ]

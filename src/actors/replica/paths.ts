@@ -8,6 +8,8 @@ const idsMax = 1024
 
 /** Of the actors of all roots: a table for each would take more than what is in it. */
 const pathOf = new WeakMap<AnyActorRef, ActorPath>()
+/** Also of one that has ended. */
+export const actorPath = (ref: AnyActorRef): ActorPath => pathOf.get(ref) ?? '?'
 
 /** How often each id was used below one parent. All forgotten ids were used at most `floor` times. */
 type Uses = { floor: number; ids: Map<string, number> }
@@ -66,7 +68,7 @@ export class Paths {
   }
 
   of(ref: AnyActorRef): ActorPath {
-    return pathOf.get(ref) ?? '?'
+    return actorPath(ref)
   }
 
   get(path: ActorPath): AnyActorRef | undefined {

@@ -1,0 +1,180 @@
+/**
+ * A journal folded again to look at it: any moment of it, and what each commit did. No effect runs and nothing is written; it loads in a browser too.
+ * States are kept on the way, so that any moment is one of these and a few commits more.
+ */
+import type { InspectionEvent } from 'xstate'
+import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { CommitSteps, Moment } from '../../contracts/inspection.ts'
+import type { Commit } from '../../contracts/journal.ts'
+import type { Frame } from '../../contracts/transport.ts'
+import { decode, decodeCommit, encode } from '../journal/codec.ts'
+import { wholeSnapshot } from '../journal/snapshots.ts'
+import type { Registration } from '../registration.ts'
+import { Replica } from '../replica/replica.ts'
+import type { ReplicaSnapshot } from '../replica/sink.ts'
+import { momentOf } from './moment.ts'
+import { Recorder } from './recorder.ts'
+import { hearing, inspected } from './verdicts.ts'
+
+export type FoldOptions = {
+  /** As `formatAddress` writes it. */
+  address: string
+  registration: Registration
+  /** Frames from a sequence on, in order; fewer than `limit` only at the end. */
+  frames: (from: number, limit: number) => Promise<readonly Frame[]>
+  /** Characters of one text in what is shown; longer ones are cut. Default: none are. */
+  textMax?: number
+  /** Lets others have their turn between many commits. */
+  pause?: () => Promise<void>
+}
+
+/** Commits between two states that are kept, and bytes of those together. */
+const keepEvery = 250
+const keptBytesMax = 64 * 1024 * 1024
+const pageSize = 500
+const pauseEvery = 50
+
+/** What is recorded just now: a tree tells of its first events before anybody has it in hand. */
+let recording: Recorder | undefined
+
+class InspectedReplica extends Replica {
+  override inspect(told: InspectionEvent): void {
+    super.inspect(told)
+    recording?.hear(told)
+  }
+}
+
+type Position = { replica: Replica; commit: Commit }
+type Kept = { bytes: Uint8Array; at: number; epoch: number }
+
+export class Fold {
+  readonly #options: FoldOptions
+  readonly #registration: Registration
+  readonly #kept = new Map<number, Kept>()
+  #keptBytes = 0
+  #here: Position | undefined
+  #page: readonly Frame[] = []
+  #input: unknown
+  /** One after the other: they share the tree. */
+  #last: Promise<unknown> = Promise.resolve()
+
+  constructor(options: FoldOptions) {
+    this.#options = options
+    this.#registration = inspected(options.registration)
+  }
+
+  /** The tree after a commit. @throws RuntimeError not_found, corrupt_at, drift where this machine cannot do what was recorded */
+  moment(seq: number): Promise<Moment> {
+    return this.#inTurn(async () => {
+      const { replica, commit } = await this.#go(seq)
+      return momentOf(replica, commit, this.#options.textMax)
+    })
+  }
+
+  /** What one commit did. @throws as {@link moment} */
+  steps(seq: number): Promise<CommitSteps> {
+    return this.#inTurn(async () => {
+      // What came before is not told: the tree has to stand right before it.
+      if (seq > 1) await this.#go(seq - 1)
+      else this.#here = undefined
+      const recorder = new Recorder(this.#options.textMax)
+      const commit = await this.#commit(seq)
+      recording = recorder
+      try {
+        hearing(recorder.verdicts, () => this.#apply(commit))
+      } finally {
+        recording = undefined
+      }
+      this.#requireSound(commit)
+      return { seq, at: commit.at, steps: recorder.steps }
+    })
+  }
+
+  #inTurn<T>(work: () => Promise<T>): Promise<T> {
+    const next = this.#last.then(work, work)
+    this.#last = next.catch(() => undefined)
+    return next
+  }
+
+  async #go(seq: number): Promise<Position> {
+    if (!Number.isInteger(seq) || seq < 1)
+      throw new RuntimeError('bad_request', `there is no commit ${seq}`, { field: 'seq', hint: 'commits count from 1' })
+    await this.#startBelow(seq)
+    for (let next = (this.#here?.commit.seq ?? 0) + 1; next <= seq; next++) {
+      const commit = await this.#commit(next)
+      this.#apply(commit)
+      this.#requireSound(commit)
+      if (next % keepEvery === 0) this.#keep(commit)
+      if (next % pauseEvery === 0) await this.#options.pause?.()
+    }
+    return this.#here as Position
+  }
+
+  /** Takes the nearest state at or before a sequence, which may be the one at hand. */
+  async #startBelow(seq: number): Promise<void> {
+    const present = this.#here?.commit.seq ?? 0
+    let nearest = 0
+    for (const kept of this.#kept.keys()) if (kept <= seq && kept > nearest) nearest = kept
+    if (present <= seq && present >= nearest) return
+    this.#here = undefined
+    const kept = this.#kept.get(nearest)
+    if (!kept) return
+    const commit = await this.#commit(nearest)
+    const { at, epoch } = kept
+    const snapshot = decode(kept.bytes) as ReplicaSnapshot
+    const replica = new InspectedReplica({ registration: this.#registration, input: this.#input, at, epoch, snapshot })
+    if (replica.failure) throw replica.failure.error
+    this.#here = { replica, commit }
+  }
+
+  #keep({ seq, at, epoch }: Commit): void {
+    const whole = this.#kept.has(seq) ? undefined : wholeSnapshot((this.#here as Position).replica)
+    if (!whole) return
+    const bytes = encode(whole)
+    this.#kept.set(seq, { bytes, at, epoch })
+    this.#keptBytes += bytes.byteLength
+    for (const [oldest, { bytes: gone }] of this.#kept) {
+      if (this.#keptBytes <= keptBytesMax) break
+      this.#kept.delete(oldest)
+      this.#keptBytes -= gone.byteLength
+    }
+  }
+
+  #apply(commit: Commit): void {
+    const { create, epoch, seed, at, inputs } = commit
+    let replica = this.#here?.replica
+    if (create) {
+      this.#input = create.input
+      replica = new InspectedReplica({ registration: this.#registration, input: create.input, at, epoch, seed })
+    }
+    if (!replica)
+      throw new RuntimeError('corrupt_at', `the journal of ${this.#options.address} does not begin with its creation`, { data: { seq: commit.seq } })
+    replica.enter(epoch)
+    replica.chance.recorded(seed)
+    for (const input of inputs) replica.apply(input, at)
+    replica.takeOutputs()
+    replica.takeStates()
+    this.#here = { replica, commit }
+  }
+
+  #requireSound({ seq }: Commit): void {
+    const failure = this.#here?.replica.failure
+    if (!failure) return
+    this.#here = undefined
+    throw new RuntimeError('drift', `commit ${seq} of ${this.#options.address} makes this machine fail: ${errorBody(failure.error).message}`, {
+      cause: failure.error,
+      hint: 'look at it with the machine that recorded it',
+      data: { seq },
+    })
+  }
+
+  async #commit(seq: number): Promise<Commit> {
+    const { address, frames } = this.#options
+    const within = (page: readonly Frame[]) => page[seq - (page[0]?.seq ?? Number.POSITIVE_INFINITY)]
+    if (!within(this.#page)) this.#page = await frames(seq, pageSize)
+    const frame = within(this.#page)
+    if (!frame)
+      throw new RuntimeError('not_found', `${address} has no commit ${seq}`, { field: 'seq', hint: 'it has fewer; its trace says how many' })
+    return decodeCommit(frame.bytes, { address, seq })
+  }
+}
