@@ -9,12 +9,7 @@ import { QueueMode, ThinkingLevel, ToggleChanges } from './settings.ts'
 import { SkillFilter } from './skill.ts'
 import { maxIdBytes } from './subjects.ts'
 import { callIdMax, isWhole, noteMax, textMax, wholeOnly } from './text.ts'
-import { beingImported } from './transport.ts'
-
-const SessionKey = z.string().min(1).max(maxIdBytes).describe('key of the session, such as main')
-const Kind = z.string().min(1).max(32).describe('kind of the actor, such as session')
-const Seq = z.number().int().min(1)
-const Texts = z.number().int().min(10).max(500_000).describe('characters of one text; what is longer is cut; default: 4,000')
+import { Kind, SessionKey, traceCommands } from './trace-commands.ts'
 
 export const commands = {
   'chat.send': z
@@ -184,42 +179,7 @@ export const commands = {
       limit: z.number().int().min(1).max(10_000).optional(),
     })
     .describe('the durable events of an actor from a place on, for listeners on a bus that have missed something'),
-  'trace.read': z
-    .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
-    .describe('the journal, one entry an input'),
-  'trace.spans': z
-    .strictObject({
-      sessionKey: SessionKey,
-      runId: z.string().min(1).max(200).optional().describe('default: all of the session that this node knows'),
-    })
-    .describe('when a run did what: its stages, its steps, and how long it took to the first token; this node observes it, and keeps its newest 500'),
-  'trace.frames': z
-    .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
-    .describe('the journal as it is stored, commits in base64: for replaying it with other machines'),
-  'trace.import': z
-    .strictObject({
-      kind: Kind.optional(),
-      id: SessionKey,
-      frames: z.array(z.strictObject({ seq: Seq, bytes: z.base64() })).min(1),
-      wakeAt: z
-        .number()
-        .nullable()
-        .refine((at) => at === null || (at >= 0 && at < beingImported), 'must be ms since the epoch, 0 or null')
-        .optional()
-        .describe(
-          'with the last commits, which makes it whole: when it resumes, ms since the epoch; 0 at once, null never. Until then nobody can use it',
-        ),
-    })
-    .describe('imports commits that trace.frames gave elsewhere, in order and from the first'),
-  'trace.replay': z
-    .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
-    .describe('folds the journal again and compares every state'),
-  'trace.moment': z
-    .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
-    .describe('the tree of an actor after one of its commits: states, contexts, timers, and the transitions that are possible there'),
-  'trace.steps': z
-    .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
-    .describe('what one commit of an actor did: who began, what was delivered, what each machine decided, and what guards said'),
+  ...traceCommands,
   'actors.send': z
     .strictObject({
       kind: Kind,

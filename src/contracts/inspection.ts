@@ -31,7 +31,7 @@ export type ActorAt = {
 }
 
 /** A delayed event that has not fired. `due` is ms since the epoch. */
-export type TimerAt = { timer: number; from: ActorPath; to: ActorPath; event: string; due: number }
+type TimerAt = { timer: number; from: ActorPath; to: ActorPath; event: string; due: number }
 
 /** A tree after one of its commits. */
 export type Moment = {

@@ -16,7 +16,7 @@ import { momentOf } from './moment.ts'
 import { Recorder } from './recorder.ts'
 import { hearing, inspected } from './verdicts.ts'
 
-export type FoldOptions = {
+type FoldOptions = {
   /** As `formatAddress` writes it. */
   address: string
   registration: Registration

@@ -9,6 +9,9 @@ import { innermostFirst, type NodesOf } from './recorder.ts'
 import { shown } from './shown.ts'
 import { machineOf, refOf } from './verdicts.ts'
 
+/** Of a machine or an effect, each with what it has. */
+type Snapshot = Omit<AnyMachineSnapshot, '_nodes'> & NodesOf & { input?: unknown }
+
 export const momentOf = (
   replica: Replica,
   { address, seq, at, epoch }: Pick<Commit, 'address' | 'seq' | 'at' | 'epoch'>,
@@ -17,7 +20,7 @@ export const momentOf = (
   const actors = [...replica.actors()].map(([path, ref]) => actorAt(path, ref, textMax))
   const possible: Moment['possible'] = {}
   for (const [path, ref] of replica.actors()) {
-    const { status, _nodes = [] } = ref.getSnapshot() as AnyMachineSnapshot & NodesOf
+    const { status, _nodes = [] } = ref.getSnapshot() as Snapshot
     if (status === 'active' && _nodes.length > 0) possible[path] = innermostFirst(_nodes).flatMap(declaredBy)
   }
   const timers = [...replica.timers.pending()].map(({ n, from, to, event, dueAt }) => ({ timer: n, from, to, event: event.type, due: dueAt }))
@@ -28,7 +31,7 @@ const declaredBy = ({ always = [], transitions }: AnyStateNode): TransitionRef[]
   [...always, ...[...transitions.values()].flat()].flatMap((one) => refOf(one) ?? [])
 
 const actorAt = (path: ActorPath, ref: AnyActorRef, textMax: number | undefined): ActorAt => {
-  const { status, value, context, tags, output, error, input, _nodes } = ref.getSnapshot() as AnyMachineSnapshot & NodesOf & { input?: unknown }
+  const { status, value, context, tags, output, error, input, _nodes } = ref.getSnapshot() as Snapshot
   const parent = parentOf(ref)
   const machine = machineOf(ref)
   const plain = (part: unknown) => shown(part, { textMax })

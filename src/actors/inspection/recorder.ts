@@ -32,7 +32,7 @@ export class Recorder {
     } else if (told.type === '@xstate.event') this.#event(ref, path, told)
     else if (told.type === '@xstate.microstep') {
       const { event, snapshot, _transitions: taken } = told
-      this.#decided(ref, path, event, taken as AnyTransitionDefinition[], snapshot as AnyMachineSnapshot)
+      this.#decided(ref, path, event, taken, snapshot as AnyMachineSnapshot)
     } else if (told.type === '@xstate.snapshot') this.#rested(ref, path, told.snapshot as AnyMachineSnapshot)
   }
 

@@ -18,7 +18,7 @@ export const shown = (value: unknown, { textMax = Number.POSITIVE_INFINITY }: Sh
   if (Array.isArray(value)) return value.map(inner)
   if (value instanceof Date) return Number.isNaN(value.getTime()) ? 'Invalid Date' : value.toISOString()
   if (value instanceof Uint8Array) return { bytes: value.byteLength }
-  if (value instanceof Error) return { name: value.name, message: inner(value.message), ...record({ ...value }, inner) }
+  if (value instanceof Error) return { name: value.name, message: inner(value.message), ...record(value, inner) }
   if (value instanceof Actor) return { actor: value.id }
   if (value instanceof Map || value instanceof Set) return [...value].map(inner)
   return record(value, inner)

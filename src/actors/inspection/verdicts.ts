@@ -17,7 +17,7 @@ const { check } = and([]) as unknown as { check(snapshot: AnyMachineSnapshot, ar
 /** What a guard said when it was asked. */
 export type Verdict = { says: 'yes' | 'no' | 'threw'; reads: Read[]; error?: string }
 
-export type MachineName = { id: string; signature: string }
+type MachineName = { id: string; signature: string }
 type Known = { name: MachineName; guards: ReadonlyMap<AnyTransitionDefinition, string> }
 
 const machines = new WeakMap<AnyStateMachine, Known>()

@@ -68,7 +68,7 @@ export class Paths {
   }
 
   of(ref: AnyActorRef): ActorPath {
-    return actorPath(ref)
+    return pathOf.get(ref) ?? '?'
   }
 
   get(path: ActorPath): AnyActorRef | undefined {
