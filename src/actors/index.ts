@@ -1,5 +1,20 @@
 /** The actor system: any XState machine, made durable. */
-export { chart, toJson } from './charts/chart.ts'
+export { type Chart, type ChartNode, chart, toJson } from './charts/chart.ts'
+export {
+  type DrawnTransition,
+  type Elk,
+  glyphs,
+  type Level,
+  lineHeight,
+  type PlacedBox,
+  type PlacedChart,
+  type PlacedRow,
+  type PlacedWire,
+  placeChart,
+  rowHeight,
+  toSvg,
+  transitionsOf,
+} from './charts/layout/index.ts'
 export { toMermaid } from './charts/mermaid.ts'
 export { machineSignature } from './charts/signature.ts'
 export { vouchFor } from './event-validation.ts'

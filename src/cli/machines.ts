@@ -1,6 +1,6 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { chart, toJson, toMermaid } from '../actors/index.ts'
+import { type Chart, chart, placeChart, toJson, toMermaid, toSvg } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
@@ -9,21 +9,30 @@ import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
-type MachinesOptions = Globals & { format?: 'mermaid' | 'json' }
+type MachinesOptions = Globals & { format?: 'mermaid' | 'json' | 'svg' }
 
 export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
-  if (json && format === 'mermaid') throw contradiction('format', '--json', '--format mermaid')
+  if (json && format !== undefined && format !== 'json') throw contradiction('format', '--json', `--format ${format}`)
   const known = { ...ours, ...(await machinesOf(app)) }
   if (name === undefined && format === undefined) return list(known, json)
   if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))
   const chosen = Object.entries(known).filter(([one]) => name === undefined || one === name)
+  if (format === 'svg' && chosen.length > 1)
+    throw new RuntimeError('bad_request', 'an SVG shows one machine', { field: 'format', hint: `name one: ${chosen.map(([one]) => one).join(', ')}` })
   for (const [one, machine] of chosen) {
     const drawn = chart(machine)
     if (json) printJson({ name: one, ...drawn })
+    else if (format === 'svg') process.stdout.write(await svgOf(drawn))
     else if (format === 'json') process.stdout.write(toJson(drawn))
     else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
   }
   return exitCodes.fine
+}
+
+/** What lays it out is large, and asked for seldom. */
+const svgOf = async (drawn: Chart): Promise<string> => {
+  const { default: ELK } = await import('elkjs/lib/elk.bundled.js')
+  return toSvg(await placeChart(new ELK(), drawn, 'labels'))
 }
 
 const machinesOf = async (app: string | undefined): Promise<Record<string, AnyStateMachine>> => {

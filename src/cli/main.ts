@@ -184,7 +184,7 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options, name) => (await import('./token.ts')).tokenRevoke(options, name)))
   add('machines', 'list or draw the statecharts')
     .argument('[name]', 'one of them')
-    .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json']))
+    .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json', 'svg']))
     .action(action(async (options, name) => (await import('./machines.ts')).machines(options, name)))
   add('doctor', 'find what could keep Statecast from working; models get one tiny request')
     .option('--offline', 'ask no model')
