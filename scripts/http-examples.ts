@@ -341,6 +341,12 @@ export const examples: Record<CommandName, Example> = {
     about: 'When `verdict` is `different`, `difference` is `{ seq, path, recorded, replayed }`. `context` is left out here.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
+  'machines.get': {
+    input: { kind: 'session' },
+    answer: { root: '9a1c2f0e5b7d4a36', charts: {} },
+    about: '`charts` has each machine as `statecast machines --json` prints it, by its signature; they are left out here.',
+    errors: ['not_found'],
+  },
   'trace.moment': {
     input: { id: 'main', seq: 2 },
     answer: {

@@ -1,5 +1,5 @@
 /** The actor system: any XState machine, made durable. */
-export { type Chart, type ChartNode, chart, toJson } from './charts/chart.ts'
+export { type Chart, type ChartNode, chart, chartsBelow, toJson } from './charts/chart.ts'
 export {
   type DrawnTransition,
   type Elk,
@@ -22,7 +22,7 @@ export { type Ask, answer, answerMs, type Directory, directoryFrom, localDirecto
 export type { HostEvents, SendOptions } from './host/host.options.ts'
 export { Host } from './host/host.ts'
 export { defaultLimits, type HostLimits } from './host/limits.ts'
-export { Fold } from './inspection/fold.ts'
+export { Fold, type Living } from './inspection/fold.ts'
 export { inspected } from './inspection/verdicts.ts'
 export { checksum, decode, decodeCommit, encode } from './journal/codec.ts'
 export { errorFrom, errorParts, plainCopy, wholeCopy } from './journal/journal-value.ts'

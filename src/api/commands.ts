@@ -23,7 +23,7 @@ import { listExtensions, reloadExtension } from './extensions.ts'
 import { fileCommands } from './files.ts'
 import { readHistory, readMessage } from './history/index.ts'
 import { importFrames } from './import.ts'
-import { readMoment, readSteps } from './inspection.ts'
+import { chartsOf, readMoment, readSteps } from './inspection.ts'
 import { parsePlace } from './place.ts'
 import { abortRuns, waitForRun } from './runs.ts'
 import { requireScope, scopeOf } from './scopes.ts'
@@ -135,6 +135,7 @@ const handlers: Handlers = {
     })
     return parts.runtime.replay({ kind, id }, to)
   },
+  'machines.get': (parts, { kind = 'session' }) => chartsOf(parts, kind),
   'trace.moment': async (parts, { kind = 'session', id, seq, texts }) => {
     registered(parts, kind)
     await existingActor(parts, { kind, id })

@@ -1,7 +1,7 @@
 /** Moments of actors, and what their commits did, for whoever cannot fold the journal himself: it takes the machine that wrote it. */
 
 import { setImmediate as pause } from 'node:timers/promises'
-import { checksum, Fold } from '../actors/index.ts'
+import { type Chart, chartsBelow, checksum, Fold } from '../actors/index.ts'
 import type { CommitSteps, Moment } from '../contracts/inspection.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
@@ -22,6 +22,12 @@ export const readMoment = async (parts: RuntimeParts, place: Place): Promise<Mom
 
 /** @throws RuntimeError not_found, drift, corrupt_at */
 export const readSteps = async (parts: RuntimeParts, place: Place): Promise<CommitSteps> => (await foldOf(parts, place)).steps(place.seq)
+
+/** @throws RuntimeError not_found */
+export const chartsOf = ({ runtime }: RuntimeParts, kind: string): { root: string; charts: Record<string, Chart> } => {
+  const { machine, signature } = runtime.registration(kind)
+  return { root: signature, charts: chartsBelow(machine) }
+}
 
 const foldOf = async ({ transport: { journal }, runtime }: RuntimeParts, { address, texts = textMax }: Place): Promise<Fold> => {
   const kept = folds.get(journal) ?? new Map<string, Kept>()

@@ -1,6 +1,6 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { type Chart, chart, placeChart, toJson, toMermaid, toSvg } from '../actors/index.ts'
+import { type Chart, chart, type Elk, placeChart, toJson, toMermaid, toSvg } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
@@ -32,7 +32,7 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
 /** What lays it out is large, and asked for seldom. */
 const svgOf = async (drawn: Chart): Promise<string> => {
   const { default: ELK } = await import('elkjs/lib/elk.bundled.js')
-  return toSvg(await placeChart(new ELK(), drawn, 'labels'))
+  return toSvg(await placeChart(new (ELK as unknown as new () => Elk)(), drawn, 'labels'))
 }
 
 const machinesOf = async (app: string | undefined): Promise<Record<string, AnyStateMachine>> => {

@@ -9,6 +9,9 @@ const Seq = z.number().int().min(1)
 const Texts = z.number().int().min(10).max(500_000).describe('characters of one text; what is longer is cut; default: 4,000')
 
 export const traceCommands = {
+  'machines.get': z
+    .strictObject({ kind: Kind.optional() })
+    .describe('the charts of a kind of actor and of all machines below it, by their signatures; `root` is that of the kind itself'),
   'trace.read': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(10_000).optional() })
     .describe('the journal, one entry an input'),

@@ -2,7 +2,9 @@
 
 import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate'
 import { definedOf } from '../../contracts/defined.ts'
+import { isMachine } from '../state-nodes.ts'
 import { actionName, delayName, guardName } from './names.ts'
+import { machineSignature } from './signature.ts'
 
 export type ChartTransition = {
   /** As people read it: `tool.cancel`, `always`, `after 5 s`, `done(model)`, `error(model)`, `done`. */
@@ -51,6 +53,15 @@ export const chart = (machine: AnyStateMachine): Chart => ({
   ...definedOf({ version: machine.version }),
   root: chartNode(machine.root),
 })
+
+/** The charts of a machine and of all machines below it, by their signatures. */
+export const chartsBelow = (machine: AnyStateMachine, found: Record<string, Chart> = {}): Record<string, Chart> => {
+  const signature = machineSignature(machine)
+  if (found[signature]) return found
+  found[signature] = chart(machine)
+  for (const logic of Object.values(machine.implementations.actors as Record<string, unknown>)) if (isMachine(logic)) chartsBelow(logic, found)
+  return found
+}
 
 /** The chart as stable, indented JSON. */
 export const toJson = (value: Chart): string => `${JSON.stringify(value, null, 2)}\n`

@@ -5,7 +5,7 @@
 import type { InspectionEvent } from 'xstate'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CommitSteps, Moment } from '../../contracts/inspection.ts'
-import type { Commit } from '../../contracts/journal.ts'
+import type { ActorPath, Commit } from '../../contracts/journal.ts'
 import type { Frame } from '../../contracts/transport.ts'
 import { decode, decodeCommit, encode } from '../journal/codec.ts'
 import { wholeSnapshot } from '../journal/snapshots.ts'
@@ -44,6 +44,9 @@ class InspectedReplica extends Replica {
   }
 }
 
+/** @property src the name under `setup({ actors })` */
+export type Living = { path: ActorPath; src: string }
+
 type Position = { replica: Replica; commit: Commit }
 type Kept = { bytes: Uint8Array; at: number; epoch: number }
 
@@ -69,6 +72,11 @@ export class Fold {
       const { replica, commit } = await this.#go(seq)
       return momentOf(replica, commit, this.#options.textMax)
     })
+  }
+
+  /** Who lives after a commit, without what they hold. @throws as {@link moment} */
+  living(seq: number): Promise<Living[]> {
+    return this.#inTurn(async () => [...(await this.#go(seq)).replica.actors()].map(([path, ref]) => ({ path, src: String(ref.src) })))
   }
 
   /** What one commit did. @throws as {@link moment} */

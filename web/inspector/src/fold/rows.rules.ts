@@ -1,0 +1,30 @@
+/** A commit as a row of the timeline. */
+import type { Commit, Input } from '../../../../src/contracts/journal.ts'
+import type { Mark, Row } from './messages.ts'
+
+const words: Readonly<Record<string, string>> = {
+  'xstate.promise.resolve': 'resolved',
+  'xstate.promise.reject': 'rejected',
+  'xstate.observable.next': 'next',
+  'xstate.observable.complete': 'completed',
+  'xstate.observable.error': 'failed',
+}
+
+const markOf = (input: Input): Mark => {
+  if ('timer' in input) return { path: '/', kind: 'timer', event: `timer ${input.timer}` }
+  const { type } = input.event
+  if ('from' in input) return { path: input.from, kind: /reject|error|failed/.test(type) ? 'error' : 'result', event: words[type] ?? type }
+  return { path: input.to, kind: 'message', event: type }
+}
+
+export const rowOf = (commit: Commit, before: { writer: string } | undefined): Row => {
+  const { seq, at, epoch, writer, inputs, refused = [], states, crash, quarantine, revived, claim } = commit
+  const host = [
+    ...(claim && before && before.writer !== writer ? ['taken over'] : []),
+    ...(crash ? [`crashed: ${crash.message}`] : []),
+    ...(quarantine ? [`set aside: ${quarantine.message}`] : []),
+    ...(revived ? ['revived'] : []),
+  ]
+  const refusals = refused.map(({ input, error }): Mark => ({ ...markOf(input), kind: 'error', event: `refused: ${error.message}` }))
+  return { seq, at, epoch, writer, marks: [...inputs.map(markOf), ...refusals], states, living: undefined, host }
+}
