@@ -1,5 +1,5 @@
 /** Writes down what happens in a tree while inputs are applied: who began, what was delivered, what each machine decided, and why. */
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateMachine, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate'
+import type { AnyActorRef, AnyMachineSnapshot, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate'
 import type { Candidate, Step } from '../../contracts/inspection.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { actorPath } from '../replica/paths.ts'
@@ -69,8 +69,9 @@ export class Recorder {
 
   /** In the order in which XState asks: eventless ones before the next event, inner states before outer ones. */
   #candidates(before: AnyMachineSnapshot | undefined, event: AnyEvent, taken: AnyTransitionDefinition[]): Candidate[] {
-    const nodes = innermostFirst((before as NodesOf | undefined)?._nodes ?? [])
-    const machine = before?.machine as AnyStateMachine | undefined
+    // One that just begins has no states yet that anybody could ask for: those that were asked are among them.
+    const sources = [...taken, ...this.verdicts.keys()].map(({ source }) => source)
+    const nodes = innermostFirst((before as NodesOf | undefined)?._nodes ?? withOuter(sources))
     const isEventless = taken.some(({ eventType }) => eventType === '')
     const asksAlways = isEventless || (taken.length === 0 && [...this.verdicts.keys()].some(({ eventType }) => eventType === ''))
     const asked = [
@@ -81,7 +82,7 @@ export class Recorder {
       const ref = refOf(transition)
       if (!ref) return []
       const verdict = this.verdicts.get(transition)
-      const guard = machine && guardOf(machine, transition)
+      const guard = guardOf(transition)
       const says = verdict?.says ?? (taken.includes(transition) ? 'free' : 'unasked')
       return [
         {
@@ -98,6 +99,12 @@ export class Recorder {
   #shown(value: unknown): unknown {
     return shown(value, { textMax: this.#textMax })
   }
+}
+
+const withOuter = (nodes: readonly AnyStateNode[]): AnyStateNode[] => {
+  const all = new Set<AnyStateNode>()
+  for (const node of nodes) for (let at: AnyStateNode | undefined = node; at; at = at.parent) all.add(at)
+  return [...all]
 }
 
 /** Leaves in the order in which they are written, each followed by those around it that were not named yet. */

@@ -18,17 +18,16 @@ const { check } = and([]) as unknown as { check(snapshot: AnyMachineSnapshot, ar
 export type Verdict = { says: 'yes' | 'no' | 'threw'; reads: Read[]; error?: string }
 
 type MachineName = { id: string; signature: string }
-type Known = { name: MachineName; guards: ReadonlyMap<AnyTransitionDefinition, string> }
 
-const machines = new WeakMap<AnyStateMachine, Known>()
+const machines = new WeakMap<AnyStateMachine, MachineName>()
+const guards = new WeakMap<AnyTransitionDefinition, string>()
 const refs = new WeakMap<AnyTransitionDefinition, TransitionRef>()
 let heard: Map<AnyTransitionDefinition, Verdict> | undefined
 
 /** Undefined for an effect, and for a machine that is not looked at. */
-export const machineOf = (ref: AnyActorRef): MachineName | undefined => machines.get((ref as AnyActor).logic as AnyStateMachine)?.name
+export const machineOf = (ref: AnyActorRef): MachineName | undefined => machines.get((ref as AnyActor).logic as AnyStateMachine)
 export const refOf = (transition: AnyTransitionDefinition): TransitionRef | undefined => refs.get(transition)
-export const guardOf = (machine: AnyStateMachine, transition: AnyTransitionDefinition): string | undefined =>
-  machines.get(machine)?.guards.get(transition)
+export const guardOf = (transition: AnyTransitionDefinition): string | undefined => guards.get(transition)
 
 /** Runs a part of XState, and keeps what guards answer meanwhile. A machine decides without waiting, so one listener is enough. */
 export const hearing = (into: Map<AnyTransitionDefinition, Verdict>, work: () => void): void => {
@@ -50,8 +49,7 @@ export const inspected = (registration: Registration): Registration => {
 
 const watch = (machine: AnyStateMachine, gated: AnyStateMachine): void => {
   if (machines.has(gated)) return
-  const guards = new Map<AnyTransitionDefinition, string>()
-  machines.set(gated, { name: { id: machine.id, signature: machineSignature(machine) }, guards })
+  machines.set(gated, { id: machine.id, signature: machineSignature(machine) })
   for (const node of nodesIn(gated.root))
     for (const [eventType, transitions] of [['', node.always ?? []] as const, ...node.transitions])
       for (const [index, transition] of transitions.entries()) {

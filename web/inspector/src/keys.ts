@@ -18,7 +18,7 @@ export const useKeys = (model: Model, opened: Opened | undefined): void => {
 }
 
 const isTyping = (target: EventTarget | null): boolean =>
-  target instanceof HTMLElement && (target.matches('input:not([type=range]), textarea, select') || target.isContentEditable)
+  target instanceof HTMLElement && (target.matches('input[type=search], input[type=text], textarea, select') || target.isContentEditable)
 
 const actions = (model: Model, { seq, rows, actor, live, look }: Opened): Record<string, (() => void) | undefined> => {
   const isTouched = ({ marks, states }: (typeof rows)[number]) => actor in states || marks.some(({ path }) => path === actor)

@@ -35,7 +35,7 @@ export const toSvg = (chart: PlacedChart, { active = [], description }: SvgOptio
   return `${[
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" class="${level}">`,
     `<title>${text(id)}</title><desc>${text(about)}</desc><style>${style}</style>`,
-    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>',
+    '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>',
     ...(rows.length > 0 ? [label(12, 20, 'in every state', 'soft'), ...rowsOf(rows, 120, 8)] : []),
     ...outer.flatMap((box) => boxOf(box, lit)),
     ...wires.map(({ path, chip }) => `<path class="wire${chip.glyph === 'error' ? ' fails' : ''}" marker-end="url(#tip)" d="${path}"/>`),

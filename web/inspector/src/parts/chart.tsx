@@ -29,6 +29,7 @@ type Picked = { transitions: readonly DrawnTransition[]; x: number; y: number }
 export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Props) => {
   const [picked, setPicked] = useState<Picked>()
   const pane = useRef<HTMLDivElement>(null)
+  const scale = useScale(pane, chart)
   const looks: Looks = { active: new Set(active), taken: new Set(taken.map(refName)), possible: possible && new Set(possible.map(refName)) }
   const { width, height, boxes, wires, rows, docked, id, level } = chart
   useEffect(() => setPicked(undefined), [chart, active])
@@ -41,13 +42,23 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Pro
       {/* biome-ignore lint/a11y/useSemanticElements: it is a drawing with buttons in it */}
       <svg
         viewBox={`0 0 ${width} ${height}`}
-        style={{ width: `${width}px`, minWidth: `${Math.min(width, 0.72 * width)}px` }}
+        style={{ width: `${Math.round(width * scale)}px` }}
         role="group"
         aria-label={plainText(`${id}: ${summary}`)}
       >
         <defs>
           {(['', 'lit', 'taken'] as const).map((kind) => (
-            <marker key={kind} id={`tip${kind}`} viewBox="0 0 8 8" refX="7" refY="4" markerWidth="7" markerHeight="7" orient="auto">
+            <marker
+              key={kind}
+              id={`tip${kind}`}
+              viewBox="0 0 8 8"
+              refX="7"
+              refY="4"
+              markerUnits="userSpaceOnUse"
+              markerWidth="9"
+              markerHeight="9"
+              orient="auto"
+            >
               <path class={`tip ${kind}`} d="M0 0 8 4 0 8z" />
             </marker>
           ))}
@@ -72,9 +83,35 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Pro
         ))}
         {docked !== undefined && <path class="rule" d={`M8 ${docked}H${width - 8}`} />}
       </svg>
-      {picked && <Transitions {...picked} candidates={candidates} onClose={() => setPicked(undefined)} />}
+      {picked && (
+        <Transitions
+          transitions={picked.transitions}
+          x={picked.x * scale}
+          y={picked.y * scale}
+          candidates={candidates}
+          onClose={() => setPicked(undefined)}
+        />
+      )}
     </div>
   )
+}
+
+/** As large as there is room for, and never so small that nobody can read it: then the part is shown that is active. */
+const useScale = (pane: { current: HTMLDivElement | null }, { width, height }: PlacedChart): number => {
+  const [scale, setScale] = useState(1)
+  useEffect(() => {
+    const outer = pane.current?.parentElement
+    if (!outer) return
+    const resize = () => {
+      const whole = Math.min(1, (outer.clientWidth - 32) / width, (outer.clientHeight - 20) / height)
+      setScale(whole < 0.72 ? 0.82 : whole)
+    }
+    const observer = new ResizeObserver(resize)
+    observer.observe(outer)
+    resize()
+    return () => observer.disconnect()
+  }, [width, height])
+  return scale
 }
 
 type Pick = (transitions: readonly DrawnTransition[], x: number, y: number) => void
