@@ -76,7 +76,9 @@ export class Fold {
 
   /** Who lives after a commit, without what they hold. @throws as {@link moment} */
   living(seq: number): Promise<Living[]> {
-    return this.#inTurn(async () => [...(await this.#go(seq)).replica.actors()].map(([path, ref]) => ({ path, src: String(ref.src) })))
+    return this.#inTurn(async () =>
+      [...(await this.#go(seq)).replica.actors()].map(([path, ref]) => ({ path, src: typeof ref.src === 'string' ? ref.src : '' })),
+    )
   }
 
   /** What one commit did. @throws as {@link moment} */

@@ -28,7 +28,7 @@ export type Box = {
 }
 
 /** All transitions from one state to another. */
-export type Wire = { id: string; source: string; target: string; transitions: DrawnTransition[] }
+type Wire = { id: string; source: string; target: string; transitions: DrawnTransition[] }
 
 /** @property dock ends without a wire */
 export type Drawing = { root: Box; wires: Wire[]; dock: Box[] }

@@ -14,15 +14,18 @@ const glyphRoom = 16
 export const rowHeight = 21
 export const lineHeight = 17
 
-export const labelWidth = (text: string): number => Math.ceil([...text].length * labelAdvance)
-export const nameWidth = (text: string, level: Level): number => Math.ceil([...text].length * nameAdvance[level])
+/** Characters, not the units that they are stored in. */
+const lengthOf = (text: string): number => Array.from(text).length
+
+export const labelWidth = (text: string): number => Math.ceil(lengthOf(text) * labelAdvance)
+export const nameWidth = (text: string, level: Level): number => Math.ceil(lengthOf(text) * nameAdvance[level])
 
 export const cut = (text: string, max: number): string => {
-  const characters = [...text]
+  const characters = Array.from(text)
   return characters.length > max ? `${characters.slice(0, max - 1).join('')}…` : text
 }
 
-export const glyphOf = ({ event }: { event: string }): Glyph => {
+const glyphOf = ({ event }: { event: string }): Glyph => {
   if (event === 'always') return 'always'
   if (event.startsWith('after ')) return 'after'
   if (event === 'done' || event.startsWith('done(')) return 'done'
@@ -58,7 +61,7 @@ const namesOf = (transitions: readonly DrawnTransition[]): string[] => {
   return [eventsOf(first), ...(second.length > 0 ? [`${cut(eventsOf(second), 24)}${more > 0 ? ` +${more}` : ''}`] : [])]
 }
 
-export type StripChip = { text: string; x: number; width: number; transitions: DrawnTransition[] }
+type StripChip = { text: string; x: number; width: number; transitions: DrawnTransition[] }
 /** @property head where the chips lead; empty on a row that goes on with the one before */
 export type PlacedRow = { head: string; chips: StripChip[] }
 

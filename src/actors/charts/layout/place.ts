@@ -2,7 +2,7 @@
 import type { ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js'
 import type { Chart } from '../chart.ts'
 import { type Box, type Drawing, type DrawnTransition, drawingOf, type Line } from './drawing.rules.ts'
-import { type Direction, elkGraph, linesOf, rowWidth, staysText, type Widths } from './elk-graph.rules.ts'
+import { type Direction, elkGraph, linesOf, rowWidth, staysText, type Widths } from './elk-graph.ts'
 import { type Chip, cut, type Level, nameWidth, type PlacedRow, stripRows, wireChip } from './measure.rules.ts'
 
 /** All numbers are px from the upper left corner of the chart. */

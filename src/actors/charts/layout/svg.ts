@@ -99,7 +99,9 @@ const label = (x: number, y: number, words: string, kind?: string, anchor?: 'end
 
 /** What XML would take for its own is written out, and what nobody sees is shown as a picture of it. */
 const text = (words: string): string =>
-  [...words.toWellFormed()].map((character) => entities[character] ?? (isUnseen(character) ? pictureOf(character) : character)).join('')
+  Array.from(words.toWellFormed())
+    .map((character) => entities[character] ?? (isUnseen(character) ? pictureOf(character) : character))
+    .join('')
 
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
 const isUnseen = (character: string): boolean => /[\p{Cc}\p{Cf}\u2028\u2029\ufffe\uffff]/u.test(character)

@@ -5,7 +5,7 @@ import { stateText, toneOf } from '../rules/lanes.rules.ts'
 import { Text } from './text.tsx'
 
 export const actorName = ({ path, id, src }: Pick<ActorAt, 'path' | 'id' | 'src'>, kind: string): string =>
-  path === '/' ? kind : `${id === src || src === undefined ? id : `${src} ${id}`}${/#1$/.test(path) ? '' : (/#\d+$/.exec(path)?.[0] ?? '')}`
+  path === '/' ? kind : `${id === src || src === undefined ? id : `${src} ${id}`}${path.endsWith('#1') ? '' : (/#\d+$/.exec(path)?.[0] ?? '')}`
 
 export const Actors = ({ opened, onChoose }: { opened: Opened; onChoose(path: string): void }) => {
   const { look, kind, actor } = opened

@@ -9,10 +9,8 @@ import { actorName } from './actors.tsx'
 import { ChartDrawing } from './chart.tsx'
 import { Text } from './text.tsx'
 
-export const takenBy = (steps: readonly Step[], path: string): TransitionRef[] =>
+const takenBy = (steps: readonly Step[], path: string): TransitionRef[] =>
   steps.flatMap((step) => (step.type === 'microstep' && step.path === path ? step.taken : []))
-
-export const refName = ({ source, eventType, index }: TransitionRef): string => JSON.stringify([source, eventType, index])
 
 export const ChartPane = ({ opened }: { opened: Opened }) => {
   const [level, setLevel] = useState<Level>('overview')
@@ -52,6 +50,7 @@ export const ChartPane = ({ opened }: { opened: Opened }) => {
         </button>
       </header>
       <div class="canvas">
+        {drawn?.machine && placed === undefined && <p class="fine laying">Laying out the chart …</p>}
         {placed === 'failed' && drawn && <States actor={drawn} />}
         {placed && placed !== 'failed' && drawn && (
           <ChartDrawing

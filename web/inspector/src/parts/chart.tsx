@@ -11,8 +11,8 @@ import {
   rowHeight,
 } from '../../../../src/actors/index.ts'
 import type { Candidate, TransitionRef } from '../../../../src/contracts/inspection.ts'
+import { refName } from '../rules/refs.rules.ts'
 import { plainText } from '../rules/text.rules.ts'
-import { refName } from './chart-pane.tsx'
 import { Transitions } from './transitions.tsx'
 
 type Props = {

@@ -1,9 +1,8 @@
 /** All transitions behind one chip, in the order in which they are tried, with what their guards have said. */
 import type { DrawnTransition } from '../../../../src/actors/index.ts'
 import type { Candidate } from '../../../../src/contracts/inspection.ts'
-import { refName } from './chart-pane.tsx'
+import { refName, verdictSign } from '../rules/refs.rules.ts'
 import { Text } from './text.tsx'
-import { verdictSign } from './why.tsx'
 
 type Props = { transitions: readonly DrawnTransition[]; x: number; y: number; candidates: readonly Candidate[]; onClose(): void }
 

@@ -1,10 +1,8 @@
 /** Why it went this way and not that: what was asked, in order, what it looked at, and what it said. */
-import type { Candidate, Step } from '../../../../src/contracts/inspection.ts'
+import type { Step } from '../../../../src/contracts/inspection.ts'
+import { refName, verdictSign } from '../rules/refs.rules.ts'
 import { jsonText } from '../rules/text.rules.ts'
-import { refName } from './chart-pane.tsx'
 import { Text } from './text.tsx'
-
-export const verdictSign = ({ verdict }: Candidate): string => ({ yes: '✓', free: '✓', no: '✗', threw: '!', unasked: '·' })[verdict]
 
 type Decision = Extract<Step, { type: 'microstep' }>
 
@@ -36,7 +34,7 @@ export const Why = ({ steps, path }: { steps: readonly Step[]; path: string }) =
                     </span>
                     {(candidate.reads ?? []).map(({ path: place, value }) => (
                       <span key={place} class="read">
-                        <Text>{`${place} = ${jsonText(value).slice(0, 200)}`}</Text>
+                        <Text>{value === undefined ? `${place} is not set` : `${place} = ${jsonText(value).slice(0, 200)}`}</Text>
                       </span>
                     ))}
                     {candidate.error !== undefined && (
