@@ -30,8 +30,10 @@ const freePort = async (): Promise<number> => {
 
 type Announced = { url: string; page: string }
 
-export const aNode = async () => {
+/** @param prepare makes data in its folder before it starts */
+export const aNode = async (prepare?: (folder: string) => Promise<void>) => {
   const folder = aFolder()
+  await prepare?.(folder)
   const port = await freePort()
   const up = async () => {
     const node = start({ folder }, 'up', '--port', String(port), '--json', '--app', app)

@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
 import { z } from 'zod'
 import { agent, defineApp, type Model, scriptedModel, tool } from '../../../src/index.ts'
+import { orderMachine } from './order.machine.ts'
 
 const refund = tool({
   name: 'refund',
@@ -78,4 +79,8 @@ const model: Model = {
   },
 }
 
-export default defineApp({ agents: [agent({ name: 'main', model: 'test/talk', tools: [refund, add, lines] })], models: { 'test/talk': model } })
+export default defineApp({
+  agents: [agent({ name: 'main', model: 'test/talk', tools: [refund, add, lines] })],
+  models: { 'test/talk': model },
+  machines: { order: orderMachine },
+})

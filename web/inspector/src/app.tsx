@@ -14,7 +14,7 @@ export const App = ({ model }: { model: Model }) => {
   const [view, setView] = useState(model.view())
   useEffect(() => model.subscribe(() => setView(model.view())), [model])
   const { opened } = view
-  useKeys(model, opened)
+  useKeys(model)
   useEffect(() => {
     if (!opened) return
     const { kind, id, seq, live, actor } = opened

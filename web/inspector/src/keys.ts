@@ -2,11 +2,12 @@
 import { useEffect } from 'preact/hooks'
 import type { Model, Opened } from './model.ts'
 
-export const useKeys = (model: Model, opened: Opened | undefined): void => {
+export const useKeys = (model: Model): void => {
   useEffect(() => {
-    if (!opened) return
     const heard = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
+      // As it is now: keys may come faster than the page is drawn.
+      const { opened } = model.view()
+      if (!opened || event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return
       const act = actions(model, opened)[event.shiftKey && event.key.startsWith('Arrow') ? `Shift+${event.key}` : event.key]
       if (!act) return
       event.preventDefault()
@@ -14,7 +15,7 @@ export const useKeys = (model: Model, opened: Opened | undefined): void => {
     }
     addEventListener('keydown', heard)
     return () => removeEventListener('keydown', heard)
-  }, [model, opened])
+  }, [model])
 }
 
 const isTyping = (target: EventTarget | null): boolean =>

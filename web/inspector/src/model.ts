@@ -103,11 +103,6 @@ export class Model {
       const { off } = this.#client.subscribe(id, () => void this.#read())
       this.#leave = off
     } else this.#leave = () => undefined
-    const address = addressOf(opened)
-    void this.#client
-      .call<{ charts: Record<string, Chart> }>('machines.get', { kind })
-      .then(({ charts }) => this.#setOpened(address, { charts }))
-      .catch(() => undefined)
     void this.#read()
   }
 
@@ -119,6 +114,7 @@ export class Model {
     this.#reading = true
     const address = addressOf(opened)
     try {
+      if (Object.keys(opened.charts).length === 0) void this.#readCharts(address, opened.kind)
       for (;;) {
         const from = (this.#view.opened?.rows.at(-1)?.seq ?? 0) + 1
         const { kind, id } = opened
@@ -146,6 +142,11 @@ export class Model {
       this.#reading = false
     }
     if (this.#view.opened && addressOf(this.#view.opened) !== address) void this.#read()
+  }
+
+  async #readCharts(address: string, kind: string): Promise<void> {
+    const answer = await this.#client.call<{ charts: Record<string, Chart> }>('machines.get', { kind }).catch(() => undefined)
+    if (answer) this.#setOpened(address, { charts: answer.charts })
   }
 
   async #readApprovals(address: string): Promise<void> {

@@ -13,7 +13,7 @@ export const Details = ({ opened, model }: { opened: Opened; model: Model }) => 
   const actor = look?.moment.actors.find((one) => one.path === path)
   const before = look?.before?.actors.find((one) => one.path === path)
   return (
-    <aside class="details" aria-label="Details">
+    <aside class="details" aria-label="Details" data-look={look?.seq}>
       {error && (
         <section role="alert" class="trouble">
           <b>{error.code}</b> <Text>{error.message}</Text>
