@@ -102,7 +102,10 @@ const pageOf = (url: string, dataFolder: string): string =>
   `${url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')}/#token=${ensureToken(dataFolder)}`
 
 /** What is wanted most stands last, where the log does not push it away. */
-const ends = (page: string): string => `  pid     ${process.pid}; Ctrl-C or kill ${process.pid} stops it\n  chat    ${page}`
+const ends = (page: string): string =>
+  `  pid     ${process.pid}; Ctrl-C or kill ${process.pid} stops it\n  inspect ${inspectorOf(page)}\n  chat    ${page}`
+
+const inspectorOf = (page: string): string => page.replace('/#', '/inspector#')
 
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
@@ -110,13 +113,13 @@ const announce = async (runtime: Runtime, { url, dataFolder, server, json = fals
   const page = pageOf(url, dataFolder)
   const { node } = await runtime.health()
   if (node === undefined) {
-    if (json) printJson({ url, page, pid: process.pid, data: dataFolder, token })
+    if (json) printJson({ url, page, inspector: inspectorOf(page), pid: process.pid, data: dataFolder, token })
     else print(`statecast is up\n  data    ${dataFolder}\n${ends(page)}`)
     return
   }
   // It may not have said yet that it is there.
   const nodes = runtime.nodes().filter(({ id }) => id !== node).length + 1
-  if (json) return printJson({ url, page, pid: process.pid, token, node, server, nodes })
+  if (json) return printJson({ url, page, inspector: inspectorOf(page), pid: process.pid, token, node, server, nodes })
   print('statecast is up')
   print(`  node    ${node}`)
   print(`  server  ${server}, which holds all data`)

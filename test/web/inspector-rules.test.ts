@@ -4,6 +4,7 @@ import type { Row } from '../../web/inspector/src/fold/messages.ts'
 import { placeIn, searchOf } from '../../web/inspector/src/place.ts'
 import { changesOf } from '../../web/inspector/src/rules/diff.rules.ts'
 import { columnsMax, lanesOf, stateText, windowOf } from '../../web/inspector/src/rules/lanes.rules.ts'
+import { answerOf } from '../../web/inspector/src/rules/runs.rules.ts'
 import { gapText, plainText } from '../../web/inspector/src/rules/text.rules.ts'
 
 const row = (seq: number, states: Row['states'], living: string[], marks: Row['marks'] = []): Row => ({
@@ -14,6 +15,7 @@ const row = (seq: number, states: Row['states'], living: string[], marks: Row['m
   marks,
   states,
   living: living.map((path) => ({ path, src: '' })),
+  ended: [],
   host: [],
 })
 
@@ -80,4 +82,16 @@ test('an address opens a session at a commit and an actor, and comes back from w
     run: undefined,
   })
   expect(placeIn('?session=a&seq=nonsense').seq).toBeUndefined()
+})
+
+test('a run is found by the last answer of its model, or by its end', () => {
+  const answer = { path: '/turn#1/loop#1/model#1', kind: 'result' as const, event: 'resolved' }
+  const rows = [
+    row(1, {}, ['/']),
+    row(2, {}, ['/'], [answer]),
+    { ...row(3, {}, ['/']), ended: ['first'] },
+    row(4, {}, ['/']),
+    { ...row(5, {}, ['/']), ended: ['second'] },
+  ]
+  expect(['first', 'second', 'third'].map((run) => answerOf(rows, run))).toEqual([2, 5, undefined])
 })

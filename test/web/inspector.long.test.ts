@@ -22,7 +22,7 @@ const active = (page: Page): Promise<string[]> =>
 
 test('a turn with a tool and an approval: the tree, each chart as it changes, why, and the decision given from here', async () => {
   const node = await aNode()
-  const { page: chat, another } = await aPage(node.page)
+  const { page: chat, another } = await aPage(node.page, /ERR_CONNECTION_REFUSED/)
   await says(chat, 'refund')
   await chat.getByRole('button', { name: 'Allow once' }).waitFor()
 
@@ -66,6 +66,28 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await picture(page, 'past')
   await page.keyboard.press('l')
   await expect.poll(() => page.url()).not.toContain('seq=')
+})
+
+test('"why?" at an answer leads to the commit in which the model gave it, and shows what it was asked and said', async () => {
+  const node = await aNode()
+  const { page } = await aPage(node.page)
+  await says(page, 'sum')
+  await shows(page, 'It is done: 42')
+  await says(page, 'something else')
+  await shows(page, 'echo something else')
+
+  await page.getByRole('link', { name: 'Why?' }).first().click()
+
+  await details(page)
+    .getByRole('heading', { name: /^Model call/ })
+    .waitFor()
+  await details(page).getByText('It is done: 42').first().waitFor()
+  await details(page).getByText('scripted/test').first().waitFor()
+  expect(new URL(page.url()).searchParams.get('session')).toBe('main')
+  // A later answer stands behind it.
+  await region(page, 'Timeline').getByRole('button', { name: /^Live/ }).click()
+  await page.keyboard.press('ArrowLeft')
+  await details(page).getByText('echo something else').first().waitFor()
 })
 
 /** As a script or another service does it. */

@@ -270,6 +270,12 @@ class LiveModel implements ChatModel {
     await this.#readList()
   }
 
+  inspector = (key: string, runId?: string): string => {
+    const query = new URLSearchParams({ session: key })
+    if (runId !== undefined) query.set('run', runId)
+    return `/inspector?${query}`
+  }
+
   reconnect(): void {
     this.#wake()
   }

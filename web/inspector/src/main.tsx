@@ -24,8 +24,8 @@ const token = tokenOf()
 // One that was refused does not take the place of one that is good.
 const model = new Model({ url: url.href, token }, () => keep('token', token))
 
-const { kind, id, seq, actor } = placeIn(location.search)
-if (id !== undefined) model.open(kind, id, { seq, actor })
+const { kind, id, seq, actor, run } = placeIn(location.search)
+if (id !== undefined) model.open(kind, id, { seq, actor, run })
 
 const root = document.getElementById('inspector')
 if (!root) throw new TypeError('index.html has no #inspector')

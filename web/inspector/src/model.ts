@@ -7,6 +7,7 @@ import { formatAddress } from '../../../src/contracts/subjects.ts'
 import type { Approval } from '../../../src/contracts/turn.ts'
 import { Folder } from './fold/folder.ts'
 import type { Look, Row, StoredFrame } from './fold/messages.ts'
+import { answerOf } from './rules/runs.rules.ts'
 
 export type Listed = { key: string; title?: string; last?: string; state: unknown; at: number; busy: boolean; waiting: number }
 export type Failure = { code?: string; message: string; hint?: string | undefined }
@@ -20,6 +21,8 @@ export type Opened = {
   seq: number
   /** Whether the newest commit is shown as it comes. */
   live: boolean
+  /** The run whose end is looked for. */
+  run: string | undefined
   /** Path of the actor that is looked at. */
   actor: string
   look: Look | undefined
@@ -81,7 +84,7 @@ export class Model {
 
   // ---- one session or actor
 
-  open(kind: string, id: string, at?: { seq?: number | undefined; actor?: string | undefined }): void {
+  open(kind: string, id: string, at?: { seq?: number | undefined; actor?: string | undefined; run?: string | undefined }): void {
     this.#leave()
     const opened: Opened = {
       kind,
@@ -89,7 +92,8 @@ export class Model {
       rows: [],
       head: 0,
       seq: at?.seq ?? 0,
-      live: at?.seq === undefined,
+      live: at?.seq === undefined && at?.run === undefined,
+      run: at?.run,
       actor: at?.actor ?? '/',
       look: undefined,
       charts: {},
@@ -132,9 +136,16 @@ export class Model {
         const present = this.#view.opened
         if (!present || addressOf(present) !== address) break
         this.#setOpened(address, { rows: [...present.rows, ...rows], head: head.seq, error: undefined })
-        if (present.live && frames.at(-1)?.seq === head.seq) this.#goTo(head.seq)
+        const answered = present.run === undefined ? undefined : answerOf(this.#view.opened?.rows ?? [], present.run)
+        if (answered !== undefined) {
+          this.#setOpened(address, { run: undefined })
+          this.#goTo(answered)
+        } else if (present.live && frames.at(-1)?.seq === head.seq) this.#goTo(head.seq)
         else if (!present.look && present.seq > 0 && present.seq <= (frames.at(-1)?.seq ?? 0)) this.#goTo(present.seq)
-        if ((frames.at(-1)?.seq ?? 0) >= head.seq) void this.#readApprovals(address)
+        if ((frames.at(-1)?.seq ?? 0) < head.seq) continue
+        void this.#readApprovals(address)
+        // A run that goes on, or of which nothing is known: then what is newest.
+        if (this.#view.opened?.run !== undefined) this.#goTo(head.seq)
       }
     } catch (error) {
       this.#setOpened(address, { error: errorBody(error) })

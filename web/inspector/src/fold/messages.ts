@@ -17,6 +17,8 @@ export type Row = {
   states: Record<ActorPath, unknown>
   /** Who lives after it; undefined where the journal is folded elsewhere. */
   living: { path: ActorPath; src: string }[] | undefined
+  /** Runs that ended with it. */
+  ended: string[]
   /** What its host did: took over, crashed, set aside, revived. */
   host: string[]
 }

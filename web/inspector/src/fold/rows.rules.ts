@@ -1,5 +1,5 @@
 /** A commit as a row of the timeline. */
-import type { Commit, Input } from '../../../../src/contracts/journal.ts'
+import type { AnyEvent, Commit, Input } from '../../../../src/contracts/journal.ts'
 import type { Mark, Row } from './messages.ts'
 
 const words: Readonly<Record<string, string>> = {
@@ -17,8 +17,12 @@ const markOf = (input: Input): Mark => {
   return { path: input.to, kind: 'message', event: type }
 }
 
+/** @returns ids of the runs that a note says have ended */
+const runsIn = ({ ended }: AnyEvent): string[] =>
+  Array.isArray(ended) ? ended.flatMap((one: { runId?: unknown }) => (typeof one?.runId === 'string' ? [one.runId] : [])) : []
+
 export const rowOf = (commit: Commit, before: { writer: string } | undefined): Row => {
-  const { seq, at, epoch, writer, inputs, refused = [], states, crash, quarantine, revived, claim } = commit
+  const { seq, at, epoch, writer, inputs, refused = [], states, crash, quarantine, revived, claim, notes = [] } = commit
   const host = [
     ...(claim && before && before.writer !== writer ? ['taken over'] : []),
     ...(crash ? [`crashed: ${crash.message}`] : []),
@@ -26,5 +30,5 @@ export const rowOf = (commit: Commit, before: { writer: string } | undefined): R
     ...(revived ? ['revived'] : []),
   ]
   const refusals = refused.map(({ input, error }): Mark => ({ ...markOf(input), kind: 'error', event: `refused: ${error.message}` }))
-  return { seq, at, epoch, writer, marks: [...inputs.map(markOf), ...refusals], states, living: undefined, host }
+  return { seq, at, epoch, writer, marks: [...inputs.map(markOf), ...refusals], states, living: undefined, ended: notes.flatMap(runsIn), host }
 }

@@ -4,6 +4,7 @@ import type { ActorAt } from '../../../../src/contracts/inspection.ts'
 import type { Model, Opened } from '../model.ts'
 import { changesOf } from '../rules/diff.rules.ts'
 import { jsonText, momentText } from '../rules/text.rules.ts'
+import { Calls } from './calls.tsx'
 import { Text, Value } from './text.tsx'
 import { Why } from './why.tsx'
 
@@ -42,6 +43,7 @@ export const Details = ({ opened, model }: { opened: Opened; model: Model }) => 
       )}
       <Approvals opened={opened} model={model} />
       {look && <Why steps={look.steps.steps} path={actor?.kind === 'effect' ? (actor.parent ?? '/') : path} />}
+      {look && <Calls steps={look.steps.steps} />}
       {look && <Came look={look} />}
       {look && <Changes before={before} after={actor} seq={seq} />}
       {actor && <Holds actor={actor} />}
