@@ -13,6 +13,9 @@ const pictures = process.env.SCREENSHOTS ?? join(tmpdir(), 'statecast-inspector'
 mkdirSync(pictures, { recursive: true })
 const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
 
+/** The node may end before the page has all of its parts. */
+const leaving = /ERR_CONNECTION_REFUSED/
+
 /** The node's page of the inspector, with the token where `statecast up` puts it. */
 const inspectorOf = (address: string, query = ''): string => address.replace('/#', `/inspector${query}#`)
 const region = (page: Page, name: string) => page.getByRole('region', { name })
@@ -22,7 +25,7 @@ const active = (page: Page): Promise<string[]> =>
 
 test('a turn with a tool and an approval: the tree, each chart as it changes, why, and the decision given from here', async () => {
   const node = await aNode()
-  const { page: chat, another } = await aPage(node.page, /ERR_CONNECTION_REFUSED/)
+  const { page: chat, another } = await aPage(node.page, leaving)
   await says(chat, 'refund')
   await chat.getByRole('button', { name: 'Allow once' }).waitFor()
 
@@ -70,7 +73,7 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
 
 test('"why?" at an answer leads to the commit in which the model gave it, and shows what it was asked and said', async () => {
   const node = await aNode()
-  const { page } = await aPage(node.page)
+  const { page } = await aPage(node.page, leaving)
   await says(page, 'sum')
   await shows(page, 'It is done: 42')
   await says(page, 'something else')
@@ -108,7 +111,7 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   const node = await aNode()
   for (const event of [{ type: 'pay', amount: 49.9 }, { type: 'pause' }, { type: 'resume' }, { type: 'refund' }, { type: 'refund' }])
     await order(node.page, event)
-  const { another } = await aPage(node.page)
+  const { another } = await aPage(node.page, leaving)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await expect
@@ -143,7 +146,7 @@ test('whatever a session holds is shown as text, and a line of 1 MB stays cut un
   const node = await aNode()
   const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202Egnp.exe'
   await order(node.page, { type: 'note', text: `${hostile}${'x'.repeat(1_000_000)}` })
-  const { another } = await aPage(node.page)
+  const { another } = await aPage(node.page, leaving)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await details(page).locator('summary', { hasText: 'note' }).click()
@@ -166,7 +169,7 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
     for (let turn = 0; turn < 5_000; turn++) await (await session.send(`turn ${turn}`)).result()
     await runtime.close()
   })
-  const { another } = await aPage(node.page)
+  const { another } = await aPage(node.page, leaving)
   const page = await another(inspectorOf(node.page, '?session=long'))
   await region(page, 'Timeline')
     .getByText(/10000 \/ 10000/)
