@@ -1,5 +1,6 @@
 /** The actor system: any XState machine, made durable. */
 export { type Chart, type ChartNode, chart, chartsBelow, toJson } from './charts/chart.ts'
+export { toConfig } from './charts/config.ts'
 export {
   type DrawnTransition,
   type Elk,

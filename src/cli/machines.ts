@@ -1,6 +1,6 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { type Chart, chart, type Elk, placeChart, toJson, toMermaid, toSvg } from '../actors/index.ts'
+import { type Chart, chart, type Elk, placeChart, toConfig, toMermaid, toSvg } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
@@ -23,7 +23,7 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
     const drawn = chart(machine)
     if (json) printJson({ name: one, ...drawn })
     else if (format === 'svg') process.stdout.write(await svgOf(drawn))
-    else if (format === 'json') process.stdout.write(toJson(drawn))
+    else if (format === 'json') process.stdout.write(`${JSON.stringify(toConfig(machine).config, null, 2)}\n`)
     else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
   }
   return exitCodes.fine

@@ -111,10 +111,16 @@ test('machines draws ours and those of the app', async () => {
   const list = await statecast({ folder }, 'machines', '--app', testApp)
   const mermaid = await statecast({ folder }, 'machines', 'tool')
   const json = await statecast({ folder }, 'machines', 'light', '--format', 'json', '--app', testApp)
+  const drawing = await statecast({ folder }, 'machines', 'light', '--format', 'svg', '--app', testApp)
+  const both = await statecast({ folder }, 'machines', 'light', '--format', 'svg', '--json', '--app', testApp)
+  const several = await statecast({ folder }, 'machines', '--format', 'svg')
 
   expect(list.lines.map((line) => line.split(' ')[0])).toEqual([...Object.keys(machines), 'light', 'tally'])
   expect(mermaid.stdout).toMatch(/^stateDiagram-v2\n/)
-  expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', root: { initial: 'light.off' } })
+  expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', initial: 'off' })
+  expect(drawing.stdout).toMatch(/^<svg xmlns=.*<\/svg>\n$/s)
+  expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--json') })
+  expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining('an SVG shows one machine') })
 })
 
 test('the app file of the working directory is taken without being asked for, in JSON too', async () => {
