@@ -343,8 +343,9 @@ export const examples: Record<CommandName, Example> = {
   },
   'machines.get': {
     input: { kind: 'session' },
-    answer: { root: '9a1c2f0e5b7d4a36', charts: {} },
-    about: '`charts` has each machine as `statecast machines --json` prints it, by its signature; they are left out here.',
+    answer: { root: 'cbaf69a7d0d21418', charts: {} },
+    about:
+      '`root` is the signature of the kind itself; `charts` has each machine as `statecast machines --json` prints it, by its signature. They are left out here.',
     errors: ['not_found'],
   },
   'trace.moment': {

@@ -26,6 +26,9 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | --- | --- | --- |
 | \`GET /\` | | the web chat; no token needed, since nothing of a conversation is in it |
 | \`GET /assets/*\` | | its files |
+| \`GET /inspector\` | | the [inspector](../guides/inspector.md), a page for browsers; the token comes in the fragment of its address |
+| \`GET /inspector/\` | | the same |
+| \`GET /inspector/assets/*\` | | its files |
 | \`GET /ws\`, an upgrade | frames | commands and events over one [WebSocket](socket.md) |
 | \`GET /healthz\` | | 200 \`{"status":"ok"}\` while the process lives; no token needed |
 | \`GET /readyz\` | | 200 or 503 with the fields of \`health\`: whether it takes work; no token needed |

@@ -1,6 +1,6 @@
 /** A drawing as a graph for ELK: the author's order is the reading order, and a label sits on its wire. */
-import type { ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js'
 import type { Box, Drawing } from './drawing.rules.ts'
+import type { ElkEdge, ElkNode } from './elk.ts'
 import { cut, type Level, labelWidth, lineHeight, nameWidth, rowHeight, stripRows, wireChip } from './measure.rules.ts'
 
 export type Direction = 'DOWN' | 'RIGHT'
@@ -55,7 +55,7 @@ export const elkGraph = ({ root, wires }: Drawing, level: Level, direction: Dire
   id: '',
   layoutOptions: { ...options, ...spacing[level], 'elk.direction': direction },
   children: root.inner.length > 0 ? root.inner.map((box) => elkNode(box, level, widths)) : [elkNode(root, level, widths)],
-  edges: wires.map(({ id, source, target, transitions }): ElkExtendedEdge => {
+  edges: wires.map(({ id, source, target, transitions }): ElkEdge => {
     const { width, height } = wireChip(transitions, level)
     return {
       id,

@@ -1,7 +1,7 @@
 /** Where everything of a chart stands. It depends on the machine alone, so the eye learns it: whoever shows a session changes only how states look. */
-import type { ElkExtendedEdge, ElkNode } from 'elkjs/lib/elk-api.js'
 import type { Chart } from '../chart.ts'
 import { type Box, type Drawing, type DrawnTransition, drawingOf, type Line } from './drawing.rules.ts'
+import type { Elk, ElkEdge, ElkNode, ElkPoint } from './elk.ts'
 import { type Direction, elkGraph, linesOf, rowWidth, staysText, type Widths } from './elk-graph.ts'
 import { type Chip, cut, type Level, nameWidth, type PlacedRow, stripRows, wireChip } from './measure.rules.ts'
 
@@ -45,9 +45,6 @@ export type PlacedChart = {
   wires: PlacedWire[]
   docked: number | undefined
 }
-
-/** As `new ELK()` makes one, which works in a worker where it is given the address of its script. */
-export type Elk = { layout(graph: ElkNode): Promise<ElkNode> }
 
 /** Beside these a chart is looked at: the direction is taken that fits better. */
 const pane = { width: 830, height: 500 }
@@ -135,7 +132,7 @@ const placedBox = (box: Box, frame: Frame, level: Level): PlacedBox => {
 const radius = 7
 
 /** Straight lines with round corners. */
-const pathOf = ({ sections = [] }: ElkExtendedEdge, down: number): string =>
+const pathOf = ({ sections = [] }: ElkEdge, down: number): string =>
   sections
     .map(({ startPoint, bendPoints = [], endPoint }) => {
       const points = [startPoint, ...bendPoints, endPoint].map(({ x, y }) => ({ x, y: y + down }))
@@ -143,18 +140,16 @@ const pathOf = ({ sections = [] }: ElkExtendedEdge, down: number): string =>
     })
     .join('')
 
-type Point = { x: number; y: number }
-
-const corner = (points: Point[], index: number): string => {
-  const [before, here, after] = [points[index - 1], points[index], points[index + 1]] as [Point, Point, Point | undefined]
+const corner = (points: ElkPoint[], index: number): string => {
+  const [before, here, after] = [points[index - 1], points[index], points[index + 1]] as [ElkPoint, ElkPoint, ElkPoint | undefined]
   if (!after) return `L${xy(here)}`
   const room = Math.min(radius, distance(before, here) / 2, distance(here, after) / 2)
   return `L${xy(towards(here, before, room))}Q${xy(here)} ${xy(towards(here, after, room))}`
 }
 
-const distance = (a: Point, b: Point): number => Math.hypot(a.x - b.x, a.y - b.y)
-const towards = (from: Point, to: Point, by: number): Point => {
+const distance = (a: ElkPoint, b: ElkPoint): number => Math.hypot(a.x - b.x, a.y - b.y)
+const towards = (from: ElkPoint, to: ElkPoint, by: number): ElkPoint => {
   const length = distance(from, to) || 1
   return { x: from.x + ((to.x - from.x) * by) / length, y: from.y + ((to.y - from.y) * by) / length }
 }
-const xy = ({ x, y }: Point): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`
+const xy = ({ x, y }: ElkPoint): string => `${Math.round(x * 10) / 10} ${Math.round(y * 10) / 10}`
