@@ -76,16 +76,16 @@ test('SIGTERM does not wait for a person: the page hears that the node stops, an
   expect((await statecast({ folder }, 'approvals')).stdout).toContain('danger')
 })
 
-test('without --json up says its pid, and its address last', async () => {
+test('without --json up says its pid, the inspector, and the address of the chat last', async () => {
   const folder = aFolder()
   const node = start({ folder }, 'up', '--port', '0', '--app', testApp)
   let said = ''
   await new Promise<void>((resolve) =>
-    node.process.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()).includes('#token=') && resolve()),
+    node.process.stdout?.on('data', (chunk: Buffer) => (said += chunk.toString()).includes('/#token=') && resolve()),
   )
 
   expect(said).toMatch(
-    /^statecast is up\n {2}data {4}\S+statecast\n {2}pid {5}\d+; Ctrl-C or kill \d+ stops it\n {2}chat {4}http:\S+\/#token=[\w-]{43}\n$/,
+    /^statecast is up\n {2}data {4}\S+statecast\n {2}pid {5}\d+; Ctrl-C or kill \d+ stops it\n {2}inspect http:\S+\/inspector#token=[\w-]{43}\n {2}chat {4}http:\S+\/#token=[\w-]{43}\n$/,
   )
 })
 
