@@ -1,9 +1,10 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
 
-import { halfImportedError, recover, saidAfter, viewOf } from '../actors/index.ts'
+import { recover, saidAfter, viewOf } from '../actors/index.ts'
 import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
+import { halfImportedError } from '../contracts/half-imported.ts'
 import type { ActorPath } from '../contracts/journal.ts'
 import { shownBody } from '../contracts/redact.ts'
 import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'

@@ -1,12 +1,12 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
 
-import { decodeCommit, type Replayed, replay, traceEntries } from '../actors/index.ts'
+import { commitOf, type Replayed, replay, traceEntries } from '../actors/index.ts'
 import type { Client } from '../client/index.ts'
 import { journalOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Address } from '../contracts/subjects.ts'
 import { createRuntime, type Runtime } from '../runtime.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
@@ -26,11 +26,9 @@ export const replayAgainst = async (client: Client, address: Address, file: stri
   try {
     const registration = registrationOf(runtime, address, file)
     const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
-    const name = formatAddress(address)
-    const recorded = first ? (decodeCommit(first.bytes, { address: name, seq: first.seq }).create?.signature ?? '') : ''
+    const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
     const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
-    const events =
-      at && traceEntries(decodeCommit(at.bytes, { address: name, seq: at.seq })).map(({ actor, event }) => printable(`${actor} ${event}`))
+    const events = at && traceEntries(commitOf(at, address)).map(({ actor, event }) => printable(`${actor} ${event}`))
     return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
   } finally {
     await runtime.close()

@@ -7,7 +7,7 @@ import type { Imported } from '../api/index.ts'
 import type { Client } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { FileRef, fileLine } from '../contracts/file.ts'
-import { formatAddress, parseAddress } from '../contracts/subjects.ts'
+import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
 import type { FramePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
@@ -31,6 +31,7 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
       let head: FramePage['head'] = { seq: 0, at: 0, wakeAt: null }
       for (let from: number | null = 1; from !== null; ) {
         const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
+        if (page.head.origin) throw forkedError(address, page.head.origin)
         if (from === 1) await write({ statecast: 'journal', version: 1, address: formatAddress(address) })
         for (const frame of page.frames) {
           hash.update(frame.bytes)
@@ -51,6 +52,12 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
     await client.close()
   }
 }
+
+const forkedError = (address: Address, { address: from, at }: NonNullable<FramePage['head']['origin']>): RuntimeError =>
+  new RuntimeError('unsupported', `${formatAddress(address)} is a fork: what it shares with ${formatAddress(from)} was written by that`, {
+    hint: `export that one, and fork it where it is imported: statecast fork ${keyOf(from)} --at ${at} --as ${keyOf(address)}`,
+  })
+const keyOf = (address: Address): string => (address.kind === 'session' ? address.id : formatAddress(address))
 
 /** With what is in them: elsewhere nobody has that. */
 const exportFiles = async (client: Client, sessionKey: string): Promise<void> => {

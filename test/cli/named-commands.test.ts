@@ -87,10 +87,10 @@ test('hints, help and pages name commands and options that exist', () => {
 })
 
 test('this test sees a command, and an option, that do not exist', () => {
-  const wrong = ['see statecast fork main', 'statecast send --later a b', 'run `npx statecast --uri x up`', "'statecast repair session/s'"]
+  const wrong = ['see statecast mend main', 'statecast send --later a b', 'run `npx statecast --uri x up`', "'statecast repair session/s'"]
 
   expect(wrong.map((text) => named('', text).map(problem))).toEqual([
-    ["there is no command 'fork'"],
+    ["there is no command 'mend'"],
     ["'send' has no option --later"],
     ['there is no option --uri'],
     ["there is no command 'repair'"],
