@@ -25,6 +25,7 @@ type Parts = {
 }
 
 export const hostEvents = ({ environment, transcripts, outputs, publish, traces, observe }: Parts) => {
+  const { growth } = outputs
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
     outputs.say(formatAddress(address), output)
@@ -59,6 +60,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
       outputs.changed(root.address)
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
+      if (growth.watched.size > 0) growth.grew(root.name, commit.seq)
       if (publish.wanted()) publish.state(root.address, commit)
       if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
     },
@@ -74,6 +76,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
     forgotten(address) {
       leave(address)
       outputs.changed(address)
+      growth.grew(formatAddress(address), 0)
       if (address.kind === 'session') observe.deleted(address.id)
     },
   }
