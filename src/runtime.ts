@@ -32,6 +32,7 @@ import {
   hitAll,
   hooksOf,
   hostEvents,
+  InspectionStream,
   keepRetention,
   loadPlugins,
   localServices,
@@ -134,7 +135,8 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces, observe: hooks })
+    const inspection = new InspectionStream(shared, present, cluster?.me)
+    const { events, diagnostics, stopEvents } = hostEvents({ ...shared, inspection, publish, observe: hooks })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -180,7 +182,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         skills.stop()
         hooks.tell('gatewayStop', {})
         await running.stop()
-        diagnostics.stop()
+        stopEvents()
         door?.stop()
         agentHost?.leave()
         await Promise.all([stopInbox(), cluster?.stop()])
