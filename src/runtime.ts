@@ -9,7 +9,6 @@ import { errorBody, RuntimeError } from './contracts/errors.ts'
 import { roles } from './contracts/placement.ts'
 import { allShown } from './contracts/shown.ts'
 import { subjects } from './contracts/subjects.ts'
-import { shuttingDownDetail } from './contracts/transport.ts'
 import { checkShortForms, defaultChat } from './default-chat.ts'
 import { equip } from './equipment.ts'
 import { configKind, providerKind, registerConfig, registerProvider, registerSession, Transcripts, turnEffects } from './machines/index.ts'
@@ -29,9 +28,11 @@ import {
   emptyHash,
   environmentOf,
   FileStore,
+  healthOf,
   hitAll,
   hooksOf,
   hostEvents,
+  InspectionStream,
   keepRetention,
   loadPlugins,
   localServices,
@@ -134,7 +135,8 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       ...machines,
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
-    const { events, diagnostics } = hostEvents({ environment, transcripts, outputs, publish, traces, observe: hooks })
+    const inspection = new InspectionStream(shared, present, cluster?.me)
+    const { events, diagnostics, stopEvents } = hostEvents({ ...shared, inspection, publish, observe: hooks })
     const host = new Host({
       journal: transport.journal,
       environment,
@@ -180,7 +182,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         skills.stop()
         hooks.tell('gatewayStop', {})
         await running.stop()
-        diagnostics.stop()
+        stopEvents()
         door?.stop()
         agentHost?.leave()
         await Promise.all([stopInbox(), cluster?.stop()])
@@ -232,23 +234,21 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       },
       events: (address, after) => listen(parts, address, after === undefined ? undefined : parsePlace(after)),
       onSessionChange: (listener) => outputs.onSessionChange(listener),
+      onGrowth: (address, listener) => outputs.growth.watch(address, listener),
       async *trace(address, from = 1) {
         for await (const commit of readCommits(parts, address, from)) yield* traceEntries(commit)
       },
       replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
       registration: (kind) => host.registration(kind),
       tracing: environment.tracing ?? traces,
-      async health() {
-        const health = await transport.health()
-        return {
-          ...health,
-          ready: health.writable && closed === undefined && draining === undefined,
-          ...definedOf({ detail: health.detail ?? (closed || draining ? shuttingDownDetail : undefined) }),
-          liveActors: host.liveCount,
-          transport: transport.name,
-          ...definedOf({ node: cluster?.me, mcp: options.mcp && mcp.report() }),
-        }
-      },
+      health: () =>
+        healthOf({
+          transport,
+          host,
+          isEnding: () => (closed ?? draining) !== undefined,
+          node: cluster?.me,
+          mcp: options.mcp && mcp.report(),
+        }),
       metrics: () => diagnostics.metrics,
       settled: (timeoutMs) => host.settled(timeoutMs),
       ended: ended.promise,

@@ -12,7 +12,7 @@ import type { PendingCall } from './client-tools.ts'
 import type { ErrorBody } from './errors.ts'
 import type { FileRef } from './file.ts'
 import type { Usage } from './message.ts'
-import { maxIdBytes } from './subjects.ts'
+import { Kind, SessionKey } from './trace-commands.ts'
 import type { Approval } from './turn.ts'
 
 /** The version of these frames; a client says which it speaks. */
@@ -30,7 +30,6 @@ export const gatewayCaps = ['chat.patch'] as const
 export type GatewayCap = (typeof gatewayCaps)[number]
 
 const Word = z.string().min(1).max(200)
-const SessionKey = z.string().min(1).max(maxIdBytes)
 
 /** Any frame of a client. */
 export const ClientFrame = z.strictObject({
@@ -57,6 +56,10 @@ export const socketMethods = {
     .strictObject({ sessionKey: SessionKey })
     .describe('the events of a session from now on; answers with the run that is going on, as far as it has come'),
   'chat.unsubscribe': z.strictObject({ sessionKey: SessionKey }),
+  'trace.subscribe': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey })
+    .describe('hears from now on how far the journal of an actor has come; answers with its address'),
+  'trace.unsubscribe': z.strictObject({ kind: Kind.optional(), id: SessionKey }),
 } as const satisfies Record<string, z.ZodType>
 export type SocketMethod = keyof typeof socketMethods
 export type ConnectParams = z.input<(typeof socketMethods)['connect']>
@@ -169,6 +172,8 @@ export type GatewayEvents = {
   shutdown: { reason: string }
   /** Sessions of this node began, went on or were deleted: a list of them is to be read anew. At most once a second, and not numbered. */
   'sessions.changed': { timestamp: number }
+  /** The journal has come to this commit, whichever node wrote it; 0: it was deleted here. The newest one only, where several came. Read on from where you are. */
+  'trace.grown': { kind: string; id: string; seq: number }
   chat: ChatEvent
   'session.tool': ToolEvent
   'session.message': MessageEvent

@@ -1,5 +1,6 @@
 /** What people see of an actor and its tree: a moment of it, and the steps of one commit. Server and browser make these with the same modules. */
 import type { ActorPath, AnyEvent } from './journal.ts'
+import type { Address } from './subjects.ts'
 
 /** A transition of a chart: the one at this place among those that a state declares for an event. `eventType` is XState's own, empty for `always`. */
 export type TransitionRef = { source: string; eventType: string; index: number }
@@ -59,6 +60,12 @@ export type Candidate = TransitionRef & {
   error?: string
 }
 
+/** What an actor that has come to rest holds, and what its active states declare. */
+export type Rest = Pick<ActorAt, 'context' | 'input' | 'output' | 'error' | 'tags'> & { next: TransitionRef[] }
+
+/** An effect that stands for an actor with a journal of its own, wherever that lives. */
+export type RemoteAt = { path: ActorPath; address: Address }
+
 /** What happened within one commit, in order. */
 export type Step =
   /** An actor began. */
@@ -68,7 +75,10 @@ export type Step =
   /** A machine decided: what was taken (nothing where the event changed nothing), and what else was asked. */
   | { type: 'microstep'; path: ActorPath; event: AnyEvent; taken: TransitionRef[]; candidates: Candidate[]; value: unknown }
   /** An actor came to rest. */
-  | { type: 'snapshot'; path: ActorPath; status: ActorAt['status']; value: unknown }
+  | { type: 'snapshot'; path: ActorPath; status: ActorAt['status']; value: unknown; event?: AnyEvent | undefined; rest?: Rest }
 
 /** What one commit did. */
 export type CommitSteps = { seq: number; at: number; steps: Step[] }
+
+/** The same for those who are told of each commit: every rest with all that the actor holds, and which actors elsewhere belong to the tree now. */
+export type ToldCommit = CommitSteps & { epoch: number; writer: string; remotes: RemoteAt[] }

@@ -91,6 +91,8 @@ export interface Bus {
   publish(subject: string, data: Uint8Array, headers?: Record<string, string>): void
   /** False when surely nobody would get a message on this subject, or, without one, on any: then nothing needs to be encoded. */
   wanted(subject?: string): boolean
+  /** Publishes, and says whether somebody was there to get it: false only when surely nobody was. @throws RuntimeError log_unavailable without a link */
+  reaches(subject: string, data: Uint8Array, headers?: Record<string, string>): Promise<boolean>
   /** With a queue name, each message reaches one subscriber of that queue. A throwing listener never disturbs another. Returns the unsubscriber. */
   subscribe(pattern: string, listener: (message: BusMessage) => void, options?: { queue?: string }): () => void
   /** @throws RuntimeError not_found at once when nobody listens; timeout */

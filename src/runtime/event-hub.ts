@@ -4,13 +4,14 @@ import type { Logger } from '../contracts/environment.ts'
 import { errorBody, type RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { EventQueue } from './event-queue.ts'
+import { Growth, type GrowthElsewhere } from './growth.ts'
 import type { OutputEvent, OutputListener } from './output-event.ts'
 
 /** Called once when nothing more can come, with the reason. */
 type EndListener = (reason: RuntimeError) => void
 
-/** Listens to what a root says on other nodes. @returns the unsubscriber */
-export type Elsewhere = (name: string, hear: OutputListener) => () => void
+/** Listens to what a root says on other nodes, and to how far they write it. Each returns the unsubscriber. */
+export type Elsewhere = { outputs: (name: string, hear: OutputListener) => () => void; growth: GrowthElsewhere }
 
 export class EventHub {
   readonly #listeners = new Map<string, Set<OutputListener>>()
@@ -18,12 +19,14 @@ export class EventHub {
   readonly #remoteFeeds = new Map<string, () => void>()
   readonly #ofSessions = new Set<(key: string) => void>()
   readonly #log: Logger
-  readonly #remote: Elsewhere | undefined
+  readonly #remote: Elsewhere['outputs'] | undefined
+  readonly growth: Growth
 
   /** @param remote where nodes share the actors */
   constructor(log: Logger, remote?: Elsewhere) {
     this.#log = log
-    this.#remote = remote
+    this.#remote = remote?.outputs
+    this.growth = new Growth(log, remote?.growth)
   }
 
   /** @param name address of a root, as text @returns the unsubscriber */

@@ -11,6 +11,7 @@ import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Transcripts } from '../machines/index.ts'
 import { Diagnostics } from './diagnostics.ts'
 import type { EventHub } from './event-hub.ts'
+import type { InspectionStream } from './inspection/stream.ts'
 import type { publishOutputs } from './publish.ts'
 import type { RunTraces } from './run-traces.ts'
 import { logTurn, type Told } from './turn-log.ts'
@@ -19,12 +20,14 @@ type Parts = {
   environment: Environment
   transcripts: Transcripts
   outputs: EventHub
+  inspection: InspectionStream
   publish: ReturnType<typeof publishOutputs>
   traces: RunTraces
   observe: { hear(session: string, event: SessionOutput, first: boolean): void; deleted(session: string): void }
 }
 
-export const hostEvents = ({ environment, transcripts, outputs, publish, traces, observe }: Parts) => {
+export const hostEvents = ({ environment, transcripts, outputs, inspection, publish, traces, observe }: Parts) => {
+  const { growth } = outputs
   const sayLive = (address: Address, event: AnyEvent): void => {
     const output = { path: '/', event }
     outputs.say(formatAddress(address), output)
@@ -33,6 +36,7 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
   }
   const diagnostics = new Diagnostics(environment, sayLive)
   const leave = (address: Address): void => {
+    inspection.left(formatAddress(address))
     transcripts.forget(address)
     diagnostics.forget(address)
   }
@@ -59,7 +63,11 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
       outputs.changed(root.address)
       // What is said again may be older than what others were told since.
       if (redo && commit.seq !== root.seq - 1) return
-      if (publish.wanted()) publish.state(root.address, commit)
+      if (growth.watched.size > 0) growth.grew(root.name, commit.seq)
+      if (publish.wanted()) {
+        publish.state(root.address, commit)
+        inspection.grew(root.name, root.address, commit.seq)
+      }
       if (commit.quarantine) outputs.end(quarantinedError(root.name, commit.quarantine), root.name)
     },
     // One object for all who hear it, and no copy: of deltas there are a hundred where there is one of anything else.
@@ -74,8 +82,13 @@ export const hostEvents = ({ environment, transcripts, outputs, publish, traces,
     forgotten(address) {
       leave(address)
       outputs.changed(address)
+      growth.grew(formatAddress(address), 0)
       if (address.kind === 'session') observe.deleted(address.id)
     },
   }
-  return { events, diagnostics }
+  const stopEvents = (): void => {
+    diagnostics.stop()
+    inspection.stop()
+  }
+  return { events, diagnostics, stopEvents }
 }

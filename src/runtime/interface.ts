@@ -58,6 +58,8 @@ export interface Runtime<Registered extends Machines = Machines> {
   events(address: Address, after?: string): Feed
   /** Called with the key of each session that this node has written to or deleted. @returns the unsubscriber */
   onSessionChange(listener: (key: string) => void): () => void
+  /** Calls back with the newest sequence of an actor's journal when it has grown, whichever node wrote; 0 when it was deleted here. Hints: one may be lost. @returns the unsubscriber */
+  onGrowth(address: Address, listener: (seq: number) => void): () => void
   trace(address: Address, from?: number): AsyncGenerator<TraceEntry>
   replay(address: Address, to?: number): Promise<Replayed>
   /** How actors of a kind are made: its machine, with its signature. @throws RuntimeError not_found */

@@ -24,31 +24,31 @@ export const withoutContent = (body: object): object => ({
 /** Names the node that says something: what it said itself it has heard already. */
 const nodeHeader = 'Statecast-Node'
 
-/** What other nodes say of a root. What names no node that is alive is not theirs. */
-export const othersOn =
-  (bus: Bus, names: Subjects, { me, isAlive }: Pick<Cluster, 'me' | 'isAlive'>, log: Logger): Elsewhere =>
-  (name, hear) =>
-    bus.subscribe(names.everyOut(parseAddress(name)), ({ subject, data, headers }) => {
+/** What other nodes say of roots, and how far they have written them. What names no node that is alive is not theirs. */
+export const othersOn = (bus: Bus, names: Subjects, { me, isAlive }: Pick<Cluster, 'me' | 'isAlive'>, log: Logger): Elsewhere => {
+  const listen = (pattern: string, hear: (said: Said) => void): (() => void) =>
+    bus.subscribe(pattern, ({ subject, data, headers }) => {
       const node = headers?.[nodeHeader]
       if (node === undefined || node === me || !isAlive(node)) return
       try {
-        const { path, seq, part, at, ...event } = JSON.parse(decoder.decode(data)) as AnyEvent & {
-          path: string
-          seq?: number
-          part?: number
-          at?: number
-        }
-        if (event.type === 'state') return
-        hear({
-          path,
-          event,
-          remote: true,
-          ...definedOf({ seq, index: part, at }),
-        })
+        hear(JSON.parse(decoder.decode(data)) as Said)
       } catch (error) {
         log.warn({ subject, error: errorBody(error) }, 'an event of another node cannot be read')
       }
     })
+  return {
+    outputs: (name, hear) =>
+      listen(names.everyOut(parseAddress(name)), ({ path, seq, part, at, ...event }) => {
+        if (event.type !== 'state') hear({ path, event, remote: true, ...definedOf({ seq, index: part, at }) })
+      }),
+    growth: (address, hear) =>
+      listen(names.out(address, 'state'), ({ seq }) => {
+        if (Number.isSafeInteger(seq)) hear(seq as number)
+      }),
+  }
+}
+
+type Said = AnyEvent & { path: string; seq?: number; part?: number; at?: number }
 
 /** Encoding is for listeners: a bus that knows that there are none is not given anything. @param me the node that this is */
 export const publishOutputs = (bus: Bus, names: Subjects, log: Logger, me?: string) => {

@@ -68,6 +68,7 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
     publish: synchronous(bus.publish),
     // Called for each delta, where an answer that comes too late costs nothing.
     wanted: bus.wanted,
+    reaches: asynchronous(bus.reaches),
     subscribe: listening(bus.subscribe),
     request,
     requestMany,

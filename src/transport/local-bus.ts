@@ -140,6 +140,7 @@ export const localBus = (environment: Pick<Environment, 'clock' | 'log'>, prefix
   return {
     send,
     publish: (subject, data, headers) => void send(headers === undefined ? { subject, data } : { subject, data, headers }),
+    reaches: async (subject, data, headers) => send(headers === undefined ? { subject, data } : { subject, data, headers }) > 0,
     wanted: (subject) => {
       if (subscriptions === 0 || subject === undefined) return subscriptions > 0
       const { all, groups } = routeOf(subject)

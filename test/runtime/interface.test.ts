@@ -11,6 +11,7 @@ type Names =
   | 'session'
   | 'actor'
   | 'publish'
+  | 'onGrowth'
   | 'command'
   | 'keyOf'
   | 'accessOf'
@@ -54,6 +55,7 @@ const names: Record<Names, true> = {
   settled: true,
   ended: true,
   onSessionChange: true,
+  onGrowth: true,
   nodes: true,
   drainNode: true,
   drain: true,

@@ -64,6 +64,23 @@ export const busContract = ({ claim, open }: Suite): void => {
     )
   })
 
+  claim('who publishes can know whether somebody was there to get it', async () => {
+    const { bus } = await open()
+    const heard: string[] = []
+    expect(await bus.reaches('news.one', bytesOf('unheard'))).toBe(false)
+    const stop = bus.subscribe('news.*', ({ data }) => void heard.push(textOf(data)))
+
+    expect(
+      await Promise.all([bus.reaches('news.one', bytesOf('a')), bus.reaches('other.one', bytesOf('b')), bus.reaches('news.two', bytesOf('c'))]),
+    ).toEqual([true, false, true])
+    await heardAll(bus)
+    stop()
+    await heardAll(bus)
+
+    expect(await bus.reaches('news.one', bytesOf('too late'))).toBe(false)
+    expect(heard).toEqual(['a', 'c'])
+  })
+
   claim('data and headers arrive as they were sent', async () => {
     const { bus } = await open()
     const heard: BusMessage[] = []

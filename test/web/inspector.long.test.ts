@@ -7,6 +7,7 @@ import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { agent, createRuntime, type Model, scriptedModel } from '../../src/index.ts'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
+import { orderMachine } from './live/order.machine.ts'
 
 withLiveBrowser()
 
@@ -224,16 +225,19 @@ test('a node that is killed and started again is found again, and nothing is mis
   await region(page, 'Timeline').getByText('2 / 2').waitFor()
 })
 
-test('whatever a session holds is shown as text, and a line of 1 MB stays cut until somebody wants it', async () => {
-  const node = await aNode()
+test('whatever a session holds is shown as text, and a line of 4 MB, the longest there can be, stays cut until somebody wants it', async () => {
   const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202Egnp.exe'
-  await order(node.page, { type: 'note', text: `${hostile}${'x'.repeat(1_000_000)}` })
+  const node = await aNode(async (folder) => {
+    const runtime = await createRuntime({ transport: `embedded:${join(folder, '.statecast')}`, machines: { order: orderMachine } })
+    await runtime.actor('order', 'o-1').send({ type: 'note', text: `${hostile}${'x'.repeat(4_000_000)}` })
+    await runtime.close()
+  })
   const { another } = await aPage(node.page, leaving)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await details(page).locator('summary', { hasText: 'note' }).click()
   await details(page).getByText('⟨RLO⟩').first().waitFor()
-  await details(page).getByRole('button', { name: 'show all 1.0 MB' }).first().waitFor()
+  await details(page).getByRole('button', { name: 'show all 4.0 MB' }).first().waitFor()
   expect(await page.evaluate('document.images.length + document.querySelectorAll("body script").length')).toBe(0)
   expect(await page.title()).toBe('o-1 at 1 · Statecast inspector')
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
@@ -276,4 +280,32 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
   console.log(
     `any of 10,000 commits: p50 ${Math.round(took[30] ?? 0)} ms, p95 ${Math.round(took[57] ?? 0)} ms, max ${Math.round(took.at(-1) ?? 0)} ms`,
   )
+})
+
+test('what happens is seen soon after, and how soon is told', async () => {
+  const node = await aNode()
+  await order(node.page, { type: 'place' })
+  const { another } = await aPage(node.page, leaving)
+  const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
+  await region(page, 'Timeline')
+    .getByText(/^1 \/ 1$/)
+    .waitFor()
+  await page.evaluate(`(() => {
+    window.drawn = {}
+    const look = () => {
+      const seq = document.querySelector('.info')?.dataset.look
+      if (seq) window.drawn[seq] ??= Date.now()
+      requestAnimationFrame(look)
+    }
+    look()
+  })()`)
+
+  const lags: number[] = []
+  for (let turn = 0; turn < 120; turn++) {
+    const { seq, at } = (await order(node.page, { type: 'refund', amount: turn })) as { seq: number; at: number }
+    await expect.poll(() => page.evaluate<number | undefined>(`window.drawn[${seq}]`)).toBeGreaterThan(0)
+    lags.push((await page.evaluate<number>(`window.drawn[${seq}]`)) - at)
+  }
+  lags.sort((a, b) => a - b)
+  console.log(`from a commit until it is drawn: p50 ${lags[60]} ms, p99 ${lags[118]} ms, max ${lags[119]} ms`)
 })

@@ -4,7 +4,7 @@
  */
 import type { InspectionEvent } from 'xstate'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
-import type { CommitSteps, Moment } from '../../contracts/inspection.ts'
+import type { CommitSteps, Moment, RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
 import { parseAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
@@ -14,7 +14,7 @@ import { wholeSnapshot } from '../journal/snapshots.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import type { ReplicaSnapshot } from '../replica/sink.ts'
-import { momentOf } from './moment.ts'
+import { momentOf, remotesIn, restOf } from './moment.ts'
 import { Recorder } from './recorder.ts'
 import { hearing, inspected } from './verdicts.ts'
 
@@ -26,6 +26,10 @@ type FoldOptions = {
   frames: (from: number, limit: number) => Promise<readonly Frame[]>
   /** Characters of one text in what is shown; longer ones are cut. Default: none are. */
   textMax?: number
+  /** Characters, about, of all that one actor holds; what is more is cut, and says so. Default: nothing is. */
+  sizeMax?: number
+  /** Whether states are kept on the way, for who will want to go back. Default: true. */
+  keeps?: boolean
   /** Lets others have their turn between many commits. */
   pause?: () => Promise<void>
 }
@@ -72,7 +76,7 @@ export class Fold {
   moment(seq: number): Promise<Moment> {
     return this.#inTurn(async () => {
       const { replica, commit } = await this.#go(seq)
-      return momentOf(replica, commit, this.#options.textMax)
+      return momentOf(replica, commit, this.#options)
     })
   }
 
@@ -86,20 +90,42 @@ export class Fold {
   /** What one commit did. @throws as {@link moment} */
   steps(seq: number): Promise<CommitSteps> {
     return this.#inTurn(async () => {
-      // What came before is not told: the tree has to stand right before it.
-      if (seq > 1) await this.#go(seq - 1)
-      else this.#here = undefined
-      const recorder = new Recorder(this.#options.textMax)
-      const commit = await this.#commit(seq)
-      recording = recorder
-      try {
-        hearing(recorder.verdicts, () => this.#apply(commit))
-      } finally {
-        recording = undefined
-      }
-      this.#requireSound(commit)
+      const recorder = new Recorder({ textMax: this.#options.textMax })
+      const { commit } = await this.#record(seq, recorder)
       return { seq, at: commit.at, steps: recorder.steps }
     })
+  }
+
+  /** The same with all that actors hold when they rest; one commit after the other costs one application each. @throws as {@link moment} */
+  told(seq: number): Promise<ToldCommit> {
+    return this.#inTurn(async () => {
+      const recorder = new Recorder(this.#options, (path, ref) => restOf(path, ref, this.#options))
+      const { commit, replica } = await this.#record(seq, recorder)
+      const { at, epoch, writer } = commit
+      return { seq, at, epoch, writer, steps: recorder.steps, remotes: remotesIn(replica, this.#options.address) }
+    })
+  }
+
+  /** The actors elsewhere that belong to the tree after a commit. @throws as {@link moment} */
+  remotes(seq: number): Promise<RemoteAt[]> {
+    return this.#inTurn(async () => remotesIn((await this.#go(seq)).replica, this.#options.address))
+  }
+
+  async #record(seq: number, recorder: Recorder): Promise<Position> {
+    // What came before is not told: the tree has to stand right before it.
+    if (seq > 1) await this.#go(seq - 1)
+    else this.#here = undefined
+    const commit = await this.#commit(seq)
+    const taken = this.#taken(commit)
+    recording = recorder
+    try {
+      hearing(recorder.verdicts, () => this.#apply(commit, taken))
+    } finally {
+      recording = undefined
+    }
+    this.#requireSound(commit)
+    if (seq % keepEvery === 0) this.#keep(commit)
+    return this.#here as Position
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -140,7 +166,7 @@ export class Fold {
   }
 
   #keep({ seq, at, epoch }: Commit): void {
-    const whole = this.#kept.has(seq) ? undefined : wholeSnapshot((this.#here as Position).replica)
+    const whole = this.#options.keeps === false || this.#kept.has(seq) ? undefined : wholeSnapshot((this.#here as Position).replica)
     if (!whole) return
     const bytes = encode(whole)
     this.#kept.set(seq, { bytes, at, epoch })
@@ -152,9 +178,9 @@ export class Fold {
     }
   }
 
-  #apply(commit: Commit): void {
+  #apply(commit: Commit, taken = this.#taken(commit)): void {
     const { create, epoch, seed, at, inputs } = commit
-    let replica = this.#taken(commit)
+    let replica = taken
     if (create) {
       this.#input = create.input
       replica = new InspectedReplica({ registration: this.#registration, input: create.input, at, epoch, seed })

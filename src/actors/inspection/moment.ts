@@ -1,12 +1,13 @@
 /** A tree at rest, as plain data. */
-import type { AnyActorRef, AnyMachineSnapshot, AnyStateNode } from 'xstate'
-import type { ActorAt, Moment, TransitionRef } from '../../contracts/inspection.ts'
+import type { AnyActor, AnyActorRef, AnyMachineSnapshot, AnyStateNode } from 'xstate'
+import type { ActorAt, Moment, RemoteAt, Rest, TransitionRef } from '../../contracts/inspection.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
 import { actorPath } from '../replica/paths.ts'
 import type { Replica } from '../replica/replica.ts'
 import { parentOf } from '../replica/xstate-hooks.ts'
+import { remoteKindOf } from '../root/remote.ts'
 import { innermostFirst, type NodesOf } from './recorder.ts'
-import { shown } from './shown.ts'
+import { type ShownSize, shown } from './shown.ts'
 import { machineOf, refOf } from './verdicts.ts'
 
 /** Of a machine or an effect, each with what it has. */
@@ -15,26 +16,33 @@ type Snapshot = Omit<AnyMachineSnapshot, '_nodes'> & NodesOf & { input?: unknown
 export const momentOf = (
   replica: Replica,
   { address, seq, at, epoch }: Pick<Commit, 'address' | 'seq' | 'at' | 'epoch'>,
-  textMax?: number,
+  size: ShownSize = {},
 ): Moment => {
-  const actors = [...replica.actors()].map(([path, ref]) => actorAt(path, ref, textMax))
+  const actors = [...replica.actors()].map(([path, ref]) => actorAt(path, ref, size))
   const possible: Moment['possible'] = {}
   for (const [path, ref] of replica.actors()) {
-    const { status, _nodes = [] } = ref.getSnapshot() as Snapshot
-    if (status === 'active' && _nodes.length > 0) possible[path] = innermostFirst(_nodes).flatMap(declaredBy)
+    const next = possibleNow(ref)
+    if (next) possible[path] = next
   }
   const timers = [...replica.timers.pending()].map(({ n, from, to, event, dueAt }) => ({ timer: n, from, to, event: event.type, due: dueAt }))
   return { address, seq, at, epoch, actors: inTreeOrder(actors), timers, possible }
 }
 
+/** What the active states declare, in the order in which XState would try it; undefined for what decides nothing any more, or never did. */
+const possibleNow = (ref: AnyActorRef): TransitionRef[] | undefined => {
+  const { status, _nodes = [] } = ref.getSnapshot() as Snapshot
+  return status === 'active' && _nodes.length > 0 ? innermostFirst(_nodes).flatMap(declaredBy) : undefined
+}
+
 const declaredBy = ({ always = [], transitions }: AnyStateNode): TransitionRef[] =>
   [...always, ...[...transitions.values()].flat()].flatMap((one) => refOf(one) ?? [])
 
-const actorAt = (path: ActorPath, ref: AnyActorRef, textMax: number | undefined): ActorAt => {
+const actorAt = (path: ActorPath, ref: AnyActorRef, { textMax, sizeMax }: ShownSize): ActorAt => {
   const { status, value, context, tags, output, error, input, _nodes } = ref.getSnapshot() as Snapshot
   const parent = parentOf(ref)
   const machine = machineOf(ref)
-  const plain = (part: unknown) => shown(part, { textMax })
+  const room = sizeMax === undefined ? undefined : { left: sizeMax }
+  const plain = (part: unknown) => shown(part, { textMax, room })
   return {
     path,
     parent: parent && actorPath(parent),
@@ -67,3 +75,19 @@ const inTreeOrder = (actors: ActorAt[]): ActorAt[] => {
     return left.length - right.length
   })
 }
+
+/** All that an actor has come to, for those who are told of it and look at nothing else. */
+export const restOf = (path: ActorPath, ref: AnyActorRef, size: ShownSize): Rest => {
+  const { context, input, output, error, tags } = actorAt(path, ref, size)
+  return { context, input, output, error, tags, next: possibleNow(ref) ?? [] }
+}
+
+/** The effects of a tree that stand for actors with a journal of their own. */
+export const remotesIn = (replica: Replica, address: string): RemoteAt[] =>
+  [...replica.actors()].flatMap(([path, ref]) => {
+    const kind = remoteKindOf((ref as AnyActor).logic)
+    const { status, input } = ref.getSnapshot() as Snapshot
+    if (kind === undefined || status !== 'active') return []
+    const { id = `${address}${path}` } = (input ?? {}) as { id?: string }
+    return [{ path, address: { kind, id } }]
+  })

@@ -1,10 +1,10 @@
 /** Writes down what happens in a tree while inputs are applied: who began, what was delivered, what each machine decided, and why. */
 import type { AnyActorRef, AnyMachineSnapshot, AnyStateNode, AnyTransitionDefinition, InspectionEvent } from 'xstate'
-import type { Candidate, Step } from '../../contracts/inspection.ts'
+import type { Candidate, Rest, Step } from '../../contracts/inspection.ts'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { actorPath } from '../replica/paths.ts'
 import { parentOf } from '../replica/xstate-hooks.ts'
-import { shown } from './shown.ts'
+import { type ShownSize, shown } from './shown.ts'
 import { guardOf, machineOf, refOf, type Verdict } from './verdicts.ts'
 
 export type NodesOf = { _nodes?: AnyStateNode[] }
@@ -13,13 +13,17 @@ export class Recorder {
   readonly steps: Step[] = []
   /** What guards have answered since the last decision. */
   readonly verdicts = new Map<AnyTransitionDefinition, Verdict>()
-  readonly #textMax: number | undefined
+  readonly #size: ShownSize
   /** Of machines that are in the middle of an event: the states from which they decide next. */
   readonly #within = new Map<AnyActorRef, AnyMachineSnapshot>()
   readonly #events = new Map<AnyActorRef, AnyEvent>()
 
-  constructor(textMax?: number) {
-    this.#textMax = textMax
+  readonly #rest: ((path: string, ref: AnyActorRef) => Rest) | undefined
+
+  /** @param rest what to say of an actor that has come to rest, besides its state */
+  constructor(size: ShownSize = {}, rest?: (path: string, ref: AnyActorRef) => Rest) {
+    this.#size = size
+    this.#rest = rest
   }
 
   hear(told: InspectionEvent): void {
@@ -64,7 +68,8 @@ export class Recorder {
     const asked = this.verdicts.size > 0 && event ? this.#candidates(before, event, []).filter(({ verdict }) => verdict !== 'unasked') : []
     if (event) this.#step(path, event, [], asked, snapshot.value)
     this.#within.delete(ref)
-    this.steps.push({ type: 'snapshot', path, status: snapshot.status, value: shown(snapshot.value) })
+    const told = this.#rest && { event: this.#shown(event) as AnyEvent | undefined, rest: this.#rest(path, ref) }
+    this.steps.push({ type: 'snapshot', path, status: snapshot.status, value: shown(snapshot.value), ...told })
   }
 
   /** In the order in which XState asks: eventless ones before the next event, inner states before outer ones. */
@@ -97,7 +102,8 @@ export class Recorder {
   }
 
   #shown(value: unknown): unknown {
-    return shown(value, { textMax: this.#textMax })
+    const { textMax, sizeMax } = this.#size
+    return shown(value, { textMax, room: sizeMax === undefined ? undefined : { left: sizeMax } })
   }
 }
 

@@ -20,6 +20,8 @@ export type Verdict = { says: 'yes' | 'no' | 'threw'; reads: Read[]; error?: str
 type MachineName = { id: string; signature: string }
 
 const machines = new WeakMap<AnyStateMachine, MachineName>()
+/** Made once for each machine, however many of its actors are looked at. */
+const looked = new WeakMap<AnyStateMachine, AnyStateMachine>()
 const guards = new WeakMap<AnyTransitionDefinition, string>()
 const refs = new WeakMap<AnyTransitionDefinition, TransitionRef>()
 let heard: Map<AnyTransitionDefinition, Verdict> | undefined
@@ -42,8 +44,10 @@ export const hearing = (into: Map<AnyTransitionDefinition, Verdict>, work: () =>
 
 /** A registration of the same machine, of its own: whoever runs the actor never asks these guards. */
 export const inspected = (registration: Registration): Registration => {
-  const gated = gateMachine(registration.machine)
-  watch(registration.machine, gated)
+  const { machine } = registration
+  const gated = looked.get(machine) ?? gateMachine(machine)
+  looked.set(machine, gated)
+  watch(machine, gated)
   return { ...registration, gated, determinismCheck: undefined }
 }
 

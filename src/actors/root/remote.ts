@@ -1,5 +1,5 @@
 /** An actor with a journal of its own, on whatever node it lives, as a child of a machine. */
-import type { PromiseActorLogic } from 'xstate'
+import type { AnyActorLogic, PromiseActorLogic } from 'xstate'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, checkKind, formatAddress } from '../../contracts/subjects.ts'
 import { plainCopy } from '../journal/journal-value.ts'
@@ -7,6 +7,16 @@ import { directoryOf, effect, fromTask } from './effect.ts'
 
 /** @property id which actor of the kind; by default one that belongs to this child alone @property input for its creation */
 export type RemoteInput = { id?: string; input?: unknown }
+
+const kinds = new WeakMap<AnyActorLogic, string>()
+/** The kind of the actors that this logic stands for, also where it was wrapped; undefined for any other logic. */
+export const remoteKindOf = (logic: AnyActorLogic): string | undefined => {
+  for (let at: AnyActorLogic | null = logic; at !== null && typeof at === 'object'; at = Object.getPrototypeOf(at) as AnyActorLogic | null) {
+    const kind = kinds.get(at)
+    if (kind !== undefined) return kind
+  }
+  return undefined
+}
 
 /** How long one wait for its next commit is, in ms; a word that was lost on the way costs that much. */
 const lookMs = 2_000
@@ -18,7 +28,7 @@ const lookMs = 2_000
  */
 export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output, RemoteInput> => {
   checkKind(kind)
-  return fromTask<Output, RemoteInput>(async ({ input, self, signal, receive }) => {
+  const logic = fromTask<Output, RemoteInput>(async ({ input, self, signal, receive }) => {
     const { key } = effect(self)
     const actors = directoryOf(self)
     const address: Address = { kind, id: input?.id ?? key }
@@ -36,6 +46,8 @@ export const remote = <Output = unknown>(kind: string): PromiseActorLogic<Output
     await line
     return Promise.race([failed.promise, outcome<Output>(address, actors, signal)])
   })
+  kinds.set(logic, kind)
+  return logic
 }
 
 const outcome = async <Output>(address: Address, actors: ReturnType<typeof directoryOf>, signal: AbortSignal): Promise<Output> => {

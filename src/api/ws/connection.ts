@@ -29,6 +29,7 @@ import type { ConnectionParts } from './connection-parts.ts'
 import { droppable } from './droppable.rules.ts'
 import { bytesOf, idOf, scopeOfEvent, smallBytes } from './frames.rules.ts'
 import { grant, welcomeTo } from './handshake.ts'
+import { TraceWatching } from './trace-watching.ts'
 import { Unanswered } from './unanswered.ts'
 import { Watching } from './watching.ts'
 
@@ -38,6 +39,7 @@ export class Connection implements Watcher {
   readonly #parts: ConnectionParts
   readonly #actor
   readonly #watched: Watching
+  readonly #traces: TraceWatching
   /** While it is behind: resolves when it has caught up, or is gone. */
   #room: PromiseWithResolvers<void> | undefined
   /** What its token allows now; undefined for that of the node. @throws RuntimeError unauthorised where it is over */
@@ -55,6 +57,7 @@ export class Connection implements Watcher {
     this.#parts = parts
     this.#unanswered = new Unanswered(parts.limits.requestsMax)
     this.#watched = new Watching(parts.feeds, this, parts.limits.subscriptionsMax)
+    this.#traces = new TraceWatching(this, parts.limits.subscriptionsMax)
     this.#actor = createActor(connectionMachine, { clock: actorClock(parts.clock) })
     this.#actor.on('close', ({ code, reason }) => {
       socket.close(code, reason)
@@ -66,6 +69,7 @@ export class Connection implements Watcher {
       complete: () => {
         this.#makeRoom()
         this.#watched.leaveAll()
+        this.#traces.leaveAll()
         ended()
       },
     })
@@ -98,7 +102,7 @@ export class Connection implements Watcher {
   tell<Name extends GatewayEventName>(event: Name, payload: GatewayEvents[Name], seq?: number): void {
     const { scopes, caps } = this.#actor.getSnapshot().context
     if (!this.isOpen || !scopes.includes(scopeOfEvent(event)) || !this.#isValid()) return
-    if (this.#isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
+    if (this.isBehind && droppable(event, payload, this.#parts.runtime().config.value.gateway.dropIfSlow)) return
     const said = event === 'health' ? healthFor(payload, this.#allowed?.()) : payload
     const shown = event === 'chat' && caps.includes('chat.patch') ? this.#watched.patched(payload as ChatEvent) : said
     this.#write({ type: 'event', event, payload: shown, ...(seq === undefined ? {} : { seq }) })
@@ -127,7 +131,7 @@ export class Connection implements Watcher {
     return allowed && { ...allowed, scopes: this.#actor.getSnapshot().context.scopes.filter((scope) => allowed.scopes.includes(scope)) }
   }
 
-  get #isBehind(): boolean {
+  get isBehind(): boolean {
     return this.#socket.bufferedAmount > (this.#parts.limits.bufferedBytesMax ?? this.#parts.runtime().config.value.gateway.bufferedBytesMax)
   }
 
@@ -146,17 +150,18 @@ export class Connection implements Watcher {
       sent()
       this.#sent()
     })
-    if (!this.#isBehind || this.#room !== undefined) return
+    if (!this.isBehind || this.#room !== undefined) return
     this.#room = Promise.withResolvers()
     this.#socket.pause()
     this.#tellChart('behind')
   }
 
   #sent(): void {
-    if (this.#room === undefined || this.#isBehind) return
+    if (this.#room === undefined || this.isBehind) return
     this.#socket.resume()
     this.#tellChart('caughtUp')
     this.#makeRoom()
+    this.#traces.flush()
   }
 
   #makeRoom(): void {
@@ -240,6 +245,8 @@ export class Connection implements Watcher {
   async #ownMethod(method: SocketMethod, params: unknown): Promise<unknown> {
     if (method === 'connect') throw new RuntimeError('conflict', 'this connection is open already', { hint: 'open another one to connect anew' })
     requireScope(this.#actor.getSnapshot().context.scopes, 'read', method)
+    if (method === 'trace.subscribe') return this.#traces.watch(this.#parts.runtime(), params, this.#access())
+    if (method === 'trace.unsubscribe') return this.#traces.leave(this.#parts.runtime(), params)
     const sessionKey = this.#parts.runtime().keyOf(parseInput(socketMethods[method], params).sessionKey)
     if (method === 'chat.subscribe') {
       // One that is not there says nothing either.

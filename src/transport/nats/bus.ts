@@ -31,6 +31,38 @@ const realClock = {
 
 const natsHeaders = (record: Record<string, string> | undefined) => (record === undefined ? {} : { headers: headersOf(record) })
 
+/**
+ * The server says of a request that nobody listens to it, before it answers a ping that was sent behind the request: so nothing has to be waited for but
+ * the way there and back, and nobody has to answer.
+ */
+const reachedOn = (nc: NatsConnection) => {
+  /** By where the server would say it, whether somebody got it as far as is known. */
+  const asked = new Map<string, boolean>()
+  let inbox: string | undefined
+  let count = 0
+  const begin = (): string => {
+    const prefix = newInbox(nc)
+    nc.subscribe(`${prefix}.*`, {
+      callback: (error, message) => {
+        if (!error && saysNobodyListens(message) && asked.has(message.subject)) asked.set(message.subject, false)
+      },
+    })
+    return prefix
+  }
+  return async (subject: string, data: Uint8Array, options: ReturnType<typeof natsHeaders>): Promise<boolean> => {
+    inbox ??= begin()
+    const reply = `${inbox}.${++count}`
+    asked.set(reply, true)
+    try {
+      nc.publish(subject, data, { ...options, reply })
+      await nc.flush()
+      return asked.get(reply) === true
+    } finally {
+      asked.delete(reply)
+    }
+  }
+}
+
 export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
   const failed = (subject: string, error: unknown): void => log.error({ subject, error: errorBody(error) }, 'a bus listener threw')
   const check = (subject: string, data: Uint8Array): void => {
@@ -43,6 +75,8 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
       })
   }
 
+  const reaches = reachedOn(nc)
+
   return {
     publish(subject, data, headers) {
       check(subject, data)
@@ -54,6 +88,14 @@ export const natsBus = (nc: NatsConnection, log: Logger): Bus => {
     },
     // Only the server knows whether there are subscribers.
     wanted: () => true,
+    reaches: async (subject, data, headers) => {
+      check(subject, data)
+      try {
+        return await reaches(subject, data, natsHeaders(headers))
+      } catch (error) {
+        throw fromNats(error, `publishing on '${subject}'`)
+      }
+    },
     subscribe(pattern, listener, { queue } = {}) {
       checkPattern(pattern)
       const subscription = nc.subscribe(pattern, {

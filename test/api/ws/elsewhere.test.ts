@@ -1,50 +1,8 @@
 /** A conversation that another node has, watched through this one. */
-import { afterEach, expect, test, vi } from 'vitest'
-import { type Gateway, serveGateway } from '../../../src/api/http/serve.ts'
-import { agent, createRuntime, type Model, type Runtime, scriptedModel } from '../../../src/index.ts'
-import { partsOf, systemEnvironment } from '../../../src/runtime/index.ts'
-import { createMemoryStore, openMemory } from '../../../src/transport/memory/open.ts'
-import { token } from '../http/harness.ts'
+import { expect, test, vi } from 'vitest'
+import { partsOf } from '../../../src/runtime/index.ts'
+import { aCluster } from './a-cluster.ts'
 import { aSocket } from './a-socket.ts'
-
-const open: { close(): Promise<void> }[] = []
-afterEach(async () => {
-  for (const one of open.splice(0).reverse()) await one.close()
-})
-
-/** Nodes on one store; those that do not resume work on nothing and only answer. */
-const aCluster = () => {
-  const store = createMemoryStore()
-  const { promise: listened, resolve: goOn } = Promise.withResolvers<void>()
-  const talk = scriptedModel(({ messages }) => {
-    const last = messages.at(-1)
-    return { text: last?.role === 'user' ? `echo ${last.text}` : 'done' }
-  })
-  const model: Model = {
-    ...talk,
-    async call(request, how) {
-      const last = request.messages.at(-1)
-      if (last?.role !== 'user' || last.text !== 'story') return talk.call(request, how)
-      how.onDelta({ kind: 'text', text: 'once upon' })
-      await listened
-      how.onDelta({ kind: 'text', text: ' a time' })
-      return { ...(await talk.call(request, { ...how, onDelta: () => undefined })), text: 'once upon a time' }
-    },
-  }
-  const node = async (resume = true): Promise<{ runtime: Runtime; gateway: Gateway }> => {
-    const runtime = await createRuntime({
-      transport: await openMemory({ environment: systemEnvironment(), store, shared: true }),
-      agents: [agent({ name: 'main', model: 'test/talk' })],
-      models: { 'test/talk': model },
-      resume,
-    })
-    const { log } = partsOf(runtime).environment
-    const gateway = await serveGateway({ runtime: () => runtime, log, host: '127.0.0.1', port: 0, tokens: [token] })
-    open.push(runtime, gateway)
-    return { runtime, gateway }
-  }
-  return { node, goOn }
-}
 
 test('its answers come through any node, and a node that is joined in the middle shows all of them at the end', async () => {
   const { node, goOn } = aCluster()

@@ -6,8 +6,8 @@ import type { FramesPage } from './commands.ts'
 import type { WorkerLink } from './worker-link.ts'
 
 const pageMax = 500
-/** ms after which it is looked for new commits in any case: a node hears only of its own actors. */
-const lookMs = 2_000
+/** ms after which it is looked for new commits in any case: a word from another node may be lost. */
+const lookMs = 5_000
 
 type Parts = { client: SocketClient; worker: WorkerLink; tell: (event: ViewingEvent) => void }
 
@@ -58,16 +58,16 @@ export const reading = ({ client, worker, tell }: Parts, { kind, id }: Subject, 
   }
 
   const look = (): void => void read()
-  const offs = [client.on('sessions.changed', look)]
-  if (kind === 'session') {
-    const { off } = client.subscribe(id, look)
-    offs.push(off)
-  }
+  const off = client.on('trace.grown', (grown) => {
+    if (grown.kind === kind && grown.id === id) look()
+  })
   const timer = setInterval(look, lookMs)
-  look()
+  // First, so that nothing falls in between.
+  client.call('trace.subscribe', { kind, id }).then(look, look)
   return () => {
     stopped = true
     clearInterval(timer)
-    for (const off of offs) off()
+    off()
+    client.call('trace.unsubscribe', { kind, id }).catch(() => undefined)
   }
 }
