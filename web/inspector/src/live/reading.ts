@@ -58,16 +58,11 @@ export const reading = ({ client, worker, tell }: Parts, { kind, id }: Subject, 
   }
 
   const look = (): void => void read()
-  const off = client.on('trace.grown', (grown) => {
-    if (grown.kind === kind && grown.id === id) look()
-  })
   const timer = setInterval(look, lookMs)
-  // First, so that nothing falls in between.
-  client.call('trace.subscribe', { kind, id }).then(look, look)
+  const off = client.watch({ kind, id }, look)
   return () => {
     stopped = true
     clearInterval(timer)
     off()
-    client.call('trace.unsubscribe', { kind, id }).catch(() => undefined)
   }
 }
