@@ -25,7 +25,7 @@ const wordsOf: Record<string, string[]> = Object.fromEntries(
   program.commands.map((command) => [
     command.name(),
     [
-      ...command.registeredArguments.filter(({ required }) => required).map((_, index) => `word${index}`),
+      ...command.registeredArguments.map((_, index) => `word${index}`),
       ...command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [`${long}`, 'word']),
     ],
   ]),
