@@ -7,7 +7,7 @@ import { definedOf } from '../contracts/defined.ts'
 
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
-import { createRuntime, type Runtime } from '../runtime.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
 
@@ -21,11 +21,14 @@ export type ReplayedAgainst = Replayed & {
 export type MachinesOf = (kind: string) => Registration
 
 /** @param file none: the app of the working directory @throws RuntimeError bad_request, not_durable */
-export const withMachinesOf = async <Result>(file: string | undefined, use: (machines: MachinesOf) => Promise<Result>): Promise<Result> => {
+export const withMachinesOf = async <Result>(
+  file: string | undefined,
+  use: (machines: MachinesOf, app: RuntimeOptions) => Promise<Result>,
+): Promise<Result> => {
   const { environment: _, transport: __, ...app } = await loadApp(file)
   const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
   try {
-    return await use((kind) => registrationOf(runtime, kind, file))
+    return await use((kind) => registrationOf(runtime, kind, file), app)
   } finally {
     await runtime.close()
   }

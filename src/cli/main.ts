@@ -153,7 +153,14 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options, key) => (await import('./fork.ts')).fork(options, key)))
   add('export', 'write the journal of a conversation or actor to stdout, to be imported elsewhere')
     .argument('<key>', 'a conversation, or kind/id of an actor')
-    .action(action(async (options, key) => (await import('./transfer.ts')).exportJournal(options, key)))
+    .option('--redact', 'replace what was said, tool arguments and results, names and ids: it still replays, and cannot be resumed')
+    .action(
+      action(async (options, key) =>
+        options.redact
+          ? (await import('./export-redacted.ts')).exportRedacted(options, key)
+          : (await import('./transfer.ts')).exportJournal(options, key),
+      ),
+    )
   add('import', 'import an exported journal and resume it')
     .argument('<file>', 'the file; - reads stdin')
     .action(action(async (options, file) => (await import('./transfer.ts')).importJournal(options, file)))

@@ -68,7 +68,12 @@ const exportFiles = async (client: Client, sessionKey: string): Promise<void> =>
 const requestBytesMax = 256 * 1024
 
 export const importJournal = async (options: Globals, file: string): Promise<number> => {
-  const { address, frames, files, wakeAt } = parseTraceFile(read(file), file)
+  const { address, frames, files, wakeAt, redacted } = parseTraceFile(read(file), file)
+  if (redacted)
+    throw new RuntimeError('bad_request', `${file} is redacted: nobody could go on with what was replaced in it`, {
+      field: 'file',
+      hint: 'fold it with `statecast test --traces` or `statecast replay --traces`; to resume it elsewhere, export it without --redact',
+    })
   const client = await connect(options)
   try {
     // Before the commits that name them.
