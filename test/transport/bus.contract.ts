@@ -70,11 +70,9 @@ export const busContract = ({ claim, open }: Suite): void => {
     expect(await bus.reaches('news.one', bytesOf('unheard'))).toBe(false)
     const stop = bus.subscribe('news.*', ({ data }) => void heard.push(textOf(data)))
 
-    expect(await Promise.all([bus.reaches('news.one', bytesOf('a')), bus.reaches('other.one', bytesOf('b')), bus.reaches('news.two', bytesOf('c'))])).toEqual([
-      true,
-      false,
-      true,
-    ])
+    expect(
+      await Promise.all([bus.reaches('news.one', bytesOf('a')), bus.reaches('other.one', bytesOf('b')), bus.reaches('news.two', bytesOf('c'))]),
+    ).toEqual([true, false, true])
     await heardAll(bus)
     stop()
     await heardAll(bus)

@@ -26,8 +26,8 @@ export type FollowerParts = {
 }
 
 type FollowerOptions = {
-  /** What one commit did, or the tree as it stands. */
-  tell: (messages: InspectionMessage[]) => void
+  /** What one commit did, or the tree as it stands. More is folded when it has been taken. */
+  tell: (messages: InspectionMessage[]) => void | Promise<void>
   /** It cannot go on: the journal is damaged, or other machines wrote it. Called once, and nothing after it. */
   failed: (error: unknown) => void
 }
@@ -74,11 +74,6 @@ export class TreeFollower {
   /** The journal of the root of the tree has come to a commit; 0: it was deleted. */
   grew(seq: number): void {
     this.#grew(this.#root, seq)
-  }
-
-  /** Tells the tree once more as it stands: for a reader who has missed some of it. */
-  again(): void {
-    for (const followed of this.#followed.values()) if (followed.told > 0) this.#show(followed, followed.told)
   }
 
   stop(): void {
@@ -170,7 +165,8 @@ export class TreeFollower {
       const moment = await fold.moment(seq)
       const remotes = await fold.remotes(seq)
       if (!this.#isPresent(followed)) return
-      this.#options.tell(treeMessages(as, moment))
+      await this.#options.tell(treeMessages(as, moment))
+      if (!this.#isPresent(followed)) return
       await this.#meet(followed, remotes, undefined)
     }
     Object.assign(followed, { told: seq, newest: Math.max(seq, followed.newest), next: undefined, show: undefined })
@@ -178,7 +174,8 @@ export class TreeFollower {
 
   async #tellCommit(followed: Followed, commit: ToldCommit): Promise<void> {
     Object.assign(followed, { told: commit.seq, next: undefined })
-    this.#options.tell(commitMessages(followed.as, commit))
+    await this.#options.tell(commitMessages(followed.as, commit))
+    if (!this.#isPresent(followed)) return
     await this.#meet(followed, commit.remotes, commit.at)
     if (followed.isLeft && followed.told >= followed.newest) this.#leave(followed)
   }
