@@ -370,6 +370,13 @@ export const examples: Record<CommandName, Example> = {
       'A step is an `actor` that began, an `event` that was delivered, a `microstep` in which a machine decided (what was `taken`, and `candidates` with the verdicts of their guards), or a `snapshot` of an actor that came to rest. They are left out here.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
+  'trace.relay': {
+    input: { id: 'main', expiresInMs: 600_000 },
+    answer: { kind: 'session', id: 'main', path: '/inspect/…', expiresAt: 1795240744115 },
+    about:
+      'Open `ws://127.0.0.1:4111` with `path` behind it: see [other visualisers](../guides/inspector.md#other-visualisers). Who has the path needs no token, so keep it as you keep one; it shows this tree and nothing else, until `expiresAt`, or until the token that asked for it is revoked, or the node ends.',
+    errors: ['not_found', 'overloaded'],
+  },
   'actors.send': {
     input: { kind: 'order', id: 'o-17', event: { type: 'place' }, input: { item: 'lamp' }, messageId: 'p1' },
     answer: { seq: 1, at: 1795240144115, duplicate: false },

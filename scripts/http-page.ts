@@ -30,6 +30,7 @@ AUTH="authorization: Bearer $(cat .statecast/token)"
 | \`GET /inspector/\` | | the same |
 | \`GET /inspector/assets/*\` | | its files |
 | \`GET /ws\`, an upgrade | frames | commands and events over one [WebSocket](socket.md) |
+| \`GET /inspect/:secret\`, an upgrade | | a tree of actors for [other visualisers](../guides/inspector.md#other-visualisers), at the address that \`trace.relay\` gave |
 | \`GET /healthz\` | | 200 \`{"status":"ok"}\` while the process lives; no token needed |
 | \`GET /readyz\` | | 200 or 503 with the fields of \`health\`: whether it takes work; no token needed |
 | \`POST /rpc/:command\` | a JSON object, at most 1 MiB (8 MiB for \`chat.send\` and \`files.put\`); an empty body is \`{}\` | 200 and JSON, see [commands](#commands) |

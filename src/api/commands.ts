@@ -25,6 +25,7 @@ import { readHistory, readMessage } from './history/index.ts'
 import { importFrames } from './import.ts'
 import { chartsOf, readMoment, readSteps } from './inspection.ts'
 import { parsePlace } from './place.ts'
+import { createCapability } from './relay/index.ts'
 import { abortRuns, waitForRun } from './runs.ts'
 import { requireScope, scopeOf } from './scopes.ts'
 import { listModels, patchSession, resolveSession } from './session-settings.ts'
@@ -151,6 +152,11 @@ const handlers: Handlers = {
     registered(parts, kind)
     await existingActor(parts, { kind, id })
     return readSteps(parts, { address: { kind, id }, seq, texts })
+  },
+  'trace.relay': async (parts, { kind = 'session', id, expiresInMs }, access) => {
+    registered(parts, kind)
+    await existingActor(parts, { kind, id })
+    return createCapability(parts, { kind, id }, { expiresInMs, access })
   },
   'actors.send': async (parts, { kind, id, event, input, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.

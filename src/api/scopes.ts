@@ -37,6 +37,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.replay': 'read',
   'trace.moment': 'read',
   'trace.steps': 'read',
+  'trace.relay': 'read',
   'actors.send': 'admin',
   'actors.get': 'read',
   'actors.revive': 'admin',

@@ -14,7 +14,7 @@ type CreateOptions = Globals & { name: string; scopes: string; sessions?: string
 const units = { m: 60_000, h: 3_600_000, d: 86_400_000 }
 
 /** @throws RuntimeError bad_request */
-const msIn = (text: string): number => {
+export const msIn = (text: string): number => {
   const [, count, unit] = /^(\d{1,5})([mhd])$/.exec(text) ?? []
   if (count !== undefined) return Number(count) * units[unit as keyof typeof units]
   throw new RuntimeError('bad_request', `'${text.slice(0, 40)}' is no time`, {

@@ -72,7 +72,7 @@ export const importJournal = async (options: Globals, file: string): Promise<num
   if (redacted)
     throw new RuntimeError('bad_request', `${file} is redacted: nobody could go on with what was replaced in it`, {
       field: 'file',
-      hint: 'fold it with `statecast test --traces` or `statecast replay --traces`; to resume it elsewhere, export it without --redact',
+      hint: 'fold it with `statecast replay --traces` or `statecast replay --traces`; to resume it elsewhere, export it without --redact',
     })
   const client = await connect(options)
   try {

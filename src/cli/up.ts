@@ -16,6 +16,7 @@ import { agreed } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, note, print, printJson } from './output.ts'
+import { chatPage, inspectorPage } from './pages.ts'
 
 type UpOptions = Globals & { port: number; host: string; roles?: string; retainDays?: number; resume?: boolean }
 
@@ -97,34 +98,29 @@ export const up = async (options: UpOptions): Promise<number> => {
 
 type Place = { url: string; dataFolder: string; server: string; json: boolean | undefined }
 
-/** The web chat, on all interfaces as it is reached from here, with the token where only the page sees it: browsers send no fragment. */
-const pageOf = (url: string, dataFolder: string): string =>
-  `${url.replace(/^http:\/\/(?:0\.0\.0\.0|\[::\]):/, 'http://127.0.0.1:')}/#token=${ensureToken(dataFolder)}`
-
 /** What is wanted most stands last, where the log does not push it away. */
-const ends = (page: string): string =>
-  `  pid     ${process.pid}; Ctrl-C or kill ${process.pid} stops it\n  inspect ${inspectorOf(page)}\n  chat    ${page}`
-
-const inspectorOf = (page: string): string => page.replace('/#', '/inspector#')
+const ends = ({ page, inspector }: { page: string; inspector: string }): string =>
+  `  pid     ${process.pid}; Ctrl-C or kill ${process.pid} stops it\n  inspect ${inspector}\n  chat    ${page}`
 
 /** Says where this node is, and among whom. */
 const announce = async (runtime: Runtime, { url, dataFolder, server, json = false }: Place): Promise<void> => {
   const token = tokenFile(dataFolder)
-  const page = pageOf(url, dataFolder)
+  const known = ensureToken(dataFolder)
+  const pages = { page: chatPage(url, known), inspector: inspectorPage(url, known) }
   const { node } = await runtime.health()
   if (node === undefined) {
-    if (json) printJson({ url, page, inspector: inspectorOf(page), pid: process.pid, data: dataFolder, token })
-    else print(`statecast is up\n  data    ${dataFolder}\n${ends(page)}`)
+    if (json) printJson({ url, ...pages, pid: process.pid, data: dataFolder, token })
+    else print(`statecast is up\n  data    ${dataFolder}\n${ends(pages)}`)
     return
   }
   // It may not have said yet that it is there.
   const nodes = runtime.nodes().filter(({ id }) => id !== node).length + 1
-  if (json) return printJson({ url, page, inspector: inspectorOf(page), pid: process.pid, token, node, server, nodes })
+  if (json) return printJson({ url, ...pages, pid: process.pid, token, node, server, nodes })
   print('statecast is up')
   print(`  node    ${node}`)
   print(`  server  ${server}, which holds all data`)
   print(`  nodes   ${nodes === 1 ? 'this is the first one' : `${nodes} with this one`}; statecast nodes lists them`)
-  print(ends(page))
+  print(ends(pages))
 }
 
 /** Resolves at the first SIGTERM or SIGINT; the second one ends the process, and what was accepted continues at the next start. */

@@ -84,7 +84,8 @@ export const nodeOf = async (folder: string): Promise<{ url: string; pid: number
 const ownerOf = async (folder: string): Promise<Owner | undefined> =>
   existsSync(join(folder, 'lock.db')) ? (await import('../transport/embedded/index.ts')).readOwner(folder) : undefined
 
-const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
+/** What a node takes: the token of its data folder, else that of the environment. @throws RuntimeError unauthorised */
+export const tokenFor = async (folder: string | undefined): Promise<string | undefined> => {
   if (folder === undefined) return variables().STATECAST_TOKEN
   const { readToken, tokenFile } = await import('../api/http/index.ts')
   try {

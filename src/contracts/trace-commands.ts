@@ -63,4 +63,13 @@ export const traceCommands = {
   'trace.steps': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
     .describe('what one commit of an actor did: who began, what was delivered, what each machine decided, and what guards said'),
+  'trace.relay': z
+    .strictObject({
+      kind: Kind.optional(),
+      id: SessionKey,
+      expiresInMs: z.number().int().min(1000).max(86_400_000).optional().describe('ms; default one hour, a day at most'),
+    })
+    .describe(
+      'makes an address below this node that shows the tree of an actor to whoever has it: a WebSocket as receivers of the Stately inspector read it',
+    ),
 }

@@ -39,6 +39,7 @@ const aboutOne: [command: string, input: (key: string) => object][] = [
   ['trace.replay', (id) => ({ id })],
   ['trace.moment', (id) => ({ id, seq: 1 })],
   ['trace.steps', (id) => ({ id, seq: 1 })],
+  ['trace.relay', (id) => ({ id })],
   ['actors.get', (id) => ({ kind: 'session', id })],
   ['actors.revive', (id) => ({ kind: 'session', id })],
 ]

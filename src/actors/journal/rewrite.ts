@@ -7,7 +7,7 @@ import type { Registration } from '../registration.ts'
 import { firstDifference } from '../replica/difference.ts'
 import { Replica } from '../replica/replica.ts'
 import { eventsIn, type Output } from '../replica/sink.ts'
-import { checksum, decodeCommit, encode } from './codec.ts'
+import { checksum, commitOf, encode } from './codec.ts'
 
 /** What stands in a commit of its own accord; the rest follows from folding it. `path` says how an actor is called then. */
 export type Rewriting = {
@@ -28,8 +28,9 @@ export const rewrite = (address: Address, frames: Iterable<Frame>, registration:
   const written: Frame[] = []
   let replica: Replica | undefined
   let prev = 0
-  for (const { seq, bytes } of frames) {
-    const recorded = decodeCommit(bytes, { address: before, seq })
+  for (const frame of frames) {
+    const { seq } = frame
+    const recorded = commitOf(frame, address)
     const changed = { ...recorded, ...rewriting.commit(recorded), address: after }
     const { create, at, epoch, seed, inputs } = changed
     if (create) replica = begin(before, registration, changed)

@@ -5,6 +5,7 @@ import { serve } from '@hono/node-server'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { systemClock } from '../../runtime/index.ts'
 import { type AnswerLimits, AnswerRoom, answerLimits } from '../answer-room.ts'
+import type { RelayLimits } from '../relay/index.ts'
 import { type Sockets, serveSockets } from '../ws/index.ts'
 import { admission } from './admission.ts'
 import { type GatewayOptions, gatewayApp } from './app.ts'
@@ -17,6 +18,7 @@ import { checkStrength, newToken } from './token.ts'
 export type ServeOptions = Pick<GatewayOptions, 'runtime' | 'log' | 'host' | 'tokens' | 'limits' | 'clock'> & {
   port: number
   answers?: Partial<AnswerLimits>
+  relay?: Partial<RelayLimits>
 }
 
 export type Gateway = {
@@ -78,6 +80,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
     },
     admit,
     room,
+    relay: options.relay,
   })
   sockets = served
   const bound = server.address() as AddressInfo

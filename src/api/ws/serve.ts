@@ -9,6 +9,7 @@ import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { GatewayEventName, GatewayEvents } from '../../contracts/gateway.ts'
 import { SessionFeeds } from '../chat/index.ts'
 import { statusOf } from '../error-status.ts'
+import { Relay, type RelayLimits, relayPath } from '../relay/index.ts'
 import { Connection } from './connection.ts'
 import type { ConnectionParts } from './connection-parts.ts'
 import { type SocketLimits, socketLimits } from './limits.ts'
@@ -23,6 +24,7 @@ type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit' | 'room'>
   /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
   authorise: (token: string, request: IncomingMessage) => (() => Access) | undefined
   limits?: Partial<SocketLimits>
+  relay?: Partial<RelayLimits> | undefined
 }
 
 export type Sockets = {
@@ -38,6 +40,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.frameBytesMax, perMessageDeflate: false, clientTracking: false })
   const connections = new Set<Connection>()
   const feeds = new SessionFeeds(options.runtime, clock)
+  const relay = new Relay({ ...options, clock, limits: options.relay })
   let seq = 0
   let leaving = false
 
@@ -76,9 +79,14 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
     // Who is refused may be gone before the refusal is written.
     socket.on('error', (error) => options.log.debug({ error: errorBody(error) }, 'an upgrade broke off'))
     try {
-      if (pathOf(request.url) !== socketPath)
+      const path = pathOf(request.url)
+      if (path !== socketPath && !path.startsWith(relayPath))
         throw new RuntimeError('not_found', 'there is no socket at this address', { hint: `open ${socketPath}` })
       check(request)
+      if (path !== socketPath) {
+        relay.upgrade(path, request, socket, head)
+        return
+      }
     } catch (error) {
       refuse(socket, error)
       return
@@ -102,6 +110,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
       changes.stop()
       leave()
       for (const connection of connections) connection.leave()
+      relay.close()
       feeds.close()
       sockets.close()
     },

@@ -3,10 +3,10 @@
  * commit. It reads journals only, so it is never in the way of a commit; what it has not told yet waits there and not in memory.
  */
 import { setImmediate as pause } from 'node:timers/promises'
-import { commitMessages, decodeCommit, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
+import { commitMessages, commitOf, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
 import type { RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { InspectionMessage } from '../../contracts/inspection-protocol.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { Growth } from '../growth.ts'
 
@@ -26,8 +26,8 @@ export type FollowerParts = {
 }
 
 type FollowerOptions = {
-  /** What one commit did, or the tree as it stands. */
-  tell: (messages: InspectionMessage[]) => void
+  /** What one commit did, or the tree as it stands. More is folded when it has been taken. */
+  tell: (messages: InspectionMessage[]) => void | Promise<void>
   /** It cannot go on: the journal is damaged, or other machines wrote it. Called once, and nothing after it. */
   failed: (error: unknown) => void
 }
@@ -74,11 +74,6 @@ export class TreeFollower {
   /** The journal of the root of the tree has come to a commit; 0: it was deleted. */
   grew(seq: number): void {
     this.#grew(this.#root, seq)
-  }
-
-  /** Tells the tree once more as it stands: for a reader who has missed some of it. */
-  again(): void {
-    for (const followed of this.#followed.values()) if (followed.told > 0) this.#show(followed, followed.told)
   }
 
   stop(): void {
@@ -170,7 +165,8 @@ export class TreeFollower {
       const moment = await fold.moment(seq)
       const remotes = await fold.remotes(seq)
       if (!this.#isPresent(followed)) return
-      this.#options.tell(treeMessages(as, moment))
+      await this.#options.tell(treeMessages(as, moment))
+      if (!this.#isPresent(followed)) return
       await this.#meet(followed, remotes, undefined)
     }
     Object.assign(followed, { told: seq, newest: Math.max(seq, followed.newest), next: undefined, show: undefined })
@@ -178,7 +174,8 @@ export class TreeFollower {
 
   async #tellCommit(followed: Followed, commit: ToldCommit): Promise<void> {
     Object.assign(followed, { told: commit.seq, next: undefined })
-    this.#options.tell(commitMessages(followed.as, commit))
+    await this.#options.tell(commitMessages(followed.as, commit))
+    if (!this.#isPresent(followed)) return
     await this.#meet(followed, commit.remotes, commit.at)
     if (followed.isLeft && followed.told >= followed.newest) this.#leave(followed)
   }
@@ -209,7 +206,7 @@ export class TreeFollower {
     if (head === undefined) return
     child.newest = Math.max(child.newest, head.seq)
     const [first] = await journal.read(child.address, 1, { limit: 1 })
-    const isYoung = at !== undefined && first?.seq === 1 && decodeCommit(first.bytes, { address: child.as.address, seq: 1 }).at >= at
+    const isYoung = at !== undefined && first?.seq === 1 && commitOf(first, parseAddress(child.as.address)).at >= at
     if (!isYoung) child.show = child.newest
   }
 
