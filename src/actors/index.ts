@@ -17,6 +17,7 @@ export {
   transitionsOf,
 } from './charts/layout/index.ts'
 export { toMermaid } from './charts/mermaid.ts'
+export { toScxml } from './charts/scxml.ts'
 export { machineSignature } from './charts/signature.ts'
 export { vouchFor } from './event-validation.ts'
 export { type Ask, answer, answerMs, type Directory, directoryFrom, localDirectory, type Question } from './host/directory.ts'

@@ -1,6 +1,6 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { type Chart, chart, type Elk, placeChart, toConfig, toMermaid, toSvg } from '../actors/index.ts'
+import { type Chart, chart, type Elk, placeChart, toConfig, toMermaid, toScxml, toSvg } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
@@ -9,7 +9,7 @@ import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
 import { exitCodes, print, printable, printJson } from './output.ts'
 
-type MachinesOptions = Globals & { format?: 'mermaid' | 'json' | 'svg' }
+type MachinesOptions = Globals & { format?: 'mermaid' | 'json' | 'svg' | 'scxml' }
 
 export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
   if (json && format !== undefined && format !== 'json') throw contradiction('format', '--json', `--format ${format}`)
@@ -17,12 +17,13 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
   if (name === undefined && format === undefined) return list(known, json)
   if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))
   const chosen = Object.entries(known).filter(([one]) => name === undefined || one === name)
-  if (format === 'svg' && chosen.length > 1)
-    throw new RuntimeError('bad_request', 'an SVG shows one machine', { field: 'format', hint: `name one: ${chosen.map(([one]) => one).join(', ')}` })
+  if ((format === 'svg' || format === 'scxml') && chosen.length > 1)
+    throw new RuntimeError('bad_request', `${format.toUpperCase()} shows one machine`, { field: 'format', hint: `name one: ${chosen.map(([one]) => one).join(', ')}` })
   for (const [one, machine] of chosen) {
     const drawn = chart(machine)
     if (json) printJson({ name: one, ...drawn })
     else if (format === 'svg') process.stdout.write(await svgOf(drawn))
+    else if (format === 'scxml') process.stdout.write(toScxml(machine))
     else if (format === 'json') process.stdout.write(`${JSON.stringify(toConfig(machine).config, null, 2)}\n`)
     else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
   }

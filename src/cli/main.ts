@@ -207,7 +207,7 @@ export const commandLine = (action: Action): Command => {
     .action(action(async (options, name) => (await import('./token.ts')).tokenRevoke(options, name)))
   add('machines', 'list or draw the statecharts')
     .argument('[name]', 'one of them')
-    .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json', 'svg']))
+    .addOption(new Option('--format <format>', 'how to draw').choices(['mermaid', 'json', 'svg', 'scxml']))
     .action(action(async (options, name) => (await import('./machines.ts')).machines(options, name)))
   add('inspect', 'print the address of the inspector of the node that runs')
     .argument('[key]', 'a conversation, or kind/id of an actor')

@@ -4,6 +4,7 @@
  */
 import type { StateValue } from 'xstate'
 import { activeNodes, type Chart, type ChartNode, type ChartTransition, nodesOf } from './chart.ts'
+import { shownText } from './shown-text.ts'
 
 type MermaidOptions = {
   /** Lights the innermost states of this value. */
@@ -55,7 +56,7 @@ class Drawing {
   #read(node: ChartNode): void {
     const texts = [
       ...(node.entry.length > 0 ? [`entry ${actions(node.entry)}`] : []),
-      ...node.invoke.map(({ id, src }) => (id === src || /^\d+\./.test(id) ? `invoke ${src}` : `invoke ${src} as ${id}`)),
+      ...node.invoke.map(({ id, src }) => plain(id === src || /^\d+\./.test(id) ? `invoke ${src}` : `invoke ${src} as ${id}`)),
     ]
     for (const transition of node.transitions) {
       const outward = transition.targets.filter((target) => target !== node.id)
@@ -134,8 +135,7 @@ const staying = ({ targets, actions: names }: ChartTransition): string =>
 
 /** Text after a colon: `;` and line ends would cut it, `::` and a last colon confuse the parser, `<` is HTML, `%%` a comment. */
 const plain = (text: string): string =>
-  text
-    .replace(/[;\r\n]+/g, ',')
+  shownText(text.replace(/[;\r\n]+/g, ','))
     .replace(/:+(?=:|\s*$)/g, '')
     .replace(/</g, '‹')
     .replace(/>/g, '›')

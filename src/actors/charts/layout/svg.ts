@@ -1,4 +1,5 @@
 /** A chart as one SVG file: no script, nothing from elsewhere, in light and dark, and names as text whatever is in them. */
+import { xmlText as text } from '../shown-text.ts'
 import type { Line } from './drawing.rules.ts'
 import { glyphs } from './glyphs.ts'
 import { type Glyph, lineHeight, type PlacedRow, rowHeight } from './measure.rules.ts'
@@ -96,16 +97,3 @@ const glyph = (kind: Glyph | Line['kind'], x: number, y: number): string =>
 
 const label = (x: number, y: number, words: string, kind?: string, anchor?: 'end'): string =>
   `<text x="${x}" y="${y}"${kind === undefined ? '' : ` class="${kind}"`}${anchor === undefined ? '' : ` text-anchor="${anchor}"`} unicode-bidi="isolate">${text(words)}</text>`
-
-/** What XML would take for its own is written out, and what nobody sees is shown as a picture of it. */
-const text = (words: string): string =>
-  Array.from(words.toWellFormed())
-    .map((character) => entities[character] ?? (isUnseen(character) ? pictureOf(character) : character))
-    .join('')
-
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' }
-const isUnseen = (character: string): boolean => /[\p{Cc}\p{Cf}\u2028\u2029\ufffe\uffff]/u.test(character)
-const pictureOf = (character: string): string => {
-  const code = character.codePointAt(0) ?? 0
-  return code < 0x20 ? String.fromCodePoint(0x2400 + code) : code === 0x7f ? '\u2421' : `[U+${code.toString(16).toUpperCase().padStart(4, '0')}]`
-}
