@@ -18,7 +18,10 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
   if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))
   const chosen = Object.entries(known).filter(([one]) => name === undefined || one === name)
   if ((format === 'svg' || format === 'scxml') && chosen.length > 1)
-    throw new RuntimeError('bad_request', `${format.toUpperCase()} shows one machine`, { field: 'format', hint: `name one: ${chosen.map(([one]) => one).join(', ')}` })
+    throw new RuntimeError('bad_request', `${format.toUpperCase()} shows one machine`, {
+      field: 'format',
+      hint: `name one: ${chosen.map(([one]) => one).join(', ')}`,
+    })
   for (const [one, machine] of chosen) {
     const drawn = chart(machine)
     if (json) printJson({ name: one, ...drawn })
