@@ -7,11 +7,12 @@ import { existsSync, readdirSync } from 'node:fs'
 import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import ELK from 'elkjs/lib/elk.bundled.js'
 import type { AnyStateMachine } from 'xstate'
 import { pagePath, performancePage } from '../bench/page.ts'
 import { readmePage } from '../bench/readme.ts'
 import { type Chart, chart, nodesOf } from '../src/actors/charts/chart.ts'
-import { toMermaid } from '../src/actors/charts/mermaid.ts'
+import { type Elk, placeChart, toSvg } from '../src/actors/charts/layout/index.ts'
 import { machineSignature } from '../src/actors/charts/signature.ts'
 import { errorCodes } from '../src/contracts/errors.ts'
 import { httpPage } from './http-page.ts'
@@ -24,6 +25,7 @@ const note = '<!-- made by `npm run docs`: change the source, not this page -->'
 export const generatedPages = async (): Promise<Map<string, string>> => {
   const machines = Object.entries(await ourMachines()).sort(([a], [b]) => (a < b ? -1 : 1))
   const pages = new Map(machines.map(([name, machine]) => [`docs/statecharts/${name}.md`, chartPage(name, machine)]))
+  for (const [name, machine] of machines) pages.set(`docs/statecharts/${name}.svg`, await drawingOf(machine))
   if (machines.length > 0) pages.set('docs/statecharts/README.md', chartIndex(machines.map(([name]) => name)))
   const performance = performancePage()
   if (performance !== undefined) pages.set(pagePath, performance)
@@ -63,16 +65,23 @@ export const chartPage = (name: string, machine: AnyStateMachine): string => {
 
 ${note}
 
-${about}Signature \`${machineSignature(machine)}\`. A dashed box *(anywhere)* holds what its whole state does, whichever state inside is active.
+${about}Signature \`${machineSignature(machine)}\`. A file of its own opens the drawing at any size: [${name}.svg](${name}.svg).
 
-\`\`\`mermaid
-${toMermaid(drawn)}\`\`\`
+![The statechart ${name}: states, events, guards and what is done on the way](${name}.svg)
 
 | state | on | guard | next | does |
 | --- | --- | --- | --- | --- |
 ${rows(drawn)
   .map((cells) => `| ${cells.map(cell).join(' | ')} |\n`)
   .join('')}`
+}
+
+/** Laid out once a process: some machines are large. */
+const drawings = new WeakMap<AnyStateMachine, Promise<string>>()
+const drawingOf = (machine: AnyStateMachine): Promise<string> => {
+  const known = drawings.get(machine) ?? placeChart(new (ELK as unknown as new () => Elk)(), chart(machine), 'labels').then((placed) => toSvg(placed))
+  drawings.set(machine, known)
+  return known
 }
 
 const rows = ({ id, root }: Chart): string[][] => {
@@ -126,7 +135,7 @@ const orphans = (root: string, pages: Map<string, string>): string[] =>
   existsSync(join(root, 'docs/statecharts'))
     ? readdirSync(join(root, 'docs/statecharts'))
         .map((name) => `docs/statecharts/${name}`)
-        .filter((path) => path.endsWith('.md') && !pages.has(path))
+        .filter((path) => /\.(?:md|svg)$/.test(path) && !pages.has(path))
     : []
 
 if (import.meta.main) {

@@ -47,7 +47,7 @@ test('the page of a machine shows the drawing and one row for each transition', 
   )
 
   expect(page).toContain('opens and closes\n')
-  expect(page).toContain('```mermaid\nstateDiagram-v2\n')
+  expect(page).toContain('](door.svg)\n')
   expect(page).toContain('| (any) | a\\|b |  |  | note |\n')
   expect(page).toContain('| shut | *entry* |  |  | ring |\n| shut | open | unlocked | ajar | with a key |\n| ajar |  |  | *end* |  |\n')
 })

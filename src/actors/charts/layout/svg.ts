@@ -16,12 +16,12 @@ const style = `
 text{font:11px ui-monospace,SFMono-Regular,Menlo,Consolas,"DejaVu Sans Mono",monospace;fill:#181b19}
 .name{font:600 13px system-ui,"Segoe UI","Liberation Sans",sans-serif}
 .overview .name{font-size:14.5px}
-.box{fill:#fff;stroke:#858d85}.outer{fill:#f7f8f5;stroke:#c3c9c0}.region{stroke-dasharray:5 4}
+.ground{fill:#fcfcfb}.box{fill:#fff;stroke:#858d85}.outer{fill:#f7f8f5;stroke:#c3c9c0}.region{stroke-dasharray:5 4}
 .ring,.wire,.glyph,.rule{fill:none;stroke:#858d85}.wire{stroke-width:1.3}.fails{stroke-dasharray:4 3}
 .glyph{stroke:#474e49;stroke-linecap:round;stroke-linejoin:round}
 .chip{fill:#fcfcfb;stroke:#c3c9c0}.tip{fill:#858d85}.soft{fill:#575f59}.dot{fill:#474e49}
 .active{stroke:#0b6657;stroke-width:2.5;fill:#e1f0eb}
-@media (prefers-color-scheme:dark){text{fill:#e7ebe7}.box{fill:#1b1f1c;stroke:#6f7a73}.outer{fill:#131614;stroke:#3f4842}
+@media (prefers-color-scheme:dark){.ground{fill:#131614}text{fill:#e7ebe7}.box{fill:#1b1f1c;stroke:#6f7a73}.outer{fill:#131614;stroke:#3f4842}
 .ring,.wire,.rule{stroke:#6f7a73}.glyph{stroke:#b3bbb5}.chip{fill:#131614;stroke:#3f4842}.tip{fill:#6f7a73}.soft{fill:#9ba49e}.dot{fill:#b3bbb5}
 .active{stroke:#66ccb6;fill:#152c27}}
 `.replaceAll('\n', '')
@@ -37,6 +37,8 @@ export const toSvg = (chart: PlacedChart, { active = [], description }: SvgOptio
     `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${width} ${height}" width="${width}" height="${height}" role="img" class="${level}">`,
     `<title>${text(id)}</title><desc>${text(about)}</desc><style>${style}</style>`,
     '<defs><marker id="tip" viewBox="0 0 8 8" refX="7" refY="4" markerUnits="userSpaceOnUse" markerWidth="9" markerHeight="9" orient="auto"><path class="tip" d="M0 0 8 4 0 8z"/></marker></defs>',
+    // A page around it may be light where its reader is not.
+    `<rect class="ground" width="${width}" height="${height}"/>`,
     ...(rows.length > 0 ? [label(12, 20, 'in every state', 'soft'), ...rowsOf(rows, 120, 8)] : []),
     ...outer.flatMap((box) => boxOf(box, lit)),
     ...wires.map(({ path, chip }) => `<path class="wire${chip.glyph === 'error' ? ' fails' : ''}" marker-end="url(#tip)" d="${path}"/>`),
