@@ -120,7 +120,7 @@ test('machines draws ours and those of the app', async () => {
   expect(JSON.parse(json.stdout)).toMatchObject({ id: 'light', initial: 'off' })
   expect(drawing.stdout).toMatch(/^<svg xmlns=.*<\/svg>\n$/s)
   expect(both).toMatchObject({ code: 2, stderr: expect.stringContaining('--json') })
-  expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining('an SVG shows one machine') })
+  expect(several).toMatchObject({ code: 2, stderr: expect.stringContaining('SVG shows one machine') })
 })
 
 test('the app file of the working directory is taken without being asked for, in JSON too', async () => {

@@ -1,7 +1,7 @@
 /** SCION, an interpreter of SCXML that shares nothing with XState: it reads our documents and says which states are active. */
 import { readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { createContext, runInContext } from 'node:vm'
+import { compileFunction, createContext, runInContext } from 'node:vm'
 import { xmlText } from '../../../src/actors/charts/shown-text.ts'
 import { literal } from '../../../src/actors/charts/xml.ts'
 
@@ -93,7 +93,16 @@ const page = {
 /** What it invokes never says anything: the tests do that. */
 const invokers = { 'urn:statecast:chart:actor': (): void => undefined }
 
-const source = readFileSync(createRequire(import.meta.url).resolve('scxml/dist/scxml.js'), 'utf8')
+const bundle = compileFunction(readFileSync(createRequire(import.meta.url).resolve('scxml/dist/scxml.js'), 'utf8'), [
+  'module',
+  'exports',
+  'regeneratorRuntime',
+  'setTimeout',
+  'clearTimeout',
+  'console',
+  'document',
+])
+const errorOf = (problem: unknown): Error => (problem instanceof Error ? problem : new Error(String(problem)))
 
 export type Played = {
   send(event: string): void
@@ -114,17 +123,22 @@ export const playScxml = async (document: string, guards: Record<string, boolean
     return 0
   }
   const module = { exports: {} as Scion }
-  const names = ['module', 'exports', 'regeneratorRuntime', 'setTimeout', 'clearTimeout', 'console', 'document']
   const quiet = { log: () => undefined, warn: () => undefined, error: () => undefined }
-  new Function(...names, source)(module, module.exports, regeneratorRuntime, soonOrLater, timers.clearTimeout, quiet, page)
+  bundle(module, module.exports, regeneratorRuntime, soonOrLater, timers.clearTimeout, quiet, page)
   const scion = module.exports
-  const said = `{${Object.entries(guards).map(([name, value]) => `${literal(name)}: ${value}`)}}`
+  const said = `{${Object.entries(guards)
+    .map(([name, value]) => `${literal(name)}: ${value}`)
+    .join(', ')}}`
   const set = document
     .replace(/<data id="guards" expr="[^"]*"\/>/, () => `<data id="guards" expr="${xmlText(said)}"/>`)
     // It invokes nothing, so nobody is there to be sent anything.
     .replace(/<send [^>]*target="#_[^>]*\/>/g, '')
-  const model = await new Promise<Model>((done, fail) => scion.documentStringToModel(null, set, (error, made) => (error ? fail(error) : done(made))))
-  const factory = await new Promise<unknown>((done, fail) => model.prepare((error, made) => (error ? fail(error) : done(made)), { console: quiet }))
+  const model = await new Promise<Model>((done, fail) =>
+    scion.documentStringToModel(null, set, (error, made) => (error ? fail(errorOf(error)) : done(made))),
+  )
+  const factory = await new Promise<unknown>((done, fail) =>
+    model.prepare((error, made) => (error ? fail(errorOf(error)) : done(made)), { console: quiet }),
+  )
   const problems: string[] = []
   const session = new scion.core.Statechart(factory, { console: quiet, invokers })
   session.on('onError', (problem) => problems.push(JSON.stringify(problem)))
