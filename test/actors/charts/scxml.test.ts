@@ -84,7 +84,7 @@ const xstate = (machine: AnyStateMachine): Engine => {
             ._nodes.map(({ id }: { id: string }) => pictured(id))
             .toSorted()
     },
-    knows: (type) => machine.getTransitionData(snapshot(), { type } as never).length > 0,
+    knows: (type) => machine.getTransitionData(snapshot(), { type }).length > 0,
   }
 }
 
