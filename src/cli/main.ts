@@ -143,6 +143,10 @@ export const commandLine = (action: Action): Command => {
         key === undefined ? (await import('./replay-all.ts')).replayAll(options) : (await import('./replay.ts')).replay(options, key),
       ),
     )
+  add('test', 'fold exported traces by the machines of the app: each must arrive at the states that were recorded')
+    .option('--traces <path>', 'a folder of traces, or one of them')
+    .option('--only-states', 'states alone count, not what machines remember')
+    .action(action(async (options) => (await import('./test.ts')).test(options)))
   add('export', 'write the journal of a conversation or actor to stdout, to be imported elsewhere')
     .argument('<key>', 'a conversation, or kind/id of an actor')
     .option('--redact', 'replace what was said, tool arguments and results, names and ids: it still replays, and cannot be resumed')

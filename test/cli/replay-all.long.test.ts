@@ -115,3 +115,29 @@ test('an empty folder, machines that do not load or are not there, a report of n
   expect(stdout).toMatch(/unreadable {2}refund\/r-0000 .*has no machine 'refund' \[bad_request\]/)
   expect(stdout).toContain('0 identical, 0 different, 50 unreadable')
 })
+
+test('statecast test folds a folder of traces by the machines of the app: a line for each, and exit code 1 where one leads elsewhere', async () => {
+  const folder = aFolder()
+  await recordRefunds(folder, 100)
+  mkdirSync(join(folder, 'traces'))
+  for (const id of ['r-0001', 'r-0050'])
+    writeFileSync(join(folder, `traces/${id}.trace`), (await statecast({ folder }, 'export', `refund/${id}`, '--redact', '--app', app)).stdout)
+  const run = (...args: string[]) => statecast({ folder }, 'test', '--traces', 'traces', ...args)
+
+  expect(await run('--app', app)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^identical {3}traces\/r-0001\.trace {2}\d commits\nidentical {3}traces\/r-0050\.trace.*\n2 traces: 2 identical, 0 not/,
+    ),
+  })
+  const failed = await run('--app', changed)
+  expect(failed.code).toBe(1)
+  expect(failed.stdout).toContain('different   traces/r-0050.trace  commit 2, /: in deciding, recorded refused, now paying')
+  const lines = (await run('--app', changed, '--json')).lines.map((line) => JSON.parse(line) as object)
+  expect(lines).toEqual([
+    expect.objectContaining({ verdict: 'identical' }),
+    expect.objectContaining({ verdict: 'different' }),
+    expect.objectContaining({ traces: 2, failed: 1 }),
+  ])
+  expect(await statecast({ folder }, 'test')).toMatchObject({ code: 2, stderr: expect.stringContaining('statecast test --traces FOLDER') })
+})
