@@ -370,6 +370,13 @@ export const examples: Record<CommandName, Example> = {
       'A step is an `actor` that began, an `event` that was delivered, a `microstep` in which a machine decided (what was `taken`, and `candidates` with the verdicts of their guards), or a `snapshot` of an actor that came to rest. They are left out here.',
     errors: ['not_found', 'drift', 'corrupt_at'],
   },
+  'trace.coverage': {
+    input: { kind: 'order', ids: ['o-17'] },
+    answer: { kind: 'order', sessions: 1, unreadable: [], machines: [], next: null },
+    about:
+      'Each of `machines` is `{ machine: { id, signature }, sessions, states: [{ id, visits, sessions }], transitions: [{ ref, taken, sessions }] }`, the rare ones first, with the first five addresses; they are left out here. `unreadable` has `{ session, error }` of those that cannot be folded. Where `next` is not null there is more than one answer takes on, 20,000 commits or `limit` actors: ask again with it as `after`, and add up.',
+    errors: ['not_found'],
+  },
   'actors.send': {
     input: { kind: 'order', id: 'o-17', event: { type: 'place' }, input: { item: 'lamp' }, messageId: 'p1' },
     answer: { seq: 1, at: 1795240144115, duplicate: false },

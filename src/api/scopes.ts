@@ -36,6 +36,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.replay': 'read',
   'trace.moment': 'read',
   'trace.steps': 'read',
+  'trace.coverage': 'read',
   'actors.send': 'admin',
   'actors.get': 'read',
   'actors.revive': 'admin',

@@ -72,3 +72,18 @@ export type Step =
 
 /** What one commit did. */
 export type CommitSteps = { seq: number; at: number; steps: Step[] }
+
+/** How often a state was entered by the sessions at hand, and the first of these. */
+export type StateCoverage = { id: string; visits: number; sessions: string[] }
+/** How often a transition was taken by the sessions at hand, and the first of these. */
+export type TransitionCoverage = { ref: TransitionRef; taken: number; sessions: string[] }
+
+/** What traces have shown of one machine: all of its states and transitions, the rare ones first, those never entered or taken at the very beginning. */
+export type MachineCoverage = {
+  /** By which its chart is found. */
+  machine: { id: string; signature: string }
+  /** Sessions, or other roots, in which it has lived. */
+  sessions: number
+  states: StateCoverage[]
+  transitions: TransitionCoverage[]
+}

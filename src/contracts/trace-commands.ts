@@ -48,4 +48,12 @@ export const traceCommands = {
   'trace.steps': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
     .describe('what one commit of an actor did: who began, what was delivered, what each machine decided, and what guards said'),
+  'trace.coverage': z
+    .strictObject({
+      kind: Kind.optional(),
+      ids: z.array(SessionKey).min(1).max(100).optional().describe('only these; one alone may be of any length'),
+      after: z.string().max(4000).optional().describe('`next` of the answer before'),
+      limit: z.number().int().min(1).max(1000).optional().describe('actors that are folded at most; default: 200'),
+    })
+    .describe('how often states were entered and transitions taken by the actors of a kind, and by which the rare ones'),
 }
