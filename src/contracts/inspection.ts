@@ -74,9 +74,9 @@ export type Step =
 export type CommitSteps = { seq: number; at: number; steps: Step[] }
 
 /** How often a state was entered by the sessions at hand, and the first of these. */
-export type StateCoverage = { id: string; visits: number; sessions: string[] }
+type StateCoverage = { id: string; visits: number; sessions: string[] }
 /** How often a transition was taken by the sessions at hand, and the first of these. */
-export type TransitionCoverage = { ref: TransitionRef; taken: number; sessions: string[] }
+type TransitionCoverage = { ref: TransitionRef; taken: number; sessions: string[] }
 
 /** What traces have shown of one machine: all of its states and transitions, the rare ones first, those never entered or taken at the very beginning. */
 export type MachineCoverage = {

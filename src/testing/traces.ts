@@ -15,11 +15,7 @@ export type TraceTestOptions = {
  * One case for an exported trace, or for each one of a folder: folded by the machines of the app, it must arrive at every state that was recorded. No effect
  * runs, no model is asked, and nothing is written.
  *
- *     import { test } from 'vitest'
- *     import { testTraces } from 'statecast/testing'
- *     import app from './statecast.config.ts'
- *
- *     testTraces(test, 'traces', app)
+ *     testTraces(test, 'traces', app) // `test` of vitest; `app` is what statecast.config.ts exports
  *
  * @param path from the working directory; `new URL('traces', import.meta.url).pathname` from the file of the test
  * @throws RuntimeError bad_request where there is no trace: a test of nothing would always pass

@@ -4,7 +4,6 @@ import { createMachine, type MachineConfig } from 'xstate'
 import { chart, soundnessOf } from '../../../src/actors/index.ts'
 import { machines } from '../../../src/all-machines.ts'
 
-// biome-ignore lint/suspicious/noExplicitAny: any config
 const sound = (config: MachineConfig<any, any>) => soundnessOf(chart(createMachine({ id: 'm', ...config })))
 
 test('a state that nothing leads to is found, with the outermost for all that is in it; one that a guard may keep out of reach is not', () => {
