@@ -28,7 +28,7 @@ export const check = (options: CheckOptions): Promise<number> =>
     const coverages = new Map([...registrations].map(([kind, registration]) => [kind, new Coverage(registration)]))
     const unread = await foldAll(options, coverages)
     const rows = rowsOf(registrations, coverages)
-    if (options.json) rows.forEach(({ checked }) => void printJson(checked))
+    if (options.json) for (const { checked } of rows) printJson(checked)
     else tell(rows)
     if (unread > 0) note(`${unread} could not be folded, and count for nothing`)
     return rows.some(({ checked }) => checked.unreachable.length > 0 || checked.deadEnds.length > 0) ? exitCodes.failed : exitCodes.fine
@@ -103,7 +103,7 @@ const tell = (rows: readonly Row[]): void => {
 
 const tellMachine = ({ checked, chart }: Row): void => {
   const { machine, unreachable, deadEnds, sessions, transitions } = checked
-  const texts = new Map([...transitionTexts(chart)])
+  const texts = new Map(transitionTexts(chart))
   const never = transitions.filter(({ taken }) => taken === 0)
   const rare = transitions.filter(({ taken, sessions: names }) => taken > 0 && names.length <= rareMax && sessions > rareMax)
   const told = (ref: TransitionRef) => texts.get(keyOf(ref)) ?? `${ref.source} ${ref.eventType}`

@@ -32,6 +32,24 @@ test('all actors of a kind are covered in portions that follow each other; what 
   await expect(ask({ limit: 5000 })).rejects.toMatchObject({ code: 'bad_request' })
 })
 
+test('while many journals are folded, others have their turn after each', async () => {
+  await using kit = await testRuntime({ machines: { light } })
+  for (let index = 0; index < 100; index++) await kit.runtime.actor('light', `l-${index}`).send({ type: 'toggle' })
+  let turns = 0
+  let over = false
+  const tick = (): void => {
+    turns++
+    if (!over) setImmediate(tick)
+  }
+  setImmediate(tick)
+
+  const { sessions } = await kit.runtime.command<CoverageAnswer>('trace.coverage', { kind: 'light' })
+  over = true
+
+  expect(sessions).toBe(100)
+  expect(turns).toBeGreaterThanOrEqual(100)
+})
+
 test('[INV-19] a token of some sessions gets the coverage of those, and cannot tell others from ones that are not there', async () => {
   const made = await aGateway()
   for (const key of ['agent:main:web:mine', 'agent:main:sms:foreign']) await (await made.runtime.session(key).send('hello')).result()

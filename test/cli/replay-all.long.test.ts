@@ -63,6 +63,22 @@ test('of a thousand recorded runs, it names the first session, seq and state tha
   expect(page).not.toMatch(/<script|src=|https?:\/\//)
 })
 
+test('a thousand conversations with an agent are folded in less than a minute, and beside machines that did not change all are identical', async () => {
+  const folder = aFolder()
+  await using runtime = await createRuntime({ ...refunds, transport: `embedded:${join(folder, '.statecast')}` })
+  const run = async (index: number) => (await runtime.session(`s-${index}`).send(`hello ${index}`)).result()
+  for (let from = 0; from < 1000; from += 50) await Promise.all(Array.from({ length: 50 }, (_, index) => run(from + index)))
+  await runtime.close()
+
+  const began = performance.now()
+  const { code, stdout } = await statecast({ folder }, 'replay', '--against', changed, '--app', app)
+  const seconds = (performance.now() - began) / 1000
+  console.info(`replay --against: 1,000 conversations in ${seconds.toFixed(1)} s`)
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('1000 identical, 0 different') })
+  expect(seconds).toBeLessThan(60)
+})
+
 test('exported traces of a folder are folded like sessions; what is none is told, and the others go on', async () => {
   const folder = aFolder()
   await recordRefunds(folder, 100)

@@ -8,7 +8,6 @@ import { decodeCommit } from '../journal/codec.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import { isMachine, nodesIn } from '../state-nodes.ts'
-import type { NodesOf } from './recorder.ts'
 import { inspected, machineOf, refOf } from './verdicts.ts'
 
 /** Names of sessions that are kept for a state or a transition. */
@@ -177,7 +176,7 @@ const listenerOf = (seen: Map<string, Seen>): ((told: InspectionEvent) => void) 
     seen.set(machine.signature, here)
     const before = active.get(ref) ?? new Set()
     const entered = new Set<string>()
-    const { _nodes = [] } = told.snapshot as AnyMachineSnapshot & NodesOf
+    const { _nodes } = told.snapshot as AnyMachineSnapshot
     const now = new Set(_nodes.map(({ id }) => id))
     for (const id of now) if (!before.has(id)) entered.add(id)
     if (told.type === '@xstate.microstep')
