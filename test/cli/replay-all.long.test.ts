@@ -3,9 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
+import { natsForAll } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
 import refunds from './fixtures/refunds.ts'
 import { aFolder, statecast } from './run.ts'
+
+const server = natsForAll()
 
 const app = join(repository, 'test/cli/fixtures/refunds.ts')
 const changed = join(repository, 'test/cli/fixtures/refunds-changed.ts')
@@ -156,4 +159,19 @@ test('statecast test folds a folder of traces by the machines of the app: a line
     expect.objectContaining({ traces: 2, failed: 1 }),
   ])
   expect(await statecast({ folder }, 'test')).toMatchObject({ code: 2, stderr: expect.stringContaining('statecast test --traces FOLDER') })
+})
+
+test('what nodes on NATS have recorded is folded, checked and exported redacted in the same way', async () => {
+  const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
+  await using node = await createRuntime({ ...refunds, transport: server.url })
+  await node.actor('refund', 'gawan').send({ type: 'ask', amount: 500, customer: 'Gawan', why: 'the castle' })
+  await node.actor('refund', 'gawan').send({ type: 'deny' })
+
+  const replayed = await statecast(how, 'replay', '--against', changed, '--app', app)
+  const checked = await statecast(how, 'check', '--kind', 'refund', '--app', app)
+  const exported = await statecast(how, 'export', 'refund/gawan', '--redact', '--app', app)
+
+  expect(replayed).toMatchObject({ code: 1, stdout: expect.stringContaining('refund/gawan  commit 2, /: in deciding, recorded refused, now paying') })
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/refund +1 +4\/7 +2\/6/) })
+  expect(exported).toMatchObject({ code: 0, stdout: expect.not.stringMatching(/gawan/i) })
 })
