@@ -377,6 +377,13 @@ export const examples: Record<CommandName, Example> = {
       'Open `ws://127.0.0.1:4111` with `path` behind it: see [other visualisers](../guides/inspector.md#other-visualisers). Who has the path needs no token, so keep it as you keep one; it shows this tree and nothing else, until `expiresAt`, or until the token that asked for it is revoked, or the node ends.',
     errors: ['not_found', 'overloaded'],
   },
+  'trace.coverage': {
+    input: { kind: 'order', ids: ['o-17'] },
+    answer: { kind: 'order', sessions: 1, unreadable: [], machines: [], next: null },
+    about:
+      'Each of `machines` is `{ machine: { id, signature }, sessions, states: [{ id, visits, sessions }], transitions: [{ ref, taken, sessions }] }`, the rare ones first, with the first five addresses; they are left out here. `unreadable` has `{ session, error }` of those that cannot be folded. Where `next` is not null there is more than one answer takes on, 20,000 commits or `limit` actors: ask again with it as `after`, and add up.',
+    errors: ['not_found'],
+  },
   'actors.send': {
     input: { kind: 'order', id: 'o-17', event: { type: 'place' }, input: { item: 'lamp' }, messageId: 'p1' },
     answer: { seq: 1, at: 1795240144115, duplicate: false },

@@ -18,6 +18,7 @@ import { injectMessage } from './chat-inject.ts'
 import { readOutput } from './chat-output.ts'
 import { sendMessage } from './chat-send.ts'
 import { createToken, getConfig, listTokens, revokeToken, setConfig } from './configuration.ts'
+import { readCoverage } from './coverage.ts'
 import { readEvents } from './events-read.ts'
 import { listExtensions, reloadExtension } from './extensions.ts'
 import { fileCommands } from './files.ts'
@@ -157,6 +158,10 @@ const handlers: Handlers = {
     registered(parts, kind)
     await existingActor(parts, { kind, id })
     return createCapability(parts, { kind, id }, { expiresInMs, access })
+  },
+  'trace.coverage': (parts, input, access) => {
+    registered(parts, input.kind ?? 'session')
+    return readCoverage(parts, input, access)
   },
   'actors.send': async (parts, { kind, id, event, input, messageId }) => {
     // A session's events are filled in with what its sender did not have to name.

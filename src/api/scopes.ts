@@ -38,6 +38,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.moment': 'read',
   'trace.steps': 'read',
   'trace.relay': 'read',
+  'trace.coverage': 'read',
   'actors.send': 'admin',
   'actors.get': 'read',
   'actors.revive': 'admin',

@@ -2,6 +2,8 @@
 import { type ErrorBody, type ErrorCode, isRuntimeError } from '../contracts/errors.ts'
 import { shownBody } from '../contracts/redact.ts'
 
+export { stateText } from '../contracts/state-text.ts'
+
 export const exitCodes = { fine: 0, failed: 1, usage: 2, refused: 3, notFound: 4, interrupted: 130 } as const
 
 const usage: readonly ErrorCode[] = ['bad_request', 'too_large']
@@ -59,15 +61,4 @@ export const leaveQuietlyWhenNobodyReads = (): void => {
       if (error.code === 'EPIPE') process.exit(exitCodes.fine)
       throw error
     })
-}
-
-/** A state value as people write it: `running.answering`, with `&` between what is active side by side. */
-export const stateText = (value: unknown): string => {
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '-'
-  return Object.entries(value)
-    .map(([key, inner]) => {
-      const text = stateText(inner)
-      return text === '-' || text === '' ? key : `${key}.${text.includes(' & ') ? `(${text})` : text}`
-    })
-    .join(' & ')
 }

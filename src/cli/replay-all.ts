@@ -1,6 +1,6 @@
 /** `statecast replay --against FILE` without a key: what an edited machine would have done in all that was recorded. */
 import { writeFileSync } from 'node:fs'
-import type { Compared } from '../client/index.ts'
+import { type Compared, type Recorded, recordedIn } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { type MachinesOf, withMachinesOf } from './against.ts'
 import { tellCompared } from './compared-text.ts'
@@ -9,7 +9,7 @@ import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { progressOn } from './progress.ts'
 import { reportPage, type Summary } from './report.ts'
-import { compareAll, type Recorded, recordedBy, recordedIn } from './traces.ts'
+import { compareAll, recordedBy } from './traces.ts'
 
 type ReplayAllOptions = Globals & { against?: string; traces?: string; kind?: string; onlyStates?: boolean; report: string[] }
 

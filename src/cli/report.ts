@@ -1,8 +1,7 @@
 /** What `statecast replay --against` has found, as one page that needs no script and no other file. What it shows is text, whatever it says. */
 import { html, raw } from 'hono/html'
 import type { HtmlEscapedString } from 'hono/utils/html'
-import type { Compared } from '../client/index.ts'
-import { differenceText } from './compared-text.ts'
+import { type Compared, differenceText } from '../client/index.ts'
 import { printable } from './output.ts'
 import { reportStyle } from './report.style.ts'
 

@@ -1,15 +1,9 @@
 /** Many recorded sessions, wherever they are, folded one after the other by the machines of an app: `statecast replay --against` and `statecast test`. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
-import { join } from 'node:path'
 import type { ActorPage } from '../api/index.ts'
-import { type Client, type Compared, compareTrace, journalOf, journalOfFile, parseTraceFile, unreadable } from '../client/index.ts'
+import { type Client, type Compared, compareTrace, journalOf, type Recorded, unreadable } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
-import type { Journal } from '../contracts/transport.ts'
+import { formatAddress } from '../contracts/subjects.ts'
 import type { MachinesOf } from './against.ts'
-
-/** One of them; opened when its turn comes. `name` is its address, or its file. */
-export type Recorded = { name: string; file?: string; open(): { address: Address; journal: Journal } }
 
 /** The sessions, or actors of one kind, that a folder of data or a cluster has. @param kind default: all kinds that the app has */
 export const recordedBy = async (client: Client, kind: string | undefined): Promise<Recorded[]> => {
@@ -28,40 +22,6 @@ export const recordedBy = async (client: Client, kind: string | undefined): Prom
 }
 
 const ownKinds: ReadonlySet<string> = new Set(['config', 'heartbeat', 'provider'])
-
-/** Exported traces: a file, or all files of a folder and of those in it, in the order of their names. @throws RuntimeError bad_request */
-export const recordedIn = (path: string): Recorded[] => {
-  const files = filesOf(path)
-  if (files.length > 0) return files.map((file) => ({ name: file, file, open: () => opened(file) }))
-  throw new RuntimeError('bad_request', `there is no trace in ${path}`, { field: 'traces', hint: exportHint })
-}
-
-const exportHint = 'write some with `statecast export KEY > FILE`, or with --redact where others see them'
-
-const filesOf = (path: string): string[] => {
-  try {
-    if (!statSync(path).isDirectory()) return [path]
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !entry.name.endsWith('.md'))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .sort()
-  } catch (cause) {
-    throw new RuntimeError('bad_request', `${path} cannot be read`, { cause, field: 'traces', hint: `name a folder of traces: ${exportHint}` })
-  }
-}
-
-const opened = (file: string): ReturnType<Recorded['open']> => {
-  const trace = parseTraceFile(readText(file), file)
-  return { address: trace.address, journal: journalOfFile(trace) }
-}
-
-const readText = (file: string): string => {
-  try {
-    return readFileSync(file, 'utf8')
-  } catch (cause) {
-    throw new RuntimeError('bad_request', `${file} cannot be read`, { cause, field: 'traces', hint: exportHint })
-  }
-}
 
 type Comparing = { machines: MachinesOf; compareContext?: boolean }
 

@@ -4,6 +4,7 @@ import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
 import type { ActorPath, Commit } from '../contracts/journal.ts'
 import { shownBody } from '../contracts/redact.ts'
+import { stateText } from '../contracts/state-text.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Journal } from '../contracts/transport.ts'
 
@@ -90,3 +91,14 @@ const stateBefore = async (journal: Journal, address: Address, seq: number, path
 
 const commitsIn = async (journal: Journal, address: Address, from: number, limit: number): Promise<Commit[]> =>
   (await journal.read(address, from, { limit })).map((frame) => commitOf(frame, address))
+
+/** A first difference in a sentence. */
+export const differenceText = ({ seq, actor, what, before, recorded, now }: FirstDifference): string => {
+  const at = `commit ${seq}, ${actor}`
+  if (what === 'context') return `${at}: the states agree; what the machine remembers (its context), or when it wakes, does not`
+  if (what === 'failure') return `${at}: fails now: ${messageIn(now)}`
+  return `${at}: ${before === undefined ? '' : `in ${stateText(before)}, `}recorded ${stateOr(recorded)}, now ${stateOr(now)}`
+}
+
+const messageIn = (failure: unknown): string => String((failure as { message?: unknown } | null)?.message ?? failure)
+const stateOr = (state: unknown): string => (state === undefined ? 'nothing' : stateText(state))

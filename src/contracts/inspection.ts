@@ -82,3 +82,17 @@ export type CommitSteps = { seq: number; at: number; steps: Step[] }
 
 /** The same for those who are told of each commit: every rest with all that the actor holds, and which actors elsewhere belong to the tree now. */
 export type ToldCommit = CommitSteps & { epoch: number; writer: string; remotes: RemoteAt[] }
+/** How often a state was entered by the sessions at hand, and the first of these. */
+type StateCoverage = { id: string; visits: number; sessions: string[] }
+/** How often a transition was taken by the sessions at hand, and the first of these. */
+type TransitionCoverage = { ref: TransitionRef; taken: number; sessions: string[] }
+
+/** What traces have shown of one machine: all of its states and transitions, the rare ones first, those never entered or taken at the very beginning. */
+export type MachineCoverage = {
+  /** By which its chart is found. */
+  machine: { id: string; signature: string }
+  /** Sessions, or other roots, in which it has lived. */
+  sessions: number
+  states: StateCoverage[]
+  transitions: TransitionCoverage[]
+}

@@ -72,4 +72,12 @@ export const traceCommands = {
     .describe(
       'makes an address below this node that shows the tree of an actor to whoever has it: a WebSocket as receivers of the Stately inspector read it',
     ),
+  'trace.coverage': z
+    .strictObject({
+      kind: Kind.optional(),
+      ids: z.array(SessionKey).min(1).max(100).optional().describe('only these; one alone may be of any length'),
+      after: z.string().max(4000).optional().describe('`next` of the answer before'),
+      limit: z.number().int().min(1).max(1000).optional().describe('actors that are folded at most; default: 200'),
+    })
+    .describe('how often states were entered and transitions taken by the actors of a kind, and by which the rare ones'),
 }

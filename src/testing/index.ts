@@ -10,4 +10,5 @@ export { type Fault, type FaultKind, type Plan, pick } from './simulation/plan.t
 export type { Outcome, Play, Scenario, Simulation } from './simulation/scenario.ts'
 export { shrink } from './simulation/shrink.ts'
 export { simulate } from './simulation/simulate.ts'
+export { type TestFunction, type TraceTestOptions, testTraces } from './traces.ts'
 export { type VirtualClock, virtualClock } from './virtual-clock.ts'

@@ -3,9 +3,12 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { createRuntime } from '../../src/index.ts'
+import { natsForAll } from '../support/nats.ts'
 import { repository } from '../tidy/sources.ts'
 import refunds from './fixtures/refunds.ts'
 import { aFolder, statecast } from './run.ts'
+
+const server = natsForAll()
 
 const app = join(repository, 'test/cli/fixtures/refunds.ts')
 const changed = join(repository, 'test/cli/fixtures/refunds-changed.ts')
@@ -63,6 +66,22 @@ test('of a thousand recorded runs, it names the first session, seq and state tha
   expect(page).not.toMatch(/<script|src=|https?:\/\//)
 })
 
+test('a thousand conversations with an agent are folded in less than a minute, and beside machines that did not change all are identical', async () => {
+  const folder = aFolder()
+  await using runtime = await createRuntime({ ...refunds, transport: `embedded:${join(folder, '.statecast')}` })
+  const run = async (index: number) => (await runtime.session(`s-${index}`).send(`hello ${index}`)).result()
+  for (let from = 0; from < 1000; from += 50) await Promise.all(Array.from({ length: 50 }, (_, index) => run(from + index)))
+  await runtime.close()
+
+  const began = performance.now()
+  const { code, stdout } = await statecast({ folder }, 'replay', '--against', changed, '--app', app)
+  const seconds = (performance.now() - began) / 1000
+  console.info(`replay --against: 1,000 conversations in ${seconds.toFixed(1)} s`)
+
+  expect({ code, stdout }).toEqual({ code: 0, stdout: expect.stringContaining('1000 identical, 0 different') })
+  expect(seconds).toBeLessThan(60)
+})
+
 test('exported traces of a folder are folded like sessions; what is none is told, and the others go on', async () => {
   const folder = aFolder()
   await recordRefunds(folder, 100)
@@ -114,4 +133,45 @@ test('an empty folder, machines that do not load or are not there, a report of n
   expect(code).toBe(1)
   expect(stdout).toMatch(/unreadable {2}refund\/r-0000 .*has no machine 'refund' \[bad_request\]/)
   expect(stdout).toContain('0 identical, 0 different, 50 unreadable')
+})
+
+test('statecast test folds a folder of traces by the machines of the app: a line for each, and exit code 1 where one leads elsewhere', async () => {
+  const folder = aFolder()
+  await recordRefunds(folder, 100)
+  mkdirSync(join(folder, 'traces'))
+  for (const id of ['r-0001', 'r-0050'])
+    writeFileSync(join(folder, `traces/${id}.trace`), (await statecast({ folder }, 'export', `refund/${id}`, '--redact', '--app', app)).stdout)
+  const run = (...args: string[]) => statecast({ folder }, 'test', '--traces', 'traces', ...args)
+
+  expect(await run('--app', app)).toMatchObject({
+    code: 0,
+    stdout: expect.stringMatching(
+      /^identical {3}traces\/r-0001\.trace {2}\d commits\nidentical {3}traces\/r-0050\.trace.*\n2 traces: 2 identical, 0 not/,
+    ),
+  })
+  const failed = await run('--app', changed)
+  expect(failed.code).toBe(1)
+  expect(failed.stdout).toContain('different   traces/r-0050.trace  commit 2, /: in deciding, recorded refused, now paying')
+  const lines = (await run('--app', changed, '--json')).lines.map((line) => JSON.parse(line) as object)
+  expect(lines).toEqual([
+    expect.objectContaining({ verdict: 'identical' }),
+    expect.objectContaining({ verdict: 'different' }),
+    expect.objectContaining({ traces: 2, failed: 1 }),
+  ])
+  expect(await statecast({ folder }, 'test')).toMatchObject({ code: 2, stderr: expect.stringContaining('statecast test --traces FOLDER') })
+})
+
+test('what nodes on NATS have recorded is folded, checked and exported redacted in the same way', async () => {
+  const how = { folder: aFolder(), env: { STATECAST_URL: server.url } }
+  await using node = await createRuntime({ ...refunds, transport: server.url })
+  await node.actor('refund', 'gawan').send({ type: 'ask', amount: 500, customer: 'Gawan', why: 'the castle' })
+  await node.actor('refund', 'gawan').send({ type: 'deny' })
+
+  const replayed = await statecast(how, 'replay', '--against', changed, '--app', app)
+  const checked = await statecast(how, 'check', '--kind', 'refund', '--app', app)
+  const exported = await statecast(how, 'export', 'refund/gawan', '--redact', '--app', app)
+
+  expect(replayed).toMatchObject({ code: 1, stdout: expect.stringContaining('refund/gawan  commit 2, /: in deciding, recorded refused, now paying') })
+  expect(checked).toMatchObject({ code: 0, stdout: expect.stringMatching(/refund +1 +4\/7 +2\/6/) })
+  expect(exported).toMatchObject({ code: 0, stdout: expect.not.stringMatching(/gawan/i) })
 })

@@ -1,0 +1,141 @@
+/** `statecast check`: what the charts say against machines, and which of their states and transitions no trace has been through. */
+import { type Chart, Coverage, chartsBelow, type Registration, type Soundness, soundnessOf } from '../actors/index.ts'
+import { type Recorded, recordedIn } from '../client/index.ts'
+import { isRuntimeError } from '../contracts/errors.ts'
+import type { MachineCoverage, TransitionRef } from '../contracts/inspection.ts'
+import { shownBody } from '../contracts/redact.ts'
+import { formatAddress } from '../contracts/subjects.ts'
+import type { RuntimeOptions } from '../runtime.ts'
+import { withMachinesOf } from './against.ts'
+import { connect } from './connect.ts'
+import type { Globals } from './globals.ts'
+import { exitCodes, note, print, printable, printJson } from './output.ts'
+import { progressOn } from './progress.ts'
+import { printTable } from './table.ts'
+import { recordedBy } from './traces.ts'
+
+type CheckOptions = Globals & { kind?: string; traces?: string }
+
+/** One machine, as `--json` prints it. */
+type Checked = MachineCoverage & Soundness & { kind: string }
+type Row = { checked: Checked; chart: Chart }
+
+/** @throws RuntimeError bad_request for a kind that the app does not have, or traces that are not there */
+export const check = (options: CheckOptions): Promise<number> =>
+  withMachinesOf(options.app, async (machines, app) => {
+    const kinds = options.kind === undefined ? kindsOf(app) : [options.kind]
+    const registrations = new Map(kinds.map((kind) => [kind, machines(kind)]))
+    const coverages = new Map([...registrations].map(([kind, registration]) => [kind, new Coverage(registration)]))
+    const unread = await foldAll(options, coverages)
+    const rows = rowsOf(registrations, coverages)
+    if (options.json) for (const { checked } of rows) printJson(checked)
+    else tell(rows)
+    if (unread > 0) note(`${unread} could not be folded, and count for nothing`)
+    return rows.some(({ checked }) => checked.unreachable.length > 0 || checked.deadEnds.length > 0) ? exitCodes.failed : exitCodes.fine
+  })
+
+const kindsOf = ({ machines = {} }: RuntimeOptions): string[] => [...Object.keys(machines), 'session']
+
+const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Coverage>): Promise<number> => {
+  if (options.traces !== undefined) return fold(recordedIn(options.traces), coverages)
+  const client = await connect(options, { look: true })
+  try {
+    return await fold(await recordedBy(client, options.kind), coverages)
+  } finally {
+    await client.close()
+  }
+}
+
+/** @returns how many could not be read */
+const fold = async (all: readonly Recorded[], coverages: ReadonlyMap<string, Coverage>): Promise<number> => {
+  const progress = progressOn()
+  let unread = 0
+  for (const [index, { name, open }] of all.entries()) {
+    try {
+      const { address, journal } = open()
+      await coverages.get(address.kind)?.add({
+        address: formatAddress(address),
+        name,
+        frames: (from, limit) => journal.read(address, from, { limit }),
+      })
+    } catch (error) {
+      if (isRuntimeError(error) && error.retryable) throw error
+      unread++
+      const { code, message } = shownBody(error)
+      progress.end()
+      note(`${printable(name)}: ${printable(message)} [${code}]`)
+    }
+    progress.tell(`${index + 1} of ${all.length} folded`)
+  }
+  progress.end()
+  return unread
+}
+
+/** A machine that several kinds have is one row. */
+const rowsOf = (registrations: ReadonlyMap<string, Registration>, coverages: ReadonlyMap<string, Coverage>): Row[] => {
+  const rows = new Map<string, Row>()
+  for (const [kind, { machine }] of registrations) {
+    const charts = chartsBelow(machine)
+    for (const one of coverages.get(kind)?.result() ?? []) {
+      const chart = charts[one.machine.signature]
+      if (chart && !rows.has(one.machine.signature)) rows.set(one.machine.signature, { chart, checked: { kind, ...one, ...soundnessOf(chart) } })
+    }
+  }
+  return [...rows.values()]
+}
+
+/** Lines of one sort that people are shown of one machine. */
+const linesMax = 20
+/** Taken by so many sessions at most, a transition is a rare one. */
+const rareMax = 2
+
+const tell = (rows: readonly Row[]): void => {
+  const of = (part: readonly { sessions: readonly unknown[] }[]) => `${part.filter(({ sessions }) => sessions.length > 0).length}/${part.length}`
+  printTable(
+    ['MACHINE', 'SESSIONS', 'STATES', 'TRANSITIONS', 'UNREACHABLE', 'DEAD ENDS'],
+    rows.map(({ checked }) => {
+      const { machine, sessions, states, transitions, unreachable, deadEnds } = checked
+      return [printable(machine.id), String(sessions), of(states), of(transitions), String(unreachable.length), String(deadEnds.length)]
+    }),
+  )
+  for (const row of rows) tellMachine(row)
+}
+
+const tellMachine = ({ checked, chart }: Row): void => {
+  const { machine, unreachable, deadEnds, sessions, transitions } = checked
+  const texts = new Map(transitionTexts(chart))
+  const never = transitions.filter(({ taken }) => taken === 0)
+  const rare = transitions.filter(({ taken, sessions: names }) => taken > 0 && names.length <= rareMax && sessions > rareMax)
+  const told = (ref: TransitionRef) => texts.get(keyOf(ref)) ?? `${ref.source} ${ref.eventType}`
+  const parts: [string, string[]][] = [
+    ['nothing leads to', unreachable],
+    ['no end can be reached from', deadEnds],
+    // Of a machine that nobody has used yet that says nothing.
+    ['never taken', sessions === 0 ? [] : never.map(({ ref }) => told(ref))],
+    ['rare', rare.map(({ ref, taken, sessions: names }) => `${told(ref)}  ${taken} × ${names.join(', ')}`)],
+  ]
+  for (const [what, lines] of parts) {
+    if (lines.length === 0) continue
+    print(`\n${printable(machine.id)}: ${what}`)
+    for (const line of lines.slice(0, linesMax)) print(`  ${printable(line)}`)
+    if (lines.length > linesMax) print(`  … and ${lines.length - linesMax} more: --json has all of them`)
+  }
+}
+
+const keyOf = ({ source, eventType, index }: TransitionRef): string => `${source} ${eventType} ${index}`
+
+/** `deciding  deny → refused`, by the place of the transition. */
+function* transitionTexts({ id, root }: Chart): Generator<[string, string]> {
+  const brief = (node: string) => (node.startsWith(`${id}.`) ? node.slice(id.length + 1) : node)
+  const waiting = [root]
+  for (let node = waiting.pop(); node; node = waiting.pop()) {
+    waiting.push(...node.states)
+    const counts = new Map<string, number>()
+    for (const { source, eventType, event, guard, targets } of node.transitions) {
+      const index = counts.get(eventType) ?? 0
+      counts.set(eventType, index + 1)
+      const to = targets.length > 0 ? ` → ${targets.map(brief).join(', ')}` : ''
+      yield [keyOf({ source, eventType, index }), `${brief(source)}  ${event}${guard === undefined ? '' : ` [${guard}]`}${to}`]
+    }
+  }
+}

@@ -1,0 +1,54 @@
+/** `statecast check`: what the charts say, and what traces have never been through. */
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { repository } from '../tidy/sources.ts'
+import { aFolder, aNode, statecast, stopped, tell } from './run.ts'
+
+const app = join(repository, 'test/cli/fixtures/refunds.ts')
+
+test('check names transitions that nothing recorded has taken, and by whom the rare ones were, from a folder and from traces alike', async () => {
+  const how = { folder: aFolder() }
+  const node = await aNode(how, '--app', app)
+  for (const id of ['a', 'b', 'c']) await tell(node, 'refund', id, { type: 'ask', amount: 5 })
+  await tell(node, 'refund', 'odd', { type: 'ask', amount: 500 })
+  await statecast(how, 'send', 'main', 'hello')
+
+  const beside = await statecast(how, 'check', '--app', app)
+  await stopped(node)
+  const { code, stdout } = await statecast(how, 'check', '--kind', 'refund', '--app', app)
+
+  expect(code).toBe(0)
+  expect(stdout).toMatch(/^MACHINE +SESSIONS +STATES +TRANSITIONS +UNREACHABLE +DEAD ENDS\nrefund +4 +5\/7 +3\/6 +0 +0\n/)
+  expect(stdout).toMatch(
+    /refund: never taken\n {2}deciding {2}approve → paying\n {2}deciding {2}deny → refused\n {2}paying {2}error\(pay\) → failed\n/,
+  )
+  expect(stdout).toContain('refund: rare\n  waiting  ask [isLarge] → deciding  1 × refund/odd')
+  expect(beside.stdout).toMatch(/\nsession +1 /)
+  writeFileSync(join(how.folder, 'a.trace'), (await statecast(how, 'export', 'refund/a', '--redact', '--app', app)).stdout)
+  const json = await statecast(how, 'check', '--kind', 'refund', '--traces', 'a.trace', '--app', app, '--json')
+  expect(JSON.parse(json.lines[0] as string)).toMatchObject({ kind: 'refund', machine: { id: 'refund' }, sessions: 1, unreachable: [], deadEnds: [] })
+})
+
+test('an unreachable state and a dead end are named, and end with exit code 1, without any trace; an unknown kind is refused', async () => {
+  const how = { folder: aFolder() }
+  writeFileSync(
+    join(how.folder, 'bad.mts'),
+    `import { createMachine } from '${join(repository, 'node_modules/xstate/dist/xstate.esm.js')}'
+import { defineApp } from 'statecast'
+const bad = createMachine({ id: 'bad', initial: 'a', states: { a: { on: { go: 'stuck', end: 'done' } }, stuck: {}, lost: {}, done: { type: 'final' } } })
+export default defineApp({ machines: { bad } })
+`,
+  )
+
+  const { code, stdout } = await statecast(how, 'check', '--app', 'bad.mts')
+
+  expect(code).toBe(1)
+  expect(stdout).toContain('bad: nothing leads to\n  bad.lost')
+  expect(stdout).toContain('bad: no end can be reached from\n  bad.stuck')
+  expect(stdout).not.toContain('never taken')
+  expect(await statecast(how, 'check', '--kind', 'worse', '--app', 'bad.mts')).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining("no machine 'worse'"),
+  })
+})
