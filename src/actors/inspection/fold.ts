@@ -94,11 +94,16 @@ export class Fold {
     })
   }
 
-  /** The same with all that actors hold when they rest; one commit after the other costs one application each. @throws as {@link moment} */
-  told(seq: number): Promise<ToldCommit> {
+  /**
+   * The same with all that actors hold when they rest; one commit after the other costs one application each.
+   * @param decisions whether it is told what machines decided, which costs about as much again @throws as {@link moment}
+   */
+  told(seq: number, decisions: boolean): Promise<ToldCommit> {
     return this.#inTurn(async () => {
-      const recorder = new Recorder(this.#options, (path, ref) => restOf(path, ref, this.#options))
-      const { commit, replica } = await this.#record(seq, recorder)
+      const { textMax, sizeMax } = this.#options
+      const size = { textMax, sizeMax }
+      const recorder = new Recorder({ ...size, decisions, rest: (path, ref) => restOf(path, ref, size) })
+      const { commit, replica } = await this.#record(seq, recorder, decisions)
       const { at, epoch, writer } = commit
       return { seq, at, epoch, writer, steps: recorder.steps, remotes: remotesIn(replica, this.#options.address) }
     })
@@ -109,14 +114,15 @@ export class Fold {
     return this.#inTurn(async () => remotesIn((await this.#go(seq)).replica, this.#options.address))
   }
 
-  async #record(seq: number, recorder: Recorder): Promise<Position> {
+  async #record(seq: number, recorder: Recorder, decisions = true): Promise<Position> {
     // What came before is not told: the tree has to stand right before it.
     if (seq > 1) await this.#go(seq - 1)
     else this.#here = undefined
     const commit = await this.#commit(seq)
     recording = recorder
     try {
-      hearing(recorder.verdicts, () => this.#apply(commit))
+      if (decisions) hearing(recorder.verdicts, () => this.#apply(commit))
+      else this.#apply(commit)
     } finally {
       recording = undefined
     }
