@@ -75,7 +75,7 @@ test('a word that comes late changes nothing, and one that was deleted is told f
   follower.grew(0)
   await note('another life')
   follower.grew(1)
-  await vi.waitFor(() => expect(lines().at(-1)).toContain('is active "waiting" after note'))
+  await vi.waitFor(() => expect(lines()).toContain('order/o1 commit 1'))
 
   expect(lines().filter((one) => one.includes('commit'))).toEqual(['order/o1 commit 6', 'order/o1 commit 1'])
   await vi.waitFor(() => expect(told.at(-1)).toMatchObject({ snapshot: { context: { note: 'another life' } } }))
