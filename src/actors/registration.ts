@@ -2,7 +2,7 @@
 import type { AnyActorLogic, AnyStateMachine, AnyStateNode } from 'xstate'
 import type { z } from 'zod'
 import { RuntimeError } from '../contracts/errors.ts'
-import type { AnyEvent } from '../contracts/journal.ts'
+import type { AnyEvent, Commit } from '../contracts/journal.ts'
 import { checkKind } from '../contracts/subjects.ts'
 import { machineSignature, plainDataHint, unsignedParts } from './charts/signature.ts'
 import { descriptorsOf } from './event-validation.ts'
@@ -33,6 +33,13 @@ export type DeterminismCheck = {
   tell(error: RuntimeError): void
 }
 
+type JournalReads = {
+  /** What an effect with this input is asked for besides what it reads; undefined for one that reads nothing. */
+  besides(input: unknown): unknown
+  /** What a commit brings in to be read, or takes away. */
+  contents(commit: Commit): readonly unknown[]
+}
+
 export type Registration = Readonly<
   MachineOptions & {
     kind: string
@@ -44,6 +51,10 @@ export type Registration = Readonly<
     descriptors: readonly string[]
     /** What else than a change of the machine itself makes its signature another one, and what to do about that. */
     driftHint?: string | undefined
+    /** The persisted tree of a root as that of a fork with another id; for machines that keep their id in it. Pure. */
+    renamed?: ((tree: unknown, from: string, to: string) => unknown) | undefined
+    /** Which of its effects read back what stands in the journal of their root. Pure. */
+    reads?: JournalReads | undefined
     /** Applies some of its inputs twice, to find out in time whether it is the same every time. */
     determinismCheck?: DeterminismCheck | undefined
   }

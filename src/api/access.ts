@@ -42,7 +42,7 @@ export const requireWhole = (access: Access | undefined, what: string): void => 
 export const healthFor = (health: unknown, access: Access | undefined): unknown =>
   access?.sessions === undefined ? health : { ...(health as Partial<Health>), liveActors: undefined }
 
-type Named = { sessionKey?: string; sessionKeys?: string[]; parent?: string; kind?: string; id?: string }
+type Named = { sessionKey?: string; sessionKeys?: string[]; parent?: string; kind?: string; id?: string; as?: string }
 
 /** The input of a command with every session by its one key. @throws RuntimeError bad_request, too_large */
 export const readInput = <Name extends CommandName>(name: Name, input: unknown, keyOf: (key: string) => string): CommandInput<Name> => {
@@ -51,13 +51,14 @@ export const readInput = <Name extends CommandName>(name: Name, input: unknown, 
   if (parsed.sessionKey !== undefined) found.sessionKey = keyOf(parsed.sessionKey)
   if (parsed.parent !== undefined) found.parent = keyOf(parsed.parent)
   if (parsed.sessionKeys) found.sessionKeys = parsed.sessionKeys.map(keyOf)
+  if (parsed.as !== undefined && (parsed.kind ?? 'session') === 'session') found.as = keyOf(parsed.as)
   if (parsed.id !== undefined && (parsed.kind ?? 'session') === 'session' && name !== 'tokens.revoke') found.id = keyOf(parsed.id)
   return found as CommandInput<Name>
 }
 
 /** By their addresses, and not by keys of sessions. */
 const traced: ReadonlySet<CommandName> = new Set<CommandName>(['events.read', 'trace.read', 'trace.frames'])
-const folded: ReadonlySet<CommandName> = new Set<CommandName>(['trace.replay', 'trace.moment', 'trace.steps', 'trace.relay'])
+const folded: ReadonlySet<CommandName> = new Set<CommandName>(['trace.replay', 'trace.moment', 'trace.steps', 'trace.relay', 'trace.fork'])
 
 /** @returns the input as far as it may be carried out @throws RuntimeError forbidden; not_found as for a session that is not there */
 export const permitted = async <Name extends CommandName>(
@@ -68,11 +69,13 @@ export const permitted = async <Name extends CommandName>(
 ): Promise<CommandInput<Name>> => {
   if (ofTheNode.has(name)) requireWhole(access, name)
   if (access.sessions === undefined) return input
-  const { sessionKey, sessionKeys, parent, kind = 'session', id, ...rest } = input as Named & { after?: string }
+  const { sessionKey, sessionKeys, parent, kind = 'session', id, as, ...rest } = input as Named & { after?: string }
   if (name === 'sessions.resolve') return input
   // Of others there is nothing to clear.
   if (sessionKeys) return { ...input, sessionKeys: sessionKeys.filter((key) => reaches(access, key)) }
   if (parent !== undefined && !reaches(access, parent)) await throwUnknown(parts, 'chat.send', { kind: 'session', id: parent })
+  if (as !== undefined && !reaches(access, as))
+    throw new RuntimeError('forbidden', `this token does not reach '${as.slice(0, 80)}'`, { field: 'as', hint: 'give a key that it reaches' })
   const address = sessionKey !== undefined ? { kind: 'session', id: sessionKey } : id !== undefined ? { kind, id } : undefined
   if (address === undefined || (address.kind === 'session' && reaches(access, address.id))) return input
   if (name === 'events.read' && rest.after !== undefined) parsePlace(rest.after, 'after')

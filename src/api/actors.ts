@@ -1,9 +1,10 @@
 /** What the journal says of actors, read without waking one: nothing is started and nothing is written. */
 
-import { halfImportedError, recover, saidAfter, viewOf } from '../actors/index.ts'
+import { recover, saidAfter, viewOf } from '../actors/index.ts'
 import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, isRuntimeError } from '../contracts/errors.ts'
+import { halfImportedError } from '../contracts/half-imported.ts'
 import type { ActorPath } from '../contracts/journal.ts'
 import { shownBody } from '../contracts/redact.ts'
 import { type Address, formatAddress, parseAddress } from '../contracts/subjects.ts'
@@ -17,7 +18,7 @@ type JournalParts = Pick<Parts, 'transport' | 'host'>
 export type ActorRow = {
   kind: string
   id: string
-  /** Null when it cannot be read, see `error`. */
+  /** Null when it cannot be read, see `error`, and where only heads are asked for. */
   status: 'active' | 'done' | 'error' | 'stopped' | null
   /** State of the root at `/` and of whatever lives below it. */
   states: Record<ActorPath, unknown>
@@ -73,21 +74,21 @@ export const reachableHeads = async (
   return found.slice(0, limit)
 }
 
+type Listing = { kind?: string | undefined; after?: string | undefined; limit?: number | undefined; states?: boolean | undefined }
+
 /** In address order. One that cannot be read is a row with its error: it must not hide the others. */
-export const listActors = async (
-  parts: JournalParts,
-  { kind, after, limit = 100 }: { kind?: string | undefined; after?: string | undefined; limit?: number | undefined },
-  access?: Access,
-): Promise<ActorPage> => {
+export const listActors = async (parts: JournalParts, { kind, after, limit = 100, states = true }: Listing, access?: Access): Promise<ActorPage> => {
   const heads = await reachableHeads(parts, { limit, kind, after: after === undefined ? undefined : parseAddress(after) }, access)
   const actors: ActorRow[] = []
-  for (const head of heads) actors.push(await actorRow(parts, head))
+  for (const head of heads) actors.push(states ? await actorRow(parts, head) : bareRow(head))
   const last = heads.at(-1)
   return { actors, next: heads.length < limit || !last ? null : formatAddress(last.address) }
 }
 
+const bareRow = ({ address, seq, at, wakeAt }: Head): ActorRow => ({ ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 })
+
 const actorRow = async (parts: JournalParts, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
-  const row = { ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 }
+  const row = bareRow({ address, seq, at, wakeAt })
   if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
   try {
     const { replica, status, approvals, quarantine } = await peek(parts, address)

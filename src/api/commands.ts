@@ -1,15 +1,15 @@
 /** Every command of `src/contracts/commands.ts`, carried out: the gateway, the command line and services all come through here. */
 
-import { halfImportedError } from '../actors/index.ts'
 import type { Access } from '../contracts/access.ts'
 import { type CommandInput, type CommandName, commands, isCommand } from '../contracts/commands.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
+import { halfImportedError } from '../contracts/half-imported.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { RuntimeParts, Session } from '../runtime/index.ts'
-import { readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
+import { forkActor, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { beginsHint, healthFor, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
@@ -135,6 +135,12 @@ const handlers: Handlers = {
       if (!isDamage(error)) throw error
     })
     return parts.runtime.replay({ kind, id }, to)
+  },
+  'trace.fork': async (parts, { kind = 'session', id, ...wanted }) => {
+    registered(parts, kind)
+    await existingActor(parts, { kind, id })
+    parts.admit()
+    return forkActor(parts, parts.runtime.registration(kind), { kind, id }, wanted)
   },
   'machines.get': (parts, { kind = 'session' }) => chartsOf(parts, kind),
   'trace.moment': async (parts, { kind = 'session', id, seq, texts }) => {

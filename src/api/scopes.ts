@@ -32,6 +32,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.spans': 'read',
   'trace.frames': 'read',
   'trace.import': 'admin',
+  'trace.fork': 'write',
   'machines.get': 'read',
   'trace.replay': 'read',
   'trace.moment': 'read',

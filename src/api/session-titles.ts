@@ -1,10 +1,10 @@
 /** Sessions as a list of conversations shows them: what each is called, and what was said last. Read from their journals; none is woken. */
-import { decodeCommit } from '../actors/index.ts'
+import { commitOf } from '../actors/index.ts'
 import { type Access, reaches } from '../contracts/access.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError } from '../contracts/errors.ts'
 import type { Message } from '../contracts/message.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Address } from '../contracts/subjects.ts'
 import type { Head } from '../contracts/transport.ts'
 import { contentOf, type SessionContext } from '../machines/index.ts'
 import { allHeads, type Parts } from '../runtime/index.ts'
@@ -59,7 +59,7 @@ type Said = Extract<Message, { role: 'user' | 'assistant' }>
 const saidIn = async ({ transport }: JournalParts, address: Address, from: number, limit: number): Promise<Said[]> => {
   const frames = await transport.journal.read(address, from, { limit })
   return frames
-    .flatMap(({ seq, bytes }) => decodeCommit(bytes, { address: formatAddress(address), seq }).inputs)
+    .flatMap((frame) => commitOf(frame, address).inputs)
     .flatMap((input) => contentOf(input)?.[1] ?? [])
     .filter((message): message is Said => (message.role === 'user' || message.role === 'assistant') && message.text.trim() !== '')
 }

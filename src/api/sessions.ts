@@ -1,10 +1,10 @@
 /** All sessions of a journal, and how one is deleted. */
-import { decodeCommit } from '../actors/index.ts'
+import { commitOf } from '../actors/index.ts'
 import type { Access } from '../contracts/access.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import type { AnyEvent } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/lost-end.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
+import type { Address } from '../contracts/subjects.ts'
 import { beingImported, type Head, type Journal } from '../contracts/transport.ts'
 import type { Parts } from '../runtime/index.ts'
 import { reachableHeads, waitingIn } from './actors.ts'
@@ -47,7 +47,7 @@ export const sessionRow = async (parts: JournalParts, head: Head): Promise<Sessi
 const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {
   try {
     const frames = await journal.read(address, Math.max(1, seq - lookBack + 1), { limit: lookBack })
-    const commits = frames.map((frame) => decodeCommit(frame.bytes, { address: formatAddress(address), seq: frame.seq })).reverse()
+    const commits = frames.map((frame) => commitOf(frame, address)).reverse()
     if (commits.find(({ quarantine, revived }) => quarantine || revived)?.quarantine) return 'quarantined'
     return commits.find(({ states }) => '/' in states)?.states['/'] ?? null
   } catch (error) {

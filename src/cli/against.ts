@@ -1,13 +1,13 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
 
-import { decodeCommit, type Replayed, replay, traceEntries } from '../actors/index.ts'
+import { commitOf, type Registration, type Replayed, replay, traceEntries } from '../actors/index.ts'
 import type { Client } from '../client/index.ts'
 import { journalOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
-import { createRuntime, type Runtime } from '../runtime.ts'
+import type { Address } from '../contracts/subjects.ts'
+import { createRuntime, type Runtime, type RuntimeOptions } from '../runtime.ts'
 import { loadApp } from './load-app.ts'
 import { printable } from './output.ts'
 
@@ -17,27 +17,38 @@ export type ReplayedAgainst = Replayed & {
   events?: string[]
 }
 
-/** @throws RuntimeError not_found (the module has no such machine, or there is no such actor), bad_request, not_durable, corrupt_at */
-export const replayAgainst = async (client: Client, address: Address, file: string, to: number | undefined): Promise<ReplayedAgainst> => {
-  const journal = journalOf(client, address)
-  const [first] = await journal.read(address, 1, { limit: 1 })
+/** The machines of an app module. @param kind @throws RuntimeError bad_request where it has none of that kind */
+export type MachinesOf = (kind: string) => Registration
+
+/** @param file none: the app of the working directory @throws RuntimeError bad_request, not_durable */
+export const withMachinesOf = async <Result>(
+  file: string | undefined,
+  use: (machines: MachinesOf, app: RuntimeOptions) => Promise<Result>,
+): Promise<Result> => {
   const { environment: _, transport: __, ...app } = await loadApp(file)
   const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
   try {
-    const registration = registrationOf(runtime, address, file)
-    const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
-    const name = formatAddress(address)
-    const recorded = first ? (decodeCommit(first.bytes, { address: name, seq: first.seq }).create?.signature ?? '') : ''
-    const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
-    const events =
-      at && traceEntries(decodeCommit(at.bytes, { address: name, seq: at.seq })).map(({ actor, event }) => printable(`${actor} ${event}`))
-    return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
+    return await use((kind) => registrationOf(runtime, kind, file), app)
   } finally {
     await runtime.close()
   }
 }
 
-const registrationOf = (runtime: Runtime, { kind }: Address, file: string) => {
+/** @throws RuntimeError not_found (the module has no such machine, or there is no such actor), bad_request, not_durable, corrupt_at */
+export const replayAgainst = (client: Client, address: Address, file: string, to: number | undefined): Promise<ReplayedAgainst> => {
+  const journal = journalOf(client, address)
+  return withMachinesOf(file, async (machines) => {
+    const [first] = await journal.read(address, 1, { limit: 1 })
+    const registration = machines(address.kind)
+    const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
+    const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
+    const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
+    const events = at && traceEntries(commitOf(at, address)).map(({ actor, event }) => printable(`${actor} ${event}`))
+    return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
+  })
+}
+
+const registrationOf = (runtime: Runtime, kind: string, file = 'this app'): Registration => {
   try {
     return runtime.registration(kind)
   } catch (cause) {

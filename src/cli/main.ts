@@ -131,13 +131,36 @@ export const commandLine = (action: Action): Command => {
     .argument('<key>', 'which conversation')
     .action(action(async (options, key) => (await import('./delete.ts')).deleteConversation(options, key)))
   add('replay', 'replay the journal and compare every state')
-    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .argument('[key]', 'a conversation, or kind/id of an actor; none: all that there are, with --against or --traces')
     .option('--to <seq>', 'stop after this commit', wholeNumber(1))
     .option('--against <file>', 'use the machines of another app module, such as an edited copy, and report the first difference')
-    .action(action(async (options, key) => (await import('./replay.ts')).replay(options, key)))
+    .option('--traces <path>', 'exported traces instead, a file or a folder of them')
+    .option('--kind <kind>', 'without a key: only this kind, such as session')
+    .option('--only-states', 'without a key: states alone count, not what machines remember')
+    .addOption(repeatable('--report <file>', 'without a key: write what was found to a .json or .html file; may be given several times'))
+    .action(
+      action(async (options, key) =>
+        key === undefined ? (await import('./replay-all.ts')).replayAll(options) : (await import('./replay.ts')).replay(options, key),
+      ),
+    )
+  add('fork', 'begin another conversation with the past of this one, up to a moment; nothing is copied')
+    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .requiredOption('--as <key>', 'its key')
+    .option('--at <seq>', 'the last commit that both share; default: the newest', wholeNumber(1))
+    .option('--live', 'ask models and tools anew; default: they answer as recorded, where they are given the same')
+    .option('--change <seq:n>', 'what if: fork right before this commit, and let its input N, from 0, be another one')
+    .option('--event <json>', 'with --change: what is different in its event, such as {"decision":"deny"}')
+    .action(action(async (options, key) => (await import('./fork.ts')).fork(options, key)))
   add('export', 'write the journal of a conversation or actor to stdout, to be imported elsewhere')
     .argument('<key>', 'a conversation, or kind/id of an actor')
-    .action(action(async (options, key) => (await import('./transfer.ts')).exportJournal(options, key)))
+    .option('--redact', 'replace what was said, tool arguments and results, names and ids: it still replays, and cannot be resumed')
+    .action(
+      action(async (options, key) =>
+        options.redact
+          ? (await import('./export-redacted.ts')).exportRedacted(options, key)
+          : (await import('./transfer.ts')).exportJournal(options, key),
+      ),
+    )
   add('import', 'import an exported journal and resume it')
     .argument('<file>', 'the file; - reads stdin')
     .action(action(async (options, file) => (await import('./transfer.ts')).importJournal(options, file)))

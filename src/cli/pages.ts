@@ -11,7 +11,7 @@ export const chatPage = (url: string, token: string | undefined): string => `${h
 /** @param place what it is to show */
 export const inspectorPage = (url: string, token: string | undefined, place?: { kind: string; id: string }): string => {
   const query = place && new URLSearchParams(place.kind === 'session' ? { session: place.id } : place)
-  return `${hereOf(url)}/inspector${query ? `?${query}` : ''}${fragment(token)}`
+  return `${hereOf(url)}/inspector${query ? `?${query.toString()}` : ''}${fragment(token)}`
 }
 
 /** Of a WebSocket below a node. */

@@ -1,25 +1,17 @@
-/** `statecast export` and `statecast import`: a conversation or actor travels as a file, in the middle of a turn too. */
+/** `statecast export` and `statecast import`: a conversation or actor travels as a file (src/client/trace-file.ts), in the middle of a turn too. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { z } from 'zod'
 import type { Imported } from '../api/index.ts'
-import type { Client } from '../client/index.ts'
+import { type Client, parseTraceFile } from '../client/index.ts'
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
-import { FileRef, fileLine } from '../contracts/file.ts'
-import { formatAddress, parseAddress } from '../contracts/subjects.ts'
+import { type FileRef, fileLine } from '../contracts/file.ts'
+import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { FramePage } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { exitCodes, note, print, printable, printed, printJson } from './output.ts'
-
-/** The first line says what it is, the last one that it is whole; between them stands one commit a line, then one file a line. */
-const Begin = z.strictObject({ statecast: z.literal('journal'), version: z.literal(1), address: z.string() })
-const Line = z.strictObject({ seq: z.number().int().min(1), bytes: z.base64() })
-/** Behind the commits: a file that they name. Its id is the hash of its content. */
-const FileLine = z.strictObject({ file: FileRef, content: z.base64() })
-const End = z.strictObject({ commits: z.number().int().min(1), wakeAt: z.number().nullable(), sha256: z.string() })
 
 const write = (line: object): Promise<void> => printed(JSON.stringify(line))
 
@@ -31,6 +23,7 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
       let head: FramePage['head'] = { seq: 0, at: 0, wakeAt: null }
       for (let from: number | null = 1; from !== null; ) {
         const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
+        if (page.head.origin) throw forkedError(address, page.head.origin)
         if (from === 1) await write({ statecast: 'journal', version: 1, address: formatAddress(address) })
         for (const frame of page.frames) {
           hash.update(frame.bytes)
@@ -52,6 +45,12 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
   }
 }
 
+const forkedError = (address: Address, { address: from, at }: NonNullable<FramePage['head']['origin']>): RuntimeError =>
+  new RuntimeError('unsupported', `${formatAddress(address)} is a fork: what it shares with ${formatAddress(from)} was written by that`, {
+    hint: `export that one, and fork it where it is imported: statecast fork ${keyOf(from)} --at ${at} --as ${keyOf(address)}`,
+  })
+const keyOf = (address: Address): string => (address.kind === 'session' ? address.id : formatAddress(address))
+
 /** With what is in them: elsewhere nobody has that. */
 const exportFiles = async (client: Client, sessionKey: string): Promise<void> => {
   const { files } = await client.command<{ files: FileRef[] }>('files.list', { sessionKey })
@@ -69,7 +68,12 @@ const exportFiles = async (client: Client, sessionKey: string): Promise<void> =>
 const requestBytesMax = 256 * 1024
 
 export const importJournal = async (options: Globals, file: string): Promise<number> => {
-  const { address, frames, files, wakeAt } = parse(read(file), file)
+  const { address, frames, files, wakeAt, redacted } = parseTraceFile(read(file), file)
+  if (redacted)
+    throw new RuntimeError('bad_request', `${file} is redacted: nobody could go on with what was replaced in it`, {
+      field: 'file',
+      hint: 'fold it with `statecast replay --traces` or `statecast replay --traces`; to resume it elsewhere, export it without --redact',
+    })
   const client = await connect(options)
   try {
     // Before the commits that name them.
@@ -119,35 +123,4 @@ const read = (file: string): string => {
       hint: 'give a file that `statecast export` wrote, or - for stdin',
     })
   }
-}
-
-const parse = (text: string, file: string) => {
-  const broken = (problem: string, cause?: unknown): RuntimeError =>
-    new RuntimeError('bad_request', `${file} is not a complete export: ${problem}`, {
-      cause,
-      field: 'file',
-      hint: 'export it again: statecast export KEY > file',
-    })
-  const lines = text.split('\n').filter((line) => line !== '')
-  const as = <Schema extends z.ZodType>(schema: Schema, line: string | undefined, what: string): z.output<Schema> => {
-    try {
-      return schema.parse(JSON.parse(line ?? ''))
-    } catch (cause) {
-      throw broken(what, cause)
-    }
-  }
-  const { address } = as(Begin, lines[0], 'its first line does not say what it is')
-  const { commits, wakeAt, sha256 } = as(End, lines.at(-1), 'its last line is missing')
-  const between = lines.slice(1, -1)
-  const begin = between.findIndex((line) => line.startsWith('{"file"'))
-  const commitLines = begin === -1 ? between : between.slice(0, begin)
-  const frames = commitLines.map((line, index) => as(Line, line, `line ${index + 2} is not a commit`))
-  const files = between.slice(commitLines.length).map((line, index) => as(FileLine, line, `line ${commitLines.length + index + 2} is not a file`))
-  const changed = files.find(({ file: { id }, content }) => createHash('sha256').update(Buffer.from(content, 'base64')).digest('hex') !== id)
-  if (changed) throw broken(`the content of ${JSON.stringify(changed.file.fileName)} is not what it was`)
-  const hash = createHash('sha256')
-  for (const { bytes } of frames) hash.update(bytes)
-  if (frames.length !== commits || hash.digest('hex') !== sha256)
-    throw broken(`it has ${frames.length} commits, ${commits} were written, or some differ`)
-  return { address: parseAddress(address), frames, files, wakeAt }
 }

@@ -4,6 +4,7 @@ import type { natsClient as OverNats } from './nats-client.ts'
 
 export { checkAddress } from './check-address.ts'
 export type { Client, Subscription } from './client.ts'
+export { type Compared, compareTrace, type FirstDifference, unreadable } from './compare.ts'
 export { type ConnectOptions, connect, folderOf, isNats, nodeAt, nodeOf, tokenFor } from './connect.ts'
 export { type Accepted, type Followed, type FollowOptions, follow, followRun } from './follow.ts'
 export { inProcessClient, type Share } from './in-process.ts'
@@ -11,3 +12,4 @@ export const httpClient = async (...given: Parameters<typeof OverHttp>) => (awai
 export const natsClient = async (...given: Parameters<typeof OverNats>) => (await import('./nats-client.ts')).natsClient(...given)
 export { journalOf } from './journal.ts'
 export { saidSince } from './said.ts'
+export { journalOfFile, parseTraceFile, type TraceFile } from './trace-file.ts'

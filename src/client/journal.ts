@@ -11,10 +11,14 @@ export const journalOf = (client: Pick<Client, 'command'>, { kind, id }: Address
     const frames: Frame[] = []
     for (let next: number | null = from; next !== null && frames.length < limit; ) {
       const page: FramePage = await client.command('trace.frames', { kind, id, from: next, limit: Math.min(1000, limit - frames.length) })
-      frames.push(...page.frames.map(({ seq, bytes }) => ({ seq, bytes: Buffer.from(bytes, 'base64') })))
+      frames.push(...page.frames.map(({ bytes, ...frame }) => ({ ...frame, bytes: Buffer.from(bytes, 'base64') })))
       next = page.next
     }
     return frames
   }
-  return { read } as Pick<Journal, 'read'> as Journal
+  const head: Journal['head'] = async () => ({
+    address: { kind, id },
+    ...(await client.command<FramePage>('trace.frames', { kind, id, limit: 1 })).head,
+  })
+  return { read, head } as Pick<Journal, 'read' | 'head'> as Journal
 }

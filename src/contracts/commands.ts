@@ -198,6 +198,7 @@ export const commands = {
       kind: Kind.optional().describe('only this kind'),
       after: z.string().max(4000).optional().describe('`next` of the page before'),
       limit: z.number().int().min(1).max(1000).optional(),
+      states: z.boolean().optional().describe('false: only which there are, and no journal is read; default: true'),
     })
     .describe('all actors with their states, read from their journals: none is woken'),
   'models.list': z.strictObject({}).describe('models that can be named here'),

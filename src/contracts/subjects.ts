@@ -4,6 +4,8 @@ import { RuntimeError } from './errors.ts'
 /** A root actor's address: what kind of machine, and which one. */
 export type Address = { kind: string; id: string }
 
+export const sameAddress = (one: Address, other: Address): boolean => one.id === other.id && one.kind === other.kind
+
 export const maxIdBytes = 1024
 const plain = /^[A-Za-z0-9_:-]+$/
 const kindPattern = /^[a-z][a-z0-9-]{0,31}$/

@@ -1,5 +1,6 @@
 /** The commands about journals: reading them, folding them, bringing them here. */
 import { z } from 'zod'
+import { ForkAnswers, ForkChange } from './fork.ts'
 import { maxIdBytes } from './subjects.ts'
 import { beingImported } from './transport.ts'
 
@@ -42,6 +43,20 @@ export const traceCommands = {
   'trace.replay': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, to: Seq.optional() })
     .describe('folds the journal again and compares every state'),
+  'trace.fork': z
+    .strictObject({
+      kind: Kind.optional(),
+      id: SessionKey,
+      at: Seq.optional().describe('the last commit that both share; default: the newest, or the one before the change'),
+      as: SessionKey.describe('its key; nobody may have it'),
+      answers: ForkAnswers.optional().describe(
+        'where models and tools were given the same, the fork gets what was recorded then (`recorded`, the default), or asks them anew (`live`)',
+      ),
+      change: ForkChange.optional(),
+    })
+    .describe(
+      'begins another conversation or actor with the commits of this one up to a moment, which are shared and not copied, and lets it run on',
+    ),
   'trace.moment': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, seq: Seq, texts: Texts.optional() })
     .describe('the tree of an actor after one of its commits: states, contexts, timers, and the transitions that are possible there'),

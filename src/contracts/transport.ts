@@ -2,6 +2,7 @@
  * What a backend promises. `embedded` (SQLite on disk), `memory` and `nats` (JetStream) implement it;
  * `test/transport/transport.contract.ts` is the one suite that all of them pass. The comments carry the promises.
  */
+import type { ForkChoice, Origin } from './fork.ts'
 import type { Address } from './subjects.ts'
 
 /** The answer to an append. `unknown` says that nothing is known: read back and compare before believing anything. */
@@ -11,8 +12,11 @@ export type Appended =
   | { outcome: 'fenced'; last: number }
   | { outcome: 'unknown'; cause: unknown }
 
-/** One durable frame: everything that one commit of one root says. The journal does not look inside `bytes`. */
-export type Frame = { seq: number; bytes: Uint8Array }
+/**
+ * One durable frame: everything that one commit of one root says. The journal does not look inside `bytes`.
+ * @property of the root that wrote it, where that is another one: what a fork shares with its origin was written by that, or by an origin of it
+ */
+export type Frame = { seq: number; bytes: Uint8Array; of?: Address }
 
 /** What the backend keeps beside the last frame so that a node can find work without reading any journal. */
 export type Head = {
@@ -23,6 +27,8 @@ export type Head = {
   wakeAt: number | null
   /** ms since the epoch of the last append, by the appender's clock. */
   at: number
+  /** Of a fork where it came from; what was changed {@link Journal.origin} says. */
+  origin?: Omit<Origin, 'change'>
 }
 
 /**
@@ -45,6 +51,14 @@ export interface Journal {
   append(address: Address, expected: number, bytes: Uint8Array, head: { wakeAt: number | null; at: number }): Promise<Appended>
   /** Frames with `seq >= from`, in order; an empty journal yields none. @throws RuntimeError corrupt_at where a stored checksum does not fit */
   read(address: Address, from: number, options?: { limit?: number }): Promise<Frame[]>
+  /**
+   * Begins `to` with the frames 1 to `at` of `from`, which are shared: it takes no longer where there are many. Its next append is `at` + 1. What becomes of
+   * `from` later does not touch them, also where it is truncated or removed: that is when they are copied. Cut off in the middle, it leaves all of it or none.
+   * @throws RuntimeError not_found, bad_request (another kind, or no such frame), conflict (`to` is there, or `from` is half imported), log_full, log_unavailable
+   */
+  fork(from: Address, at: number, to: Address, choice: ForkChoice, head: { wakeAt: number | null; at: number }): Promise<void>
+  /** All that a fork was told when it was made; undefined for what is none. */
+  origin(address: Address): Promise<Origin | undefined>
   last(address: Address): Promise<Frame | undefined>
   head(address: Address): Promise<Head | undefined>
   /** Roots of one kind, or of all, in address order. */
@@ -63,9 +77,9 @@ export interface Journal {
    * The store does not say whether it belongs to the journal: whoever reads it sees to that.
    */
   snapshot(address: Address): Promise<Frame | undefined>
-  /** Forgets frames with `seq < before`, but never the last one: it is what the next append continues. */
+  /** Forgets frames with `seq < before`, but never the last one: it is what the next append continues. What a fork shares may stay as long as it has some of it. */
   truncate(address: Address, before: number): Promise<void>
-  /** Forgets the root altogether: it may begin again. Cut off in the middle, it leaves a journal without a snapshot, never a snapshot without a journal. */
+  /** Forgets the root altogether: it may begin again. Its forks keep what they share with it. Cut off in the middle, it leaves a journal without a snapshot, never a snapshot without a journal. */
   remove(address: Address): Promise<void>
 }
 

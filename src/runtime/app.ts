@@ -55,6 +55,12 @@ const options: Record<keyof RuntimeOptions, [fits: (value: unknown) => boolean, 
   ],
   nats: [isRecord, 'an object: what the NATS client takes'],
   replicas: [(value) => Number.isInteger(value) && (value as number) >= 1 && (value as number) <= 5, 'a whole number from 1 to 5'],
+  redaction: [
+    (value) =>
+      isRecord(value) &&
+      Object.entries(value).every(([name, list]) => ['keep', 'redact'].includes(name) && Array.isArray(list) && list.every((one) => isText(one))),
+    "{ keep: ['refund.ask.currency'], redact: ['refund.*.customer'] }, lists of places",
+  ],
   retention: [(value) => isRecord(value) && typeof value.idleDays === 'number', '{ idleDays: a number above 0 }'],
   history: [
     (value) => isRecord(value) && Object.entries(value).every(([name, most]) => isHistoryLimit(name, most)),

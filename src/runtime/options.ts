@@ -16,6 +16,7 @@ import type { CheckDeterminism } from './determinism.ts'
 import type { Extension } from './extension.ts'
 import type { UploadLimits } from './files/index.ts'
 import type { Machines } from './interface.ts'
+import type { RedactionOptions } from './redaction/redactor.ts'
 import type { Retention } from './retention.ts'
 
 export type RuntimeOptions<Registered extends Machines = Machines> = {
@@ -51,6 +52,8 @@ export type RuntimeOptions<Registered extends Machines = Machines> = {
   nats?: ConnectionOptions
   /** Copies of everything on that many servers of a NATS cluster, 1 to 5; counts where the streams are made. Default: 3 on a cluster of three or more, else 1. */
   replicas?: number
+  /** What `statecast export --redact` keeps and takes out beyond what it does by itself; see docs/guides/traces.md. */
+  redaction?: RedactionOptions
   /** What is kept; default: everything. */
   retention?: Retention
   /** How many bytes of a conversation `chat.history` gives at once (default 6 MiB); how many messages, `session.historyMax` of the configuration says. */

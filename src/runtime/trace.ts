@@ -1,6 +1,8 @@
 /** The trace of an actor in pages. */
-import { decodeCommit, halfImportedError, type TraceEntry, traceEntries } from '../actors/index.ts'
+import { commitOf, type TraceEntry, traceEntries } from '../actors/index.ts'
+import { definedOf } from '../contracts/defined.ts'
 import { type ErrorBody, RuntimeError } from '../contracts/errors.ts'
+import { halfImportedError } from '../contracts/half-imported.ts'
 import type { Commit } from '../contracts/journal.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
@@ -26,7 +28,7 @@ export const readTrace = async (parts: JournalParts, address: Address, from = 1,
   let next = from
   try {
     for await (const frame of framesOf(parts, address, from)) {
-      entries.push(...traceEntries(commitIn(frame, address)))
+      entries.push(...traceEntries(commitOf(frame, address)))
       next = frame.seq + 1
       if ((head && next > head.seq) || entries.length >= limit) break
     }
@@ -41,10 +43,10 @@ const unlessDamaged = (error: unknown): undefined => {
   if (!isDamage(error)) throw error
 }
 
-/** A commit as it is stored, in base64. */
-export type StoredFrame = { seq: number; bytes: string }
+/** A commit as it is stored, in base64. @property of who wrote it, where that was an origin of this fork */
+export type StoredFrame = { seq: number; bytes: string; of?: Address }
 /** `next` is where to read on; null at the present end of the journal, which is what `head` says. */
-export type FramePage = { frames: StoredFrame[]; next: number | null; head: Pick<Head, 'seq' | 'at' | 'wakeAt'> }
+export type FramePage = { frames: StoredFrame[]; next: number | null; head: Pick<Head, 'seq' | 'at' | 'wakeAt' | 'origin'> }
 
 /** One answer holds this much and one frame: a commit may be large. Over a bus that nodes share it is one message. */
 const answerBytesMax = 8 * 1024 * 1024
@@ -52,25 +54,25 @@ const sharedBytesMax = 256 * 1024
 
 /** @throws RuntimeError not_found, corrupt_at, conflict where it is not whole: what is taken from it would seem to be */
 export const readFrames = async (parts: JournalParts, address: Address, from = 1, limit = 1000): Promise<FramePage> => {
-  const { seq: last, at, wakeAt } = await headOf(parts, address)
+  const { seq: last, at, wakeAt, origin } = await headOf(parts, address)
   if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
   const bytesMax = parts.transport.capabilities.sharedByNodes ? sharedBytesMax : answerBytesMax
   const frames: FramePage['frames'] = []
   let next = from
   let size = 0
-  for await (const { seq, bytes } of framesOf(parts, address, from, Math.min(commitsPerRead, limit))) {
-    frames.push({ seq, bytes: Buffer.from(bytes).toString('base64') })
+  for await (const { seq, bytes, of } of framesOf(parts, address, from, Math.min(commitsPerRead, limit))) {
+    frames.push({ seq, bytes: Buffer.from(bytes).toString('base64'), ...definedOf({ of }) })
     next = seq + 1
     size += bytes.length
     if (next > last || frames.length >= limit || size >= bytesMax) break
   }
-  return { frames, next: next <= last ? next : null, head: { seq: last, at, wakeAt } }
+  return { frames, next: next <= last ? next : null, head: { seq: last, at, wakeAt, ...definedOf({ origin }) } }
 }
 
 /** All commits to the present end. @throws RuntimeError not_found; corrupt_at behind the last one that is whole */
 export async function* readCommits(parts: JournalParts, address: Address, from: number): AsyncGenerator<Commit> {
   await headOf(parts, address)
-  for await (const frame of framesOf(parts, address, from)) yield commitIn(frame, address)
+  for await (const frame of framesOf(parts, address, from)) yield commitOf(frame, address)
 }
 
 const headOf = async (parts: JournalParts, address: Address): Promise<Head> => {
@@ -97,5 +99,3 @@ async function* framesOf({ transport }: JournalParts, address: Address, from: nu
     next = (frames.at(-1)?.seq ?? next) + 1
   }
 }
-
-const commitIn = ({ seq, bytes }: Frame, address: Address): Commit => decodeCommit(bytes, { address: formatAddress(address), seq })

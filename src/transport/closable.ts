@@ -79,6 +79,8 @@ export const closable = (parts: TransportParts): Transport & { isClosed(): boole
     capabilities: parts.capabilities,
     journal: {
       append: asynchronous(journal.append),
+      fork: asynchronous(journal.fork),
+      origin: asynchronous(journal.origin),
       read: asynchronous(journal.read),
       last: asynchronous(journal.last),
       head: asynchronous(journal.head),

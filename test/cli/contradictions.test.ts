@@ -24,7 +24,10 @@ const program = commandLine(() => async () => undefined)
 const wordsOf: Record<string, string[]> = Object.fromEntries(
   program.commands.map((command) => [
     command.name(),
-    command.registeredArguments.filter(({ required }) => required).map((_, index) => `word${index}`),
+    [
+      ...command.registeredArguments.map((_, index) => `word${index}`),
+      ...command.options.filter(({ mandatory }) => mandatory).flatMap(({ long }) => [`${long}`, 'word']),
+    ],
   ]),
 )
 const commands = Object.keys(wordsOf)

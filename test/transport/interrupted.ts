@@ -96,6 +96,12 @@ export const interrupted = (transport: Transport, harm: Harm): Transport => {
     ...transport,
     journal: {
       append,
+      fork: (...args) =>
+        patient<unknown>(
+          () => journal.fork(...args),
+          async () => ((await journal.head(args[2])) === undefined ? undefined : true),
+        ) as Promise<void>,
+      origin: (...args) => patient(() => journal.origin(...args)),
       read: (...args) => patient(() => journal.read(...args)),
       last: (...args) => patient(() => journal.last(...args)),
       head: (...args) => patient(() => journal.head(...args)),

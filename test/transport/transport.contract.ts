@@ -4,6 +4,7 @@ import type { Address } from '../../src/contracts/subjects.ts'
 import type { Transport } from '../../src/contracts/transport.ts'
 import { blobsContract } from './blobs.contract.ts'
 import { busContract } from './bus.contract.ts'
+import { forkContract } from './fork.contract.ts'
 import { anEnvironment, type TestEnvironment } from './harness.ts'
 import { inboxContract } from './inbox.contract.ts'
 import { journalContract } from './journal.contract.ts'
@@ -39,6 +40,7 @@ export type Suite = {
 
 const topics = {
   journal: journalContract,
+  fork: forkContract,
   loss: lossContract,
   bus: busContract,
   inbox: inboxContract,

@@ -1,11 +1,13 @@
 /** The inspector in a browser, against a node as `statecast up` starts it. */
-import { mkdirSync } from 'node:fs'
+import { mkdirSync, readFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { agent, createRuntime, type Model, scriptedModel } from '../../src/index.ts'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
+import { orderMachine } from './live/order.machine.ts'
 
 withLiveBrowser()
 
@@ -23,6 +25,31 @@ const details = (page: Page) => page.getByRole('complementary', { name: 'Details
 const active = (page: Page): Promise<string[]> =>
   page.evaluate<string[]>("[...document.querySelectorAll('[data-state][aria-current]')].map((one) => one.dataset.state)")
 
+/** What the page must be in each of its forms: nothing beside its edge, and nobody left out. */
+const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
+type Finding = { id: string; impact: string; nodes: { html: string }[] }
+const looksRight = async (page: Page, name: string): Promise<void> => {
+  for (const [width, height, dark] of [
+    [1440, 900, false],
+    [1440, 900, true],
+    [1024, 768, false],
+    [390, 844, false],
+    [390, 844, true],
+  ] as const) {
+    await page.setViewportSize({ width, height })
+    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' })
+    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe(dark ? 'dark' : 'light')
+    await picture(page, `${name}-${width}-${dark ? 'dark' : 'light'}`)
+    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
+    await page.evaluate(axe)
+    const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()')
+    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
+    expect(serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${width} ${id}: ${html.slice(0, 160)}`))).toEqual([])
+  }
+  await page.setViewportSize({ width: 1440, height: 900 })
+  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
+}
+
 test('a turn with a tool and an approval: the tree, each chart as it changes, why, and the decision given from here', async () => {
   const node = await aNode()
   const { page: chat, another } = await aPage(node.page, leaving)
@@ -31,44 +58,100 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
 
   const page = await another(inspectorOf(node.page))
   expect(page.url()).not.toContain('token')
-  const sessions = page.getByRole('navigation', { name: 'Sessions' })
-  await sessions.getByText('waits for you').click()
+  await page.getByRole('complementary', { name: 'Sessions' }).getByText('waits for you').click()
   const actors = region(page, 'Actors')
-  await actors.getByRole('button', { name: /^tool/ }).waitFor()
+  await actors.getByRole('button', { name: /^refund/ }).waitFor()
   expect(await actors.getByRole('button').allTextContents()).toEqual([
     'sessionrunning.answering',
     'desk',
     'turnrunning.awaiting-input',
-    'loopinvoking.awaiting-input',
-    'tool tool-0awaiting-input',
     'publisheropen.buffering',
-    'deliverrunning',
+    'deliverat work',
+    'loopinvoking.awaiting-input',
+    'modelnot there',
+    'refundawaiting-input',
   ])
   await expect.poll(() => active(page)).toContain('session.running.answering')
-  await actors.getByRole('button', { name: /^tool/ }).click()
-  await expect.poll(() => active(page)).toEqual(['tool.awaiting-input'])
-  await details(page).locator('.why').getByText('needsApproval').first().waitFor()
+  await actors.getByRole('button', { name: /^refund/ }).click()
+  await expect.poll(() => active(page)).toContain('tool.awaiting-input')
+  await details(page).locator('.why .yes').getByText('needsApproval', { exact: true }).waitFor()
+  await details(page).getByText('Context, 1 to 2').waitFor()
+  await looksRight(page, 'approval')
 
-  await picture(page, 'approval-light')
   await details(page).getByRole('button', { name: 'Approve' }).click()
   await shows(chat, 'It is done: "refunded 49.9"')
-  await expect.poll(() => active(page)).toEqual(['session.awaiting-input'])
-  await page.getByRole('button', { name: 'Labels' }).or(page.getByText('Labels')).click()
+  await actors.getByText('awaiting-input', { exact: true }).waitFor()
+  await actors.getByRole('button', { name: /^session/ }).click()
+  await expect.poll(() => active(page)).toContain('session.awaiting-input')
+  await page.getByRole('button', { name: 'Labels' }).click()
   await picture(page, 'after-labels')
 
-  // Back to where it waited.
+  // Back to where it waited, by keys.
   await page.keyboard.press('Home')
-  await details(page).getByText('commit 1 ·').waitFor()
+  await details(page).getByText('commit 1', { exact: true }).waitFor()
   await expect.poll(() => page.url()).toContain('seq=1')
-  for (let seq = 2; seq <= 3; seq++) {
-    await page.keyboard.press('ArrowRight')
-    await details(page).getByText(`commit ${seq} ·`).waitFor()
-  }
-  await page.getByRole('button', { name: 'Replay' }).click()
-  await page.getByText(/replay identical/).waitFor()
-  await picture(page, 'past')
+  await page.keyboard.press(']')
+  await details(page).getByText('commit 2', { exact: true }).waitFor()
+  await details(page).getByText('Answered at').waitFor()
+  expect(await details(page).getByRole('button', { name: 'Approve' }).count()).toBe(0)
+  await page.getByRole('button', { name: 'replay' }).first().click()
+  await page.getByText('replay identical').waitFor()
+
+  await page.keyboard.press('?')
+  await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
+  await page.keyboard.press('Escape')
+  await page.keyboard.press('w')
+  await page
+    .getByRole('dialog', { name: /What if/ })
+    .getByText('another model answer')
+    .waitFor()
+  await picture(page, 'what-if')
+  await page.keyboard.press('Escape')
+  const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
+  expect(download.suggestedFilename()).toMatch(/^main-\d+\.redacted\.jsonl$/)
   await page.keyboard.press('l')
   await expect.poll(() => page.url()).not.toContain('seq=')
+})
+
+test('forked from the page: what if it had been denied, and once more as it was', async () => {
+  const node = await aNode()
+  const { page: chat, another } = await aPage(node.page, leaving)
+  await says(chat, 'refund')
+  await chat.getByRole('button', { name: 'Allow once' }).click()
+  await shows(chat, 'It is done: "refunded 49.9"')
+  const page = await another(`${inspectorOf(node.page).replace('#', '?session=main&seq=3#')}`)
+  await details(page).getByText('commit 3', { exact: true }).waitFor()
+
+  await page.keyboard.press('w')
+  const whatIf = page.getByRole('dialog', { name: /What if/ })
+  await whatIf.getByText('another decision').click()
+  await whatIf.getByText('It would have been denied').waitFor()
+  await picture(page, 'what-if-denied')
+  await whatIf.getByRole('button', { name: 'Fork with this' }).click()
+
+  await expect.poll(() => new URL(page.url()).searchParams.get('session')).toBe('main-f1')
+  await expect.poll(() => active(page)).toContain('session.awaiting-input')
+  await region(page, 'Actors')
+    .getByRole('button', { name: /^session/ })
+    .waitFor()
+  expect(JSON.stringify(await rpc(node.page, 'chat.history', { sessionKey: 'main-f1' }))).toContain('tool_denied')
+  expect(JSON.stringify(await rpc(node.page, 'chat.history', { sessionKey: 'main' }))).not.toContain('tool_denied')
+  await page.getByRole('button', { name: 'replay' }).first().click()
+  await page.getByText('replay identical').waitFor()
+  await page.keyboard.press('Home')
+  await details(page).getByText('commit 1', { exact: true }).waitFor()
+  await looksRight(page, 'fork')
+
+  await page.keyboard.press('f')
+  const fork = page.getByRole('dialog', { name: /Fork at 1/ })
+  await fork.getByLabel('Key of the fork').fill('main-f1')
+  await fork.getByRole('button', { name: 'Fork', exact: true }).click()
+  await fork.getByText('there is a session/main-f1 already').waitFor()
+  await fork.getByLabel('Key of the fork').fill('again')
+  await fork.getByRole('button', { name: 'Fork', exact: true }).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('session')).toBe('again')
+  // What was asked then is answered as then, up to the person.
+  await details(page).getByRole('button', { name: 'Approve' }).waitFor()
 })
 
 test('"why?" at an answer leads to the commit in which the model gave it, and shows what it was asked and said', async () => {
@@ -118,7 +201,7 @@ test("an author's own machine shows as well: regions, a history, and why a refun
     .poll(() => active(page))
     .toEqual(['order.open', 'order.open.money', 'order.open.parcel', 'order.open.money.paid', 'order.open.parcel.packing'])
   await details(page).getByText('mayRefund').waitFor()
-  expect(await details(page).locator('.why li.no').textContent()).toContain('context.refunds = 1')
+  expect(await details(page).locator('.why li.no').textContent()).toContain('refunds = 1')
   await picture(page, 'order')
 
   await page.keyboard.press('Home')
@@ -134,7 +217,7 @@ test('a node that is killed and started again is found again, and nothing is mis
   await expect.poll(() => active(page)).toContain('order.open.money.paid')
 
   await node.killed()
-  await page.getByText('The node does not answer. What you see is complete up to 1.').waitFor()
+  await page.getByText(/^The node does not answer. What you see is complete up to 1/).waitFor()
   await node.started()
   await order(node.page, { type: 'pause' })
 
@@ -142,17 +225,21 @@ test('a node that is killed and started again is found again, and nothing is mis
   await region(page, 'Timeline').getByText('2 / 2').waitFor()
 })
 
-test('whatever a session holds is shown as text, and a line of 1 MB stays cut until somebody wants it', async () => {
-  const node = await aNode()
+test('whatever a session holds is shown as text, and a line of 4 MB, the longest there can be, stays cut until somebody wants it', async () => {
   const hostile = '<img src=x onerror="document.title=1"><script>document.title=2</script>\u202Egnp.exe'
-  await order(node.page, { type: 'note', text: `${hostile}${'x'.repeat(1_000_000)}` })
+  const node = await aNode(async (folder) => {
+    const runtime = await createRuntime({ transport: `embedded:${join(folder, '.statecast')}`, machines: { order: orderMachine } })
+    await runtime.actor('order', 'o-1').send({ type: 'note', text: `${hostile}${'x'.repeat(4_000_000)}` })
+    await runtime.close()
+  })
   const { another } = await aPage(node.page, leaving)
   const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
 
   await details(page).locator('summary', { hasText: 'note' }).click()
-  await details(page).getByText('[U+202E]').first().waitFor()
+  await details(page).getByText('⟨RLO⟩').first().waitFor()
+  await details(page).getByRole('button', { name: 'show all 4.0 MB' }).first().waitFor()
   expect(await page.evaluate('document.images.length + document.querySelectorAll("body script").length')).toBe(0)
-  expect(await page.title()).toBe('o-1 · Inspector')
+  expect(await page.title()).toBe('o-1 at 1 · Statecast inspector')
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
 })
 
@@ -174,17 +261,18 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
   await region(page, 'Timeline')
     .getByText(/10000 \/ 10000/)
     .waitFor({ timeout: 60_000 })
+  await page.locator('.info[data-look="10000"]').waitFor({ timeout: 60_000 })
   await picture(page, 'long')
 
   const took = await page.evaluate<number[]>(`(async () => {
-    const slider = document.querySelector('.slider')
+    const slider = document.querySelector('.scrub input')
     const took = []
     for (let turn = 0; turn < 60; turn++) {
       const seq = 1 + Math.floor(((turn * 7919) % 10000))
       const start = performance.now()
       slider.value = seq
       slider.dispatchEvent(new Event('input', { bubbles: true }))
-      while (!document.querySelector('.inspector [data-look="' + seq + '"]')) await new Promise((resolve) => setTimeout(resolve, 1))
+      while (!document.querySelector('.info[data-look="' + seq + '"]')) await new Promise((resolve) => setTimeout(resolve, 1))
       took.push(performance.now() - start)
     }
     return took
@@ -193,4 +281,32 @@ test('any moment of 10,000 commits is opened, and how long that takes is told', 
   console.log(
     `any of 10,000 commits: p50 ${Math.round(took[30] ?? 0)} ms, p95 ${Math.round(took[57] ?? 0)} ms, max ${Math.round(took.at(-1) ?? 0)} ms`,
   )
+})
+
+test('what happens is seen soon after, and how soon is told', async () => {
+  const node = await aNode()
+  await order(node.page, { type: 'place' })
+  const { another } = await aPage(node.page, leaving)
+  const page = await another(inspectorOf(node.page, '?kind=order&id=o-1'))
+  await region(page, 'Timeline')
+    .getByText(/^1 \/ 1$/)
+    .waitFor()
+  await page.evaluate(`(() => {
+    window.drawn = {}
+    const look = () => {
+      const seq = document.querySelector('.info')?.dataset.look
+      if (seq) window.drawn[seq] ??= Date.now()
+      requestAnimationFrame(look)
+    }
+    look()
+  })()`)
+
+  const lags: number[] = []
+  for (let turn = 0; turn < 120; turn++) {
+    const { seq, at } = (await order(node.page, { type: 'refund', amount: turn })) as { seq: number; at: number }
+    await expect.poll(() => page.evaluate<number | undefined>(`window.drawn[${seq}]`)).toBeGreaterThan(0)
+    lags.push((await page.evaluate<number>(`window.drawn[${seq}]`)) - at)
+  }
+  lags.sort((a, b) => a - b)
+  console.log(`from a commit until it is drawn: p50 ${lags[60]} ms, p99 ${lags[118]} ms, max ${lags[119]} ms`)
 })

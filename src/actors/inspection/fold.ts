@@ -6,8 +6,10 @@ import type { InspectionEvent } from 'xstate'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CommitSteps, Moment, RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
+import { parseAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
-import { decode, decodeCommit, encode } from '../journal/codec.ts'
+import { renamedSnapshot } from '../journal/adoption.ts'
+import { commitOf, decode, encode } from '../journal/codec.ts'
 import { wholeSnapshot } from '../journal/snapshots.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
@@ -119,10 +121,11 @@ export class Fold {
     if (seq > 1) await this.#go(seq - 1)
     else this.#here = undefined
     const commit = await this.#commit(seq)
+    const taken = this.#taken(commit)
     recording = recorder
     try {
-      if (decisions) hearing(recorder.verdicts, () => this.#apply(commit))
-      else this.#apply(commit)
+      if (decisions) hearing(recorder.verdicts, () => this.#apply(commit, taken))
+      else this.#apply(commit, taken)
     } finally {
       recording = undefined
     }
@@ -181,9 +184,9 @@ export class Fold {
     }
   }
 
-  #apply(commit: Commit): void {
+  #apply(commit: Commit, taken = this.#taken(commit)): void {
     const { create, epoch, seed, at, inputs } = commit
-    let replica = this.#here?.replica
+    let replica = taken
     if (create) {
       this.#input = create.input
       replica = new InspectedReplica({ registration: this.#registration, input: create.input, at, epoch, seed })
@@ -196,6 +199,15 @@ export class Fold {
     replica.takeOutputs()
     replica.takeStates()
     this.#here = { replica, commit }
+  }
+
+  /** The tree that a commit goes on with: where another root wrote the one before, this is a fork, and takes that one's over under its own name. */
+  #taken({ address, at, epoch }: Commit): InspectedReplica | undefined {
+    if (!this.#here) return undefined
+    const { replica, commit } = this.#here
+    if (commit.address === address || !this.#registration.renamed) return replica
+    const snapshot = renamedSnapshot(this.#registration, replica, parseAddress(commit.address), parseAddress(address))
+    return new InspectedReplica({ registration: this.#registration, input: this.#input, at, epoch, snapshot })
   }
 
   #requireSound({ seq }: Commit): void {
@@ -216,6 +228,6 @@ export class Fold {
     const frame = within(this.#page)
     if (!frame)
       throw new RuntimeError('not_found', `${address} has no commit ${seq}`, { field: 'seq', hint: 'it has fewer; its trace says how many' })
-    return decodeCommit(frame.bytes, { address, seq })
+    return commitOf(frame, parseAddress(address))
   }
 }

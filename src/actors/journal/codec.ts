@@ -3,6 +3,8 @@ import { addExtension, Packr } from 'msgpackr'
 import { Actor } from 'xstate'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { Commit } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Frame } from '../../contracts/transport.ts'
 import { crc32 } from '../native.ts'
 import { type ErrorParts, errorFrom, errorParts } from './journal-value.ts'
 import { errorType, requirePlainBytes } from './msgpack-check.ts'
@@ -55,6 +57,9 @@ export const decode = (bytes: Uint8Array): unknown => {
   }
 }
 export const checksum = (bytes: Uint8Array): number => crc32(bytes)
+
+/** The commit in a frame of a journal, also where it was written by another root, of which this one is a fork. @throws RuntimeError corrupt_at */
+export const commitOf = ({ seq, bytes, of }: Frame, address: Address): Commit => decodeCommit(bytes, { address: formatAddress(of ?? address), seq })
 
 /** @throws RuntimeError corrupt_at when the bytes are no commit, or not the one that belongs there */
 export const decodeCommit = (bytes: Uint8Array, expected: { address: string; seq: number }): Commit => {

@@ -1,12 +1,14 @@
 /** Brings a root back from its journal: newest good snapshot, then the recorded inputs with all outputs off. No decision is made twice. */
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Origin } from '../../contracts/fork.ts'
 import type { Commit } from '../../contracts/journal.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
-import type { Frame, Journal } from '../../contracts/transport.ts'
+import { type Address, formatAddress, sameAddress } from '../../contracts/subjects.ts'
+import type { Frame, Head, Journal } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import { mustBeRepeated, type Output, type ReplicaSink } from '../replica/sink.ts'
-import { checksum, decodeCommit } from './codec.ts'
+import { adopted, ancestorSnapshot } from './adoption.ts'
+import { checksum, commitOf } from './codec.ts'
 import { advance, emptyLedger, type Ledger } from './ledger.ts'
 import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
 
@@ -65,27 +67,28 @@ const beginning = async (
   address: Address,
   registration: Registration,
   { fromStart, to, after, outside }: FoldOptions,
-): Promise<{ saved?: Restored; read?: Frame[] }> => {
+): Promise<{ saved?: Restored; read?: Frame[]; of?: Address; head?: Head | undefined }> => {
   if (fromStart || to !== undefined) return {}
   // Asked together, since most roots that are not in memory are new: two questions one after the other are half of what a store over the network makes a first
   // message wait.
-  const [frame, head] = await Promise.all([journal.snapshot(address), journal.head(address)])
-  if (frame === undefined && head === undefined) return { read: [] }
-  const content = frame && contentOf(address, frame)
-  if (!content) return {}
+  const [own, head] = await Promise.all([journal.snapshot(address), journal.head(address)])
+  if (own === undefined && head === undefined) return { read: [] }
+  const found = own === undefined && head?.origin ? await ancestorSnapshot(journal, head.origin) : own && { frame: own, of: undefined }
+  const content = found && contentOf(found.of ?? address, found.frame)
+  if (!content) return { head }
   const { seq } = content.ledger
   // From its own commit on, so that it costs no question more to see whether that is the one.
   const read = await journal.read(address, seq, { limit: pageSize })
-  if (!(await standsIn(journal, address, content, read)) || seq > (after ?? seq)) return {}
+  if (!(await standsIn(journal, address, content, read)) || seq > (after ?? seq)) return { head }
   const saved = restore(registration, content, outside ? { outside } : {})
-  return saved ? { saved, read } : {}
+  return saved ? { saved, read, head, ...(found.of && { of: found.of }) } : { head }
 }
 
 /** @throws RuntimeError corrupt_at (also where the journal has lost its end), drift, log_unavailable */
 export const recover = async (journal: Journal, address: Address, registration: Registration, folder: FoldOptions = {}): Promise<Recovered> => {
   const name = formatAddress(address)
   const outside = folder.outside ? { outside: folder.outside } : {}
-  const { saved, read } = await beginning(journal, address, registration, folder)
+  const { saved, read, of, head } = await beginning(journal, address, registration, folder)
   const ledger = saved?.ledger ?? emptyLedger()
   let replica = saved?.replica
   const settledSeq = ledger.seq
@@ -94,12 +97,26 @@ export const recover = async (journal: Journal, address: Address, registration: 
   // What lies behind the last commit that is wanted may be damaged.
   const { to = Number.POSITIVE_INFINITY } = folder
   let page = read
+  /** Who wrote the newest of these commits: a fork takes over what others began. */
+  let writer = of ?? address
+  let origin: Omit<Origin, 'change'> | undefined
+  const takeOver = async (next: Address): Promise<void> => {
+    origin ??= (head ?? (await journal.head(address)))?.origin
+    if (replica)
+      replica = adopted(registration, replica, ledger, { from: writer, to: next, origin: next === address ? origin : undefined, ...outside })
+    // What was let out before is the affair of those who let it out.
+    doubtful.clear()
+    writer = next
+  }
   for (let next = Math.max(1, settledSeq); next <= to; page = undefined) {
     const limit = Math.min(pageSize, to - next + 1)
     const frames = page ?? (await journal.read(address, next, { limit }))
-    for (const { seq, bytes } of frames) {
+    for (const frame of frames) {
+      const { seq, bytes } = frame
       if (seq <= settledSeq) continue
-      const commit = decodeCommit(bytes, { address: name, seq })
+      const commit = commitOf(frame, address)
+      if (seq === 1) writer = frame.of ?? address
+      else if (!sameAddress(writer, frame.of ?? address)) await takeOver(frame.of ?? address)
       checkChain(name, ledger, commit)
       if (commit.create) {
         if (commit.create.signature !== registration.signature && registration.onDrift !== 'force')
@@ -124,6 +141,7 @@ export const recover = async (journal: Journal, address: Address, registration: 
     next = (frames.at(-1)?.seq ?? next) + 1
   }
   if (newest && replica && !folder.onCommit && registration.onDrift !== 'force') checkArrival(name, newest, replica)
+  if (writer !== address && folder.to === undefined) await takeOver(address)
   return { ledger, replica, settledSeq, doubtful: [...doubtful.values()] }
 }
 

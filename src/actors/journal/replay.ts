@@ -22,14 +22,14 @@ export type Replayed = {
   difference?: { seq: number; path?: ActorPath; recorded: unknown; replayed: unknown }
 }
 
-/** @param to stop after this commit @throws RuntimeError not_found for an empty journal, corrupt_at, drift */
+/** @param to stop after this commit @param toDifference stop at the first difference: what comes behind it is not folded @throws RuntimeError not_found for an empty journal, corrupt_at, drift */
 export const replay = async (
   journal: Journal,
   address: Address,
   registration: Registration,
-  options: { to?: number; compareContext?: boolean } = {},
+  options: { to?: number; compareContext?: boolean; toDifference?: boolean } = {},
 ): Promise<Replayed> => {
-  const { to, compareContext = true } = options
+  const { to, compareContext = true, toDifference = false } = options
   let difference: Replayed['difference']
   let commits = 0
   let inputs = 0
@@ -52,6 +52,7 @@ export const replay = async (
           difference ??= { seq: commit.seq, path, recorded: commit.states[path], replayed: states[path] }
       if (compareContext && !present.fits(commit.digest))
         difference ??= { seq: commit.seq, recorded: `digest ${commit.digest}`, replayed: `digest ${present.digest()}` }
+      if (difference && toDifference) throw new Error('the first difference is found')
     },
   })
   await past.catch((error: unknown) => {

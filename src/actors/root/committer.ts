@@ -3,7 +3,7 @@ import { type Instant, instantOf, isWithin, pause } from '../../contracts/enviro
 import type { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit } from '../../contracts/journal.ts'
 import { appendCommit, lastOf, longer, overtaken } from '../journal/append.ts'
-import { checksum, decodeCommit, encode } from '../journal/codec.ts'
+import { checksum, commitOf, encode } from '../journal/codec.ts'
 import { advance } from '../journal/ledger.ts'
 import type { Output } from '../replica/sink.ts'
 import type { EffectRunner } from './effect-runner.ts'
@@ -141,7 +141,7 @@ export class Committer {
       if (last === 'unknown') {
         pauseMs = longer(pauseMs)
         await pause(clock, pauseMs)
-      } else if (!last || last.seq < root.seq || decodeCommit(last.bytes, { address: root.name, seq: last.seq }).writer !== host.writer) {
+      } else if (!last || last.seq < root.seq || commitOf(last, root.address).writer !== host.writer) {
         const { seq, birth } = this.#options.state.ledger
         throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0)
       } else {

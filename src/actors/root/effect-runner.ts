@@ -5,9 +5,10 @@ import { LeanMap } from '../replica/lean.ts'
 import type { Replica } from '../replica/replica.ts'
 import { type Effect, effectFailure, mustBeRepeated, type Output } from '../replica/sink.ts'
 import { type ActorDirectory, bindDirectory, describeEffect } from './effect.ts'
+import type { Recorded, RecordedAnswers } from './recorded.ts'
+import type { State } from './state.ts'
 
 type EffectsHost = {
-  name: string
   environment: Environment
   others: ActorDirectory | undefined
   /** @param lazy the input may wait for another one's commit */
@@ -16,6 +17,8 @@ type EffectsHost = {
   confirm(since: Instant): Promise<void>
   /** Does it when no commit is in the making: until then the tree says more than the journal. */
   alone(work: () => void): void
+  /** @property recorded in a fork that answers its effects from a journal */
+  state: Pick<State, 'name' | 'ledger' | 'recorded'>
   /** There is a {@link FailedAction} to be taken. */
   actionFailed(): void
 }
@@ -29,6 +32,8 @@ const timeoutMax = 2 ** 31 - 1
 export class EffectRunner {
   readonly #host: EffectsHost
   readonly #launched = new LeanMap<ActorPath, Effect>()
+  /** Effects of a fork that are answered from a journal, or about to be done since that has no answer. They were never started. */
+  readonly #asked = new LeanMap<ActorPath, Effect>()
   /** Those of them that have said that they only wait. */
   readonly #waiting = new Set<Effect>()
   readonly #armed = new LeanMap<number, unknown>()
@@ -47,12 +52,12 @@ export class EffectRunner {
   }
 
   get running(): boolean {
-    return this.#launched.size > 0
+    return this.#launched.size + this.#asked.size > 0
   }
 
   /** Whether one of them does something, or may. */
   get working(): boolean {
-    return this.#launched.size > this.#waiting.size
+    return this.#asked.size > 0 || this.#launched.size > this.#waiting.size
   }
 
   get hasPending(): boolean {
@@ -99,7 +104,7 @@ export class EffectRunner {
           this.act(output)
           break
         case 'log':
-          this.#host.environment.log.info({ actor: this.#host.name, log: output.args }, 'log')
+          this.#host.environment.log.info({ actor: this.#host.state.name, log: output.args }, 'log')
           break
         case 'emit':
           // The listeners of the host have it.
@@ -107,6 +112,7 @@ export class EffectRunner {
           break
       }
     }
+    for (const [path] of this.#asked) if (!replica.effects.has(path)) this.#asked.delete(path)
     for (const [path, effect] of this.#launched)
       if (!replica.effects.has(path)) {
         this.#forget(path)
@@ -144,7 +150,8 @@ export class EffectRunner {
       this.#later = later
       return
     }
-    for (const effect of replica.effects.values()) if (!this.#launched.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
+    for (const effect of replica.effects.values())
+      if (!this.#launched.has(effect.path) && !this.#asked.has(effect.path)) this.#launch(effect, epoch, effect.sent.slice())
   }
 
   #forget(path: ActorPath): boolean {
@@ -158,15 +165,38 @@ export class EffectRunner {
     this.#later = undefined
   }
 
-  #launch(effect: Effect, epoch: number, sent: AnyEvent[]): void {
+  /** Before it is done, in a fork: whether its origin has an answer. Of all that it is told meanwhile the effect itself has the list. */
+  #ask(recorded: RecordedAnswers, effect: Effect, epoch: number): void {
+    this.#asked.set(effect.path, effect)
+    void recorded.answer(effect, this.#host.state.ledger.seq).then((answer) => this.#host.alone(() => this.#answer(effect, epoch, answer)))
+  }
+
+  #answer(effect: Effect, epoch: number, answer: Recorded): void {
+    if (this.#asked.get(effect.path) !== effect) return
+    if (Array.isArray(answer)) {
+      for (const input of answer) this.#host.input(input, false)
+      return
+    }
+    this.#asked.delete(effect.path)
+    this.#launch(effect, epoch, effect.sent.slice(), answer)
+  }
+
+  /** @param answer that its origin has none; one that was begun there is that very work */
+  #launch(effect: Effect, epoch: number, sent: AnyEvent[], answer?: 'begun' | 'unknown'): void {
+    const { recorded } = this.#host.state
+    if (recorded && !answer) {
+      this.#ask(recorded, effect, epoch)
+      return
+    }
     const { path, ref } = effect
+    const elsewhere = answer === 'begun'
     const began = instantOf(this.#host.environment.clock)
     this.#launched.set(path, effect)
     describeEffect(ref, {
-      key: `${this.#host.name}${path}`,
-      attempt: epoch - effect.epoch + 1,
+      key: `${this.#host.state.name}${path}`,
+      attempt: epoch - effect.epoch + 1 + (elsewhere && effect.epoch === epoch ? 1 : 0),
       epoch,
-      restarted: effect.epoch < epoch,
+      restarted: elsewhere || effect.epoch < epoch,
       confirm: () => this.#host.confirm(began),
       tell: (event) => {
         if (this.#launched.get(path) === effect) this.#host.input({ from: path, to: path.slice(0, path.lastIndexOf('/')) || '/', event }, true)
@@ -215,7 +245,10 @@ export class EffectRunner {
     try {
       effect.kill()
     } catch (error) {
-      this.#host.environment.log.warn({ actor: this.#host.name, path: effect.path, error: String(error) }, 'an effect threw while it was stopped')
+      this.#host.environment.log.warn(
+        { actor: this.#host.state.name, path: effect.path, error: String(error) },
+        'an effect threw while it was stopped',
+      )
     }
   }
 
@@ -227,6 +260,7 @@ export class EffectRunner {
     replica.disconnect()
     for (const effect of this.#launched.values()) this.#kill(effect)
     this.#launched.clear()
+    this.#asked.clear()
     this.#waiting.clear()
   }
 }

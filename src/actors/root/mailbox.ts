@@ -67,6 +67,12 @@ export class Mailbox {
     }
   }
 
+  /** @returns whether there were any */
+  addAll(inputs: readonly Input[]): boolean {
+    for (const input of inputs) this.add(unanswered(input))
+    return inputs.length > 0
+  }
+
   #copied(waiting: Arriving): Waiting {
     const { input } = waiting
     try {

@@ -43,14 +43,13 @@ export class Root {
     this.#lastActive = environment.clock.now()
     this.#mailbox = new Mailbox(this.name, limits.queueMax, environment.log)
     const outside = new RootSink(this, this.#host, (input) => this.#enqueue(unanswered(input)))
-    this.#state = new State({ journal, address, registration, outside, broken: (tree) => this.#effects.stopAll(tree) })
+    this.#state = new State({ journal, address, registration, outside, log: environment.log, broken: (tree) => this.#effects.stopAll(tree) })
     this.#commitLoop = new CommitLoop({
       wanted: () => this.#phase !== 'opening' && !this.#gone && (this.#mailbox.urgent || this.#effects.failing),
       cycle: () => this.#cycle(),
       broken: (error) => this.#release(error),
     })
     this.#effects = new EffectRunner({
-      name: this.name,
       environment,
       others: host.others,
       input: (input, lazy) => this.#enqueue(unanswered(input, lazy)),
@@ -60,11 +59,11 @@ export class Root {
           throw error
         }),
       alone: (work) => void this.#commitLoop.alone(async () => void (this.leaving || this.#gone || work())),
+      state: this.#state,
       actionFailed: () => this.#commitLoop.start(),
     })
     this.#committer = new Committer({ root: this, host: this.#host, state: this.#state, effects: this.#effects, alive: () => this.#alive() })
   }
-
   get quarantine(): ErrorBody | undefined {
     return this.#state.ledger.quarantine
   }
@@ -92,7 +91,6 @@ export class Root {
     this.#alive()
     return see(this) // in the same breath: a tick later the next commit may be under way
   }
-  /** The input of a root that does not exist yet; the first one given counts. */
   createWith(input: unknown): void {
     this.#state.createWith(input)
   }
@@ -116,10 +114,12 @@ export class Root {
       const { replica, doubtful } = await this.#state.read()
       this.#state.createWith(createInput)
       const restMs = takeoverRestMs(this.#state.ledger)
-      if (replica && !this.quarantine && (replica.effects.size > 0 || doubtful.length > 0)) await this.#redo(replica, doubtful, {})
+      const changed = replica && !this.quarantine ? await this.#state.begins() : undefined
+      if (changed && this.#mailbox.addAll(changed)) await this.#cycle()
+      else if (replica && !this.quarantine && (changed ?? (replica.effects.size > 0 || doubtful.length > 0))) await this.#redo(replica, doubtful, {})
       this.#alive()
       this.#phase = 'open'
-      if (replica && !this.quarantine) this.#go(replica, restMs)
+      if (this.replica && !this.quarantine) this.#go(this.replica, restMs)
       this.#commitLoop.start()
       return this
     } catch (error) {
@@ -287,14 +287,14 @@ export class Root {
 
   #release(reason: unknown): void {
     if (this.#gone) return
-    const gone = lostError(this.name, reason)
-    this.#gone = gone
+    this.#gone = lostError(this.name, reason)
     this.#phase = 'gone'
     this.#uncommitted.end()
-    if (gone.code !== 'closed') this.#host.environment.log.warn({ actor: this.name, error: gone.toJSON() }, 'an actor was dropped from memory')
+    if (this.#gone.code !== 'closed')
+      this.#host.environment.log.warn({ actor: this.name, error: this.#gone.toJSON() }, 'an actor was dropped from memory')
     this.#pause.end()
     if (this.replica) this.#effects.stopAll(this.replica)
-    this.#mailbox.rejectAll(gone)
-    this.#host.released(this, gone)
+    this.#mailbox.rejectAll(this.#gone)
+    this.#host.released(this, this.#gone)
   }
 }

@@ -1,6 +1,9 @@
 /** What a root is: its ledger and its tree, and the commit that is being made of them. It appends nothing and lets nothing out. */
+
 import type { Logger } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
+import type { Origin } from '../../contracts/fork.ts'
+import { halfImportedError } from '../../contracts/half-imported.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import { beingImported, type Journal } from '../../contracts/transport.ts'
@@ -13,8 +16,10 @@ import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
 import { applyAgain, type Twin, twinOf } from '../replica/second-application.ts'
 import { eventsIn, type Output, type ReplicaSink } from '../replica/sink.ts'
+import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
-import { createFailedError, halfImportedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
+import { RecordedAnswers } from './recorded.ts'
+import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
@@ -31,13 +36,14 @@ type StateOptions = {
   address: Address
   registration: Registration
   outside: ReplicaSink
+  log: Logger
   /** A tree is broken and about to be replaced. */
   broken(replica: Replica): void
 }
 
 export class State {
   readonly #options: StateOptions
-  readonly #name: string
+  readonly name: string
   ledger: Ledger = emptyLedger()
   replica: Replica | undefined
   /** What the initial transition let out, until its commit is durable. */
@@ -48,11 +54,14 @@ export class State {
   savedSeq = 0
   /** When the newest commit asks for the root to be woken, see `Head`. */
   wakeAt: number | null = null
+  /** Where it was forked from, and what that answers to its effects. */
+  #origin: Omit<Origin, 'change'> | undefined
+  recorded: RecordedAnswers | undefined
   #createInput: unknown
 
   constructor(options: StateOptions) {
     this.#options = options
-    this.#name = formatAddress(options.address)
+    this.name = formatAddress(options.address)
   }
 
   /** Takes the state from the journal, whatever it was. @throws RuntimeError drift, corrupt_at, log_unavailable, conflict where it is not whole */
@@ -61,13 +70,21 @@ export class State {
     const past = await recover(journal, address, registration, { outside })
     // After reading: whoever reads half of it and finds it whole by now would be fenced by its first commit.
     const head = past.replica && (await journal.head(address))
-    if (head?.wakeAt === beingImported) throw halfImportedError(this.#name)
+    if (head?.wakeAt === beingImported) throw halfImportedError(this.name)
     this.wakeAt = head?.wakeAt ?? null
+    this.#origin = head?.origin
+    this.recorded = head?.origin?.answers === 'recorded' ? new RecordedAnswers({ ...this.#options, origin: head.origin }) : undefined
     this.ledger = past.ledger
     this.replica = past.replica
     this.savedSeq = past.settledSeq
     this.claimed = false
     return past
+  }
+
+  /** What a fork that has written nothing yet begins with; nothing for any other root. @throws RuntimeError conflict */
+  async begins(): Promise<Input[] | undefined> {
+    const { journal, address } = this.#options
+    return this.#origin?.at === this.ledger.seq ? await inputsAtFork(journal, address) : undefined
   }
 
   /** The input of a root that does not exist yet; the first one given counts. */
@@ -126,7 +143,7 @@ export class State {
         failure = this.#apply(waiting, applied, again && (await again))
       }
       if (!failure) continue
-      const error = poisonError(this.#name, failure)
+      const error = poisonError(this.name, failure)
       waiting.reject(error)
       const crash = isSendersAffair(failure, waiting.input) ? trouble?.crash : failure
       trouble = { crash, refused: [...(trouble?.refused ?? []), { input: waiting.input, error: error.toJSON() }] }
@@ -144,7 +161,7 @@ export class State {
     const { input } = waiting
     const { quarantine, recent } = this.ledger
     if (quarantine) {
-      waiting.reject(quarantinedError(this.#name, quarantine))
+      waiting.reject(quarantinedError(this.name, quarantine))
       return true
     }
     if ('id' in input && input.id !== undefined) {
@@ -158,8 +175,8 @@ export class State {
     if (!this.replica || this.replica.expects(input)) return false
     waiting.reject(
       this.replica.status === 'active'
-        ? new RuntimeError('not_found', `there is no actor at this path of ${this.#name}`)
-        : new RuntimeError('closed', `${this.#name} has ended`, { hint: 'use another id for a new one' }),
+        ? new RuntimeError('not_found', `there is no actor at this path of ${this.name}`)
+        : new RuntimeError('closed', `${this.name} has ended`, { hint: 'use another id for a new one' }),
     )
     return true
   }
@@ -178,7 +195,7 @@ export class State {
     this.replica = undefined
     this.initialOutputs = []
     this.#createInput = undefined
-    return createFailedError(this.#name, errorBody(failure.error))
+    return createFailedError(this.name, errorBody(failure.error))
   }
 
   #unlikeAtBirth(): { error: RuntimeError } | undefined {
@@ -186,7 +203,7 @@ export class State {
     const live = this.present()
     if (!registration.determinismCheck?.wants('')) return undefined
     const creation = { registration, input: this.#createInput, at: this.ledger.at, epoch: live.epoch, seed: live.chance.seed }
-    const error = applyAgain(registration, this.#name, () => new Replica(creation), live, this.initialOutputs)
+    const error = applyAgain(registration, this.name, () => new Replica(creation), live, this.initialOutputs)
     return error && { error }
   }
 
@@ -196,7 +213,7 @@ export class State {
     replica.apply(waiting.input, this.ledger.at)
     const outputs = replica.takeOutputs()
     if (replica.failure) return errorBody(replica.failure.error)
-    const unlike = twin && applyAgain(this.#options.registration, this.#name, twin, replica, outputs, waiting.input)
+    const unlike = twin && applyAgain(this.#options.registration, this.name, twin, replica, outputs, waiting.input)
     if (unlike) return unlike.toJSON()
     if (outputs.length > 0) waiting.emitted = eventsIn(outputs)
     applied.push({ waiting, outputs })
@@ -234,7 +251,7 @@ export class State {
     const seed = replica.chance.takeFresh()
     return {
       v: 1,
-      address: this.#name,
+      address: this.name,
       seq: ledger.seq + 1,
       epoch: ledger.epoch + (claimed ? 0 : 1),
       writer,
@@ -277,7 +294,7 @@ export class State {
       await journal.saveSnapshot(address, seq, bytes)
       this.savedSeq = seq
     } catch (error) {
-      log.warn({ actor: this.#name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
+      log.warn({ actor: this.name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
     }
   }
 }

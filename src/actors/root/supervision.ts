@@ -68,11 +68,6 @@ export const shuttingDownError = (): RuntimeError =>
 export const notHereError = (name: string): RuntimeError =>
   new RuntimeError('closed', `${name} is not running here any more`, { retryable: true, hint: 'send the message again' })
 
-export const halfImportedError = (name: string): RuntimeError =>
-  new RuntimeError('conflict', `${name} is being imported, and not all of it is here yet`, {
-    hint: 'import it again to resume where it was cut off, or delete it',
-  })
-
 /** Why a root had to let go. */
 export const lostError = (name: string, reason: unknown): RuntimeError =>
   isRuntimeError(reason) ? reason : new RuntimeError('internal', `${name} stopped: ${errorBody(reason).message}`, { cause: reason })

@@ -1,9 +1,9 @@
 /** When messages of a history were said, and how the runs ended in which they were: read from the journal, no further back than the history reaches. */
-import { decodeCommit } from '../../actors/index.ts'
+import { commitOf } from '../../actors/index.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { TurnOutcome } from '../../contracts/turn.ts'
 import { contentOf, notesOf } from '../../machines/index.ts'
@@ -103,6 +103,6 @@ async function* fromTheEnd(journal: Pick<Journal, 'head' | 'read'>, address: Add
     const limit = Math.min(size, from - 1)
     from -= limit
     const frames = await journal.read(address, from, { limit })
-    for (const { seq, bytes } of frames.toReversed()) yield decodeCommit(bytes, { address: formatAddress(address), seq })
+    for (const frame of frames.toReversed()) yield commitOf(frame, address)
   }
 }

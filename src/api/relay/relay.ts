@@ -54,7 +54,7 @@ export class Relay {
 
   /** Ends all connections. */
   close(): void {
-    for (const end of [...this.#receivers]) end()
+    for (const end of this.#receivers) end()
     this.#server.close()
   }
 

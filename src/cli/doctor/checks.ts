@@ -1,11 +1,12 @@
 /** What the doctor looks at. Nothing is changed, and no value of a key is read out. */
 import { accessSync, constants, existsSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
-import { decodeCommit } from '../../actors/index.ts'
+import { commitOf } from '../../actors/index.ts'
 import { tokenFile } from '../../api/http/index.ts'
 import { checkAddress, folderOf, isNats, nodeOf } from '../../client/index.ts'
 import { errorBody } from '../../contracts/errors.ts'
-import { formatAddress } from '../../contracts/subjects.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Frame } from '../../contracts/transport.ts'
 import { allHeads, systemEnvironment } from '../../runtime/index.ts'
 import { createRuntime, type Health, type RuntimeOptions } from '../../runtime.ts'
 import { freeBytesMinimum, measureFreeBytes, readOwner } from '../../transport/embedded/index.ts'
@@ -144,7 +145,7 @@ async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<
         count++
         const name = formatAddress(address)
         const last = await transport.journal.last(address).catch(errorBody)
-        if (last === undefined || 'code' in last || last.seq !== seq || !readable(last, name)) {
+        if (last === undefined || 'code' in last || last.seq !== seq || !readable(last, address)) {
           damaged.add(name)
           yield bad(
             'journal',
@@ -170,9 +171,9 @@ async function* integrity(folder: string, damaged: Set<string>): AsyncGenerator<
   }
 }
 
-const readable = ({ seq, bytes }: { seq: number; bytes: Uint8Array }, address: string): boolean => {
+const readable = (frame: Frame, address: Address): boolean => {
   try {
-    return decodeCommit(bytes, { address, seq }).seq === seq
+    return commitOf(frame, address).seq === frame.seq
   } catch {
     return false
   }

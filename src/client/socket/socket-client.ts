@@ -15,6 +15,7 @@ import {
   type Subscribed,
   type Welcome,
 } from '../../contracts/gateway.ts'
+import type { Address } from '../../contracts/subjects.ts'
 import { type Link, lostLink, openLink, type SocketConstructor } from './link.ts'
 import { type Heard, Listeners } from './listeners.ts'
 import { type Outcome, PendingCalls, type Timers } from './pending-calls.ts'
@@ -64,6 +65,8 @@ export type SocketClient = {
   on(event: 'gap', listener: (gap: EventGap) => void): Off
   /** Hears all about one session, in the order in which the gateway says it, on every link anew. */
   subscribe(sessionKey: string, hear: (heard: Heard) => void): SessionSubscription
+  /** Hears that there may be more in the journal of an actor than before: when it is watched from now on, on every link anew, and with every commit. */
+  watch(address: Address, look: () => void): Off
   close(): void
 }
 
@@ -77,6 +80,8 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
   const calls = new PendingCalls(clock)
   const listeners = new Listeners()
   const sequence = new RunSequence()
+  /** How often each actor is watched. */
+  const watched = new Map<string, number>()
   let link: Link | undefined
   let nonce: string | undefined
 
@@ -227,6 +232,23 @@ export const socketClient = (options: SocketClientOptions): SocketClient => {
         off: () => {
           if (off() && statusNow() === 'ready') promised('chat.unsubscribe', { sessionKey }).catch(() => undefined)
         },
+      }
+    },
+    watch({ kind, id }, look) {
+      const key = `${kind}/${id}`
+      watched.set(key, (watched.get(key) ?? 0) + 1)
+      const begin = (): void => void promised('trace.subscribe', { kind, id }).then(look, look)
+      const offs = [
+        listeners.on('trace.grown', (grown: Address) => grown.kind === kind && grown.id === id && look()),
+        listeners.onStatus((status) => status === 'ready' && begin()),
+      ]
+      if (statusNow() === 'ready') begin()
+      return () => {
+        if (offs.length === 0) return
+        for (const off of offs.splice(0)) off()
+        const left = (watched.get(key) ?? 1) - 1
+        if (left > 0) return void watched.set(key, left)
+        if (watched.delete(key) && statusNow() === 'ready') promised('trace.unsubscribe', { kind, id }).catch(() => undefined)
       }
     },
     close: () => actor.getSnapshot().status === 'active' && actor.send({ type: 'close' }),

@@ -3,10 +3,12 @@
 import { fromTask, placeable, type Registration, registerMachine } from '../../actors/index.ts'
 import { SessionEvent, sessionEventSchema } from '../../contracts/session.ts'
 import { sideMachine } from '../side/side.machine.ts'
+import { contentsOf } from '../transcript/fold.rules.ts'
 import type { Publisher } from '../turn/publisher.setup.ts'
 import { turnActor } from '../turn/turn.actor.ts'
 import type { LocalServices, TurnEffects } from '../turn/turn.services.ts'
 import type { Desk } from './desk.setup.ts'
+import { renamedSession } from './renamed.rules.ts'
 import { sessionMachine, withDesk } from './session.machine.ts'
 
 /** @property desk stands in front of the session @property publisher behind each of its turns */
@@ -29,5 +31,11 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
     noted: ({ type }) => type === 'transcript',
     defaultInput: (key) => ({ key }),
   })
-  return { ...registration, driftHint }
+  return { ...registration, driftHint, renamed: renamedSession, reads: { besides: askedBesides, contents: contentsOf } }
+}
+
+/** Effects that read the conversation say up to where. When a model was called before decides about its cache, and not what it is asked. */
+const askedBesides = (input: unknown): unknown => {
+  const { upTo, lastCallAt: _, ...besides } = (input ?? {}) as { upTo?: unknown; lastCallAt?: unknown }
+  return typeof upTo === 'number' ? besides : undefined
 }

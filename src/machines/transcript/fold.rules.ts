@@ -67,6 +67,16 @@ export const contentOf = (input: Input): [string, Message] | undefined => {
   }
 }
 
+/** All that a commit changes in what can be read of the conversation, but for the order of what came before. */
+export const contentsOf = (commit: Commit): unknown[] => [
+  ...commit.inputs.flatMap((input) => contentOf(input)?.[1] ?? []),
+  ...notesOf(commit).flatMap(({ add = [], compact, clear }) => [
+    ...add.filter((item) => typeof item === 'object' && 'role' in item),
+    ...(compact ? [compact.keep] : []),
+    ...(clear ? ['clear'] : []),
+  ]),
+]
+
 /** What a turn is told for messages that it does not just take one by one. */
 const promptMessage = ({ ids, collected, joined, dropped, before }: Prompt, said: UserMessage[], looked: Message[]): UserMessage => {
   const items = said.map(({ text }) => text)

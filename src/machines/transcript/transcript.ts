@@ -3,7 +3,7 @@
  * order. No machine is run for it, and nothing is stored twice.
  */
 
-import { decodeCommit } from '../../actors/index.ts'
+import { commitOf } from '../../actors/index.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit } from '../../contracts/journal.ts'
 import type { Message, UserMessage } from '../../contracts/message.ts'
@@ -177,9 +177,9 @@ export class Transcripts {
       const frames = await this.#journal.read(address, from, { limit })
       // It was removed while we read, or is damaged; only reading it again can tell.
       if (frames.length < limit) throw brokenOff(address, from + frames.length)
-      for (const { seq, bytes } of frames.toReversed()) {
+      for (const frame of frames.toReversed()) {
         if (!more) break
-        const commit = decodeCommit(bytes, { address: formatAddress(address), seq })
+        const commit = commitOf(frame, address)
         reader.take(commit)
         more = goesOn(reader, commit)
       }
@@ -190,7 +190,7 @@ export class Transcripts {
   async *#commits(address: Address, next: () => number): AsyncGenerator<Commit> {
     for (;;) {
       const frames = await this.#journal.read(address, next(), { limit: pageSize })
-      for (const { seq, bytes } of frames) yield decodeCommit(bytes, { address: formatAddress(address), seq })
+      for (const frame of frames) yield commitOf(frame, address)
       if (frames.length < pageSize) return
     }
   }

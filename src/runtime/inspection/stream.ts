@@ -69,7 +69,7 @@ export class InspectionStream {
     this.#stopped = true
     this.#parts.clock.clearTimeout(this.#soon)
     this.#parts.clock.clearTimeout(this.#later)
-    for (const name of [...this.#followed.keys()]) this.#drop(name)
+    for (const name of this.#followed.keys()) this.#drop(name)
     this.#unasked.clear()
   }
 
@@ -119,7 +119,7 @@ export class InspectionStream {
   }
 
   async #askAgain(): Promise<void> {
-    for (const [name, { address, seq }] of [...this.#followed]) if (!(await this.#isHeard(address, seq))) this.#drop(name)
+    for (const [name, { address, seq }] of this.#followed) if (!(await this.#isHeard(address, seq))) this.#drop(name)
     this.#later = undefined
     if (this.#followed.size > 0 && !this.#stopped) this.#later = this.#parts.clock.setTimeout(() => void this.#askAgain(), againMs)
   }

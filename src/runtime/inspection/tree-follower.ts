@@ -3,10 +3,10 @@
  * commit. It reads journals only, so it is never in the way of a commit; what it has not told yet waits there and not in memory.
  */
 import { setImmediate as pause } from 'node:timers/promises'
-import { commitMessages, decodeCommit, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
+import { commitMessages, commitOf, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
 import type { RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { InspectionMessage } from '../../contracts/inspection-protocol.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import type { Growth } from '../growth.ts'
 
@@ -155,7 +155,7 @@ export class TreeFollower {
       if (followed.show !== undefined) return followed
     }
     let earliest: Followed | undefined
-    for (const followed of [...this.#followed.values()]) {
+    for (const followed of this.#followed.values()) {
       await this.#guarded(followed, async () => {
         if (followed.next === undefined && followed.told < followed.newest)
           followed.next = await followed.fold.told(followed.told + 1, this.#options.decisions ?? true)
@@ -223,7 +223,7 @@ export class TreeFollower {
     if (head === undefined) return
     child.newest = Math.max(child.newest, head.seq)
     const [first] = await journal.read(child.address, 1, { limit: 1 })
-    const isYoung = at !== undefined && first?.seq === 1 && decodeCommit(first.bytes, { address: child.as.address, seq: 1 }).at >= at
+    const isYoung = at !== undefined && first?.seq === 1 && commitOf(first, parseAddress(child.as.address)).at >= at
     if (!isYoung) child.show = child.newest
   }
 

@@ -5,13 +5,13 @@ import { createPrivately } from './private-file.ts'
 import { fromSqlite, salvageHint } from './sqlite-error.ts'
 
 /** Kept in SQLite's `user_version`; raise it with a step in {@link migrate}. */
-export const schemaVersion = 3
+export const schemaVersion = 4
 
 /**
  * `first` is the lowest sequence kept, so that a truncated front and a lost one can be told apart. A commit touches two pages: of the roots, and the last
  * one of the frames. No index says who wants to be woken: it would be a third, so the main thread keeps that in memory.
  */
-const schema = `
+const schema3 = `
   CREATE TABLE roots (
     root INTEGER PRIMARY KEY, kind TEXT NOT NULL, id TEXT NOT NULL,
     seq INTEGER NOT NULL, first INTEGER NOT NULL, checksum INTEGER NOT NULL, wake_at INTEGER, at INTEGER NOT NULL,
@@ -35,6 +35,14 @@ const schema = `
   CREATE TABLE counter (groups INTEGER NOT NULL);
   INSERT INTO counter VALUES (0);
   CREATE TABLE registry (revision INTEGER PRIMARY KEY AUTOINCREMENT, key TEXT NOT NULL UNIQUE, value TEXT NOT NULL, expires_at INTEGER);
+`
+/** What version 4 has besides: see `forks.ts`. The origin stands in the row of the last frame that is shared. */
+const forksSchema = `
+  CREATE TABLE forks (
+    root INTEGER NOT NULL, up_to INTEGER NOT NULL, source INTEGER NOT NULL, kind TEXT NOT NULL, id TEXT NOT NULL, origin TEXT, proof INTEGER NOT NULL,
+    PRIMARY KEY (root, up_to)
+  ) WITHOUT ROWID;
+  CREATE INDEX forks_by_source ON forks (source);
 `
 
 /** For the writer thread. @throws RuntimeError corrupt_at, unsupported for a newer schema, log_unavailable, log_full */
@@ -91,7 +99,7 @@ export const openForReading = (file: string): DatabaseSync => {
  * at here, their own checksums tell when they are read; so this takes 0.1 s for 100,000 roots, whatever they have said.
  */
 const requireWhole = (database: DatabaseSync, file: string): void => {
-  for (const table of ['roots', 'places', 'inbox', 'registry']) {
+  for (const table of ['roots', 'places', 'forks', 'inbox', 'registry']) {
     const [found] = database.prepare(`PRAGMA integrity_check(${table})`).all()
     const verdict = String(found?.integrity_check)
     if (verdict === 'ok') continue
@@ -110,11 +118,12 @@ const migrate = (database: DatabaseSync, file: string): void => {
       hint: 'run the newer version of statecast, or give another folder',
       data: { found, known: schemaVersion },
     })
-  if (found !== 0 && found < schemaVersion)
+  if (found !== 0 && found < 3)
     throw new RuntimeError('unsupported', `${file} was written by an older version: its schema is ${found}, this build reads ${schemaVersion}`, {
       hint: 'give another folder; what is needed of this one goes with it: statecast export with the version that wrote it, then statecast import',
       data: { found, known: schemaVersion },
     })
   database.exec(`PRAGMA journal_mode = WAL; ${settings}`)
-  if (found === 0) database.exec(`BEGIN IMMEDIATE; ${schema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
+  if (found < schemaVersion)
+    database.exec(`BEGIN IMMEDIATE; ${found === 0 ? schema3 : ''} ${forksSchema} PRAGMA user_version = ${schemaVersion}; COMMIT`)
 }

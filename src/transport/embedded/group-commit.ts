@@ -28,12 +28,14 @@ export const groupCommit = (database: DatabaseSync, file: string, mark: HighWate
     switch (request[0]) {
       case 'append':
         return journal.append({ kind: request[1], id: request[2] }, request[3], request[4], request[5], request[6], mark.next())
+      case 'fork':
+        return journal.fork(request[1], request[2], request[3], request[4], request[5], request[6], request[7])
       case 'saveSnapshot':
         return journal.saveSnapshot({ kind: request[1], id: request[2] }, request[3], request[4])
       case 'truncate':
-        return journal.truncate({ kind: request[1], id: request[2] }, request[3])
+        return journal.truncate({ kind: request[1], id: request[2] }, request[3], mark.next())
       case 'remove':
-        return journal.remove({ kind: request[1], id: request[2] })
+        return journal.remove({ kind: request[1], id: request[2] }, mark.next())
       case 'inboxPut':
         return inbox.put(request[1], request[2], request[3])
       case 'inboxDone':

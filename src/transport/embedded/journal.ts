@@ -6,6 +6,7 @@ import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'
 import { addressKey } from '../address.ts'
+import { checkFork, originOf } from '../forking.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import { type WakeListeners, watchWakes } from '../wake-watch.ts'
 import type { FreeSpace } from './free-space.ts'
@@ -67,6 +68,23 @@ export const embeddedJournal = ({ writer, reads, wakes, space, failPoints, query
         tellOfWake(address, wakeAt)
         return { outcome: 'unknown', cause: error }
       }
+    },
+    async fork(from, at, to, choice, { wakeAt, at: now }) {
+      addressKey(from)
+      addressKey(to)
+      const source = query(() => whole(from, reads.head(from)))
+      checkFork(from, at, to, source, 1)
+      const origin = JSON.stringify(originOf(from, at, choice))
+      space.require(origin.length)
+      wakes.wanted(to, wakeAt)
+      await writer.write(['fork', from.kind, from.id, to.id, at, origin, wakeAt, now], sent)
+      acknowledged.reached(to, at)
+      wakes.reached(to, wakeAt)
+      tellOfWake(to, wakeAt)
+    },
+    async origin(address) {
+      addressKey(address)
+      return query(() => reads.origin(address))
     },
     async read(address, from, { limit = Number.MAX_SAFE_INTEGER } = {}) {
       addressKey(address)

@@ -4,8 +4,10 @@ import { RuntimeError } from '../../contracts/errors.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import { checkedKey } from '../address.ts'
 import { chained, chainStart, corruptAt, fits } from '../checksum.ts'
+import { checkFork, segmentsOf, takenError } from '../forking.ts'
 import { Known } from '../known.ts'
 import { framesMax } from '../limits.ts'
+import { forksIn, forkWrites, type Shared } from './forks.ts'
 import { checkProof, framesAt, listOf, placesIn, placesPerRow, proofOf, type Root, type RootRow, rootColumns, rootIn } from './places.ts'
 import { appended, unchanged } from './requests.ts'
 
@@ -16,13 +18,13 @@ export const journalWrites = (database: DatabaseSync) => {
   // A number beyond all that is there: of a root whose row was taken away behind our back, a snapshot may be left.
   const selectNumber = database.prepare(
     `SELECT 1 + max(coalesce((SELECT max(root) FROM roots), 0), coalesce((SELECT max(root) FROM places), 0),
-       coalesce((SELECT max(root) FROM snapshots), 0)) AS root`,
+       coalesce((SELECT max(root) FROM snapshots), 0), coalesce((SELECT max(root) FROM forks), 0)) AS root`,
   )
   const insertRoot = database.prepare(
-    'INSERT INTO roots (root, kind, id, seq, first, checksum, wake_at, at, proof, tail) VALUES (?, ?, ?, 1, 1, ?, ?, ?, ?, ?)',
+    'INSERT INTO roots (root, kind, id, seq, first, checksum, wake_at, at, proof, tail) VALUES (?, ?, ?, ?, 1, ?, ?, ?, ?, ?)',
   )
   const updateRoot = database.prepare('UPDATE roots SET seq = ?, checksum = ?, wake_at = ?, at = ?, proof = ?, tail = ? WHERE root = ?')
-  const insertFrame = database.prepare('INSERT INTO frames (root, seq, previous, checksum, groups, bytes) VALUES (?, 1, ?, ?, ?, ?)')
+  const insertFrame = database.prepare('INSERT INTO frames (root, seq, previous, checksum, groups, bytes) VALUES (?, ?, ?, ?, ?, ?)')
   // Only behind what was written last: if somebody else took that away, nothing is written, and nothing acknowledged.
   const insertNextFrame = database.prepare(
     `INSERT INTO frames (root, seq, previous, checksum, groups, bytes) SELECT root, seq + 1, checksum, ?, ?, ? FROM frames
@@ -30,6 +32,10 @@ export const journalWrites = (database: DatabaseSync) => {
   )
   const insertPlaces = database.prepare('INSERT OR REPLACE INTO places (root, first, list) VALUES (?, ?, ?)')
   const selectPlaces = database.prepare('SELECT first, list FROM places WHERE root = ?')
+  const selectRootBy = database.prepare(`SELECT ${rootColumns}, kind, id FROM roots WHERE root = ?`)
+  selectRootBy.setReturnArrays(true)
+  const forks = forksIn(database)
+  const writes = forkWrites(database)
   const upsertSnapshot = database.prepare(
     `INSERT INTO snapshots (root, seq, checksum, bytes) VALUES (?, ?, ?, ?)
      ON CONFLICT (root) DO UPDATE SET seq = excluded.seq, checksum = excluded.checksum, bytes = excluded.bytes WHERE excluded.seq >= snapshots.seq`,
@@ -57,7 +63,10 @@ export const journalWrites = (database: DatabaseSync) => {
     checkProof(address, tip)
     const key = checkedKey(address)
     if (whole.get(key) === tip.root) return tip
-    const frame = frameAt(placesIn(tip.tail).at(-1), tip.root, tip.seq)
+    const own = placesIn(tip.tail).at(-1)
+    // A fork that has written nothing continues what another root has: that is looked at when it is read.
+    if (own === undefined && forks.shared(tip.root, address).segments.at(-1)?.upTo === tip.seq) return tip
+    const frame = frameAt(own, tip.root, tip.seq)
     if (frame === undefined) throw corruptAt(address, tip.seq, 'the last frame is missing')
     const [previous, checksum, bytes] = frame
     if (checksum !== tip.checksum || !fits(bytes, previous, checksum))
@@ -77,10 +86,10 @@ export const journalWrites = (database: DatabaseSync) => {
     const { root } = selectNumber.get() as { root: number }
     const previous = chainStart(address)
     const checksum = chained(bytes, previous)
-    const place = Number(insertFrame.run(root, previous, checksum, group, bytes).lastInsertRowid)
+    const place = Number(insertFrame.run(root, 1, previous, checksum, group, bytes).lastInsertRowid)
     const tail = listOf([place])
     const proof = proofOf({ seq: 1, first: 1, checksum, wakeAt, at, tail })
-    insertRoot.run(root, address.kind, address.id, checksum, wakeAt, at, proof, tail)
+    insertRoot.run(root, address.kind, address.id, 1, checksum, wakeAt, at, proof, tail)
     whole.set(checkedKey(address), root)
   }
 
@@ -88,13 +97,79 @@ export const journalWrites = (database: DatabaseSync) => {
     const { root, seq: last, first } = tip
     const checksum = chained(bytes, tip.checksum)
     const places = placesIn(tip.tail)
-    const { changes, lastInsertRowid } = insertNextFrame.run(checksum, group, bytes, places.at(-1) ?? 0, root, last, tip.checksum)
+    const before = places.at(-1)
+    const { changes, lastInsertRowid } =
+      before === undefined
+        ? insertFrame.run(root, last + 1, tip.checksum, checksum, group, bytes)
+        : insertNextFrame.run(checksum, group, bytes, before, root, last, tip.checksum)
     if (changes !== 1) throw corruptAt(address, last, 'it was there, and is gone')
     const full = places.length >= placesPerRow
     if (full) insertPlaces.run(root, last - places.length + 1, tip.tail)
     const tail = listOf(full ? [Number(lastInsertRowid)] : [...places, Number(lastInsertRowid)])
     const seq = last + 1
     updateRoot.run(seq, checksum, wakeAt, at, proofOf({ seq, first, checksum, wakeAt, at, tail }), tail, root)
+  }
+
+  const rootBy = (root: number): (Root & { address: Address }) | undefined => {
+    const row = selectRootBy.get(root) as unknown as [...RootRow, kind: string, id: string] | undefined
+    return row && { ...rootIn(row), address: { kind: row[8], id: row[9] } }
+  }
+
+  const placeIn = (root: Root, seq: number): number | undefined => {
+    const list = placesOf(root).findLast(({ first, places }) => first <= seq && seq < first + places.length)
+    return list?.places[seq - list.first]
+  }
+
+  /** @param holder number of the root that has the frame */
+  const checksumAt = (source: Root, from: Address, holder: number, seq: number): number => {
+    if (seq === source.seq) return source.checksum
+    const has = holder === source.root ? source : rootBy(holder)
+    const frame = has && frameAt(placeIn(has, seq), holder, seq)
+    if (frame === undefined || !fits(frame[2], frame[0], frame[1])) throw corruptAt(from, seq, 'its checksum does not fit')
+    return frame[1]
+  }
+
+  /** How many frames of a root others have. What is noted of it may be damaged: then they are looked for. */
+  const sharedOf = ({ root, first }: Root, address: Address): number => {
+    try {
+      let count = 0
+      let begins = first
+      for (const { upTo, source } of forks.shared(root, address).segments) {
+        if (source !== root) count += Math.max(0, upTo - begins + 1)
+        begins = Math.max(first, upTo + 1)
+      }
+      return count
+    } catch {
+      return Number.NaN
+    }
+  }
+
+  /** Copies to the forks of a root what they share with it. A frame that is damaged stays missing: they say so when they are read. */
+  const keepForForks = (source: Root, group: number): void => {
+    const sharing = writes.sharing(source.root)
+    if (sharing.length === 0) return
+    const frames = new Map(placesOf(source).flatMap(({ first, places }) => places.map((place, index) => [first + index, place] as const)))
+    for (const { root, up_to } of sharing) {
+      const fork = rootBy(root)
+      if (fork === undefined) continue
+      const { segments, origin } = forks.shared(root, fork.address)
+      const index = segments.findIndex(({ upTo }) => upTo === up_to)
+      const segment = segments[index] as Shared
+      let list: number[] = []
+      const begins = Math.max(fork.first, (segments[index - 1]?.upTo ?? 0) + 1)
+      const flush = (next: number): void => {
+        if (list.length > 0) insertPlaces.run(root, next - list.length, listOf(list))
+        list = []
+      }
+      for (let seq = begins; seq <= up_to; seq += 1) {
+        const frame = frameAt(frames.get(seq), source.root, seq)
+        if (frame === undefined) flush(seq)
+        else list.push(Number(insertFrame.run(root, seq, frame[0], frame[1], group, frame[2]).lastInsertRowid))
+        if (list.length === placesPerRow) flush(seq + 1)
+      }
+      flush(up_to + 1)
+      writes.put(root, { ...segment, source: root }, index === segments.length - 1 ? (origin ?? null) : null)
+    }
   }
 
   return {
@@ -123,10 +198,30 @@ export const journalWrites = (database: DatabaseSync) => {
       return appended
     },
 
-    truncate(address: Address, before: number): number {
+    /** @param now ms since the epoch */
+    fork(kind: string, fromId: string, toId: string, at: number, origin: string, wakeAt: number | null, now: number): number {
+      const [from, to] = [
+        { kind, id: fromId },
+        { kind, id: toId },
+      ]
+      const source = tipOf(from)
+      checkFork(from, at, to, source, source?.first ?? 1)
+      if (source === undefined || find(to) !== undefined) throw takenError(to)
+      const { segments } = forks.shared(source.root, from)
+      const shared = segmentsOf(segments, { upTo: source.seq, source: source.root, of: from }, at)
+      const checksum = checksumAt(source, from, shared.at(-1)?.source ?? source.root, at)
+      const { root } = selectNumber.get() as { root: number }
+      for (const [index, segment] of shared.entries()) writes.put(root, segment, index === shared.length - 1 ? origin : null)
+      const tail = listOf([])
+      insertRoot.run(root, kind, toId, at, checksum, wakeAt, now, proofOf({ seq: at, first: 1, checksum, wakeAt, at: now, tail }), tail)
+      return appended
+    },
+
+    truncate(address: Address, before: number, group: number): number {
       const found = tipOf(address)
       if (found === undefined) return unchanged
       const first = Math.max(found.first, Math.min(before, found.seq))
+      if (first > found.first) keepForForks(found, group)
       for (const list of placesOf(found)) {
         if (list.first >= first) continue
         deleteFramesAt.run(listOf(list.places), found.root, first)
@@ -137,15 +232,18 @@ export const journalWrites = (database: DatabaseSync) => {
     },
 
     /** Of a damaged root as well: to delete it is the way out. */
-    remove(address: Address): number {
+    remove(address: Address, group: number): number {
       whole.delete(checkedKey(address))
       const found = find(address)
       if (found === undefined) return unchanged
       const { root, seq, first } = found
+      keepForForks(found, group)
+      const elsewhere = sharedOf(found, address)
+      writes.delete(root)
       let deleted = 0
       for (const { places } of placesOf(found)) deleted += Number(deleteFramesAt.run(listOf(places), root, Number.MAX_SAFE_INTEGER).changes)
       // Frames that no list leads to any more are looked for one by one: what was deleted must not stay readable in the file.
-      if (deleted !== seq - first + 1) deleteFrames.run(root)
+      if (deleted !== seq - first + 1 - elsewhere) deleteFrames.run(root)
       for (const statement of [deletePlaces, deleteSnapshot, deleteRoot]) statement.run(root)
       return appended
     },

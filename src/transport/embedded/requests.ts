@@ -4,6 +4,7 @@ import type { ErrorBody } from '../../contracts/errors.ts'
 /** A request that carries bytes has them last. */
 export type WriteRequest =
   | [name: 'append', kind: string, id: string, expected: number, wakeAt: number | null, at: number, bytes: Uint8Array]
+  | [name: 'fork', kind: string, from: string, to: string, at: number, origin: string, wakeAt: number | null, now: number]
   | [name: 'saveSnapshot', kind: string, id: string, seq: number, bytes: Uint8Array]
   | [name: 'truncate', kind: string, id: string, before: number]
   | [name: 'remove', kind: string, id: string]

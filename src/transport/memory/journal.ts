@@ -1,15 +1,30 @@
 /** Journals on Maps: the same answers as on disk, with no disk. Appends made in one turn share one commit, as they would there. */
 import { type FailPoints, noFailPoints } from '../../contracts/environment.ts'
+import type { Origin } from '../../contracts/fork.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Appended, Frame, Head, Journal } from '../../contracts/transport.ts'
 import { Acknowledged } from '../acknowledged.ts'
 import { addressKey, compareAddresses } from '../address.ts'
 import { gateOf } from '../fail-gate.ts'
+import { checkFork, originOf, type Segment, segmentsOf, shortOrigin, takenError } from '../forking.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import { type WakeListeners, watchWakes } from '../wake-watch.ts'
 
-/** `frames[0]` has the sequence `first`. */
-type Root = { address: Address; seq: number; first: number; frames: Uint8Array[]; wakeAt: number | null; at: number; snapshot: Frame | undefined }
+/** `frames[0]` has the sequence `first`. What is cut off at the front is cut off a copy: forks may have this one. */
+type Kept = { first: number; frames: Uint8Array[] }
+/** `low` is the lowest frame that is kept, shared ones among them. */
+type Root = Kept & {
+  address: Address
+  seq: number
+  low: number
+  shared: (Segment & Kept)[]
+  origin: Origin | undefined
+  wakeAt: number | null
+  at: number
+  snapshot: Frame | undefined
+}
+
+const nothingYet = { seq: 0, first: 1, low: 1, shared: [], origin: undefined, wakeAt: null, snapshot: undefined }
 
 export type MemoryRoots = {
   roots: Map<string, Root>
@@ -32,7 +47,13 @@ export const memoryRoots = (): MemoryRoots => ({
   commits: [],
 })
 
-const headOf = ({ address, seq, wakeAt, at }: Root): Head => ({ address, seq, wakeAt, at })
+const headOf = ({ address, seq, wakeAt, at, origin }: Root): Head => ({ address, seq, wakeAt, at, ...(origin && { origin: shortOrigin(origin) }) })
+
+const frameOf = (root: Root, seq: number): Frame => {
+  const shared = root.shared.find(({ upTo }) => seq <= upTo)
+  const { frames, first } = shared ?? root
+  return { seq, bytes: frames[seq - first] as Uint8Array, ...(shared && { of: shared.of }) }
+}
 
 export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journal => {
   const { roots, sleepers, acknowledged } = store
@@ -65,7 +86,7 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     const last = root?.seq ?? 0
     if (last !== expected) return { outcome: 'fenced', last }
     if (root === undefined) {
-      root = { address: { kind: address.kind, id: address.id }, seq: 0, first: 1, frames: [], wakeAt: null, at, snapshot: undefined }
+      root = { ...nothingYet, address: { kind: address.kind, id: address.id }, frames: [], at }
       roots.set(key, root)
       store.sorted = undefined
     }
@@ -80,6 +101,35 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       for (const listener of store.wakeListeners) listener(root.address, wakeAt)
     }
     return { outcome: 'ok' }
+  }
+
+  const reached = (root: Root, wakeAt: number | null): void => {
+    acknowledged.reached(root.address, root.seq)
+    root.wakeAt = wakeAt
+    if (wakeAt === null) return void sleepers.delete(root)
+    sleepers.add(root)
+    for (const listener of store.wakeListeners) listener(root.address, wakeAt)
+  }
+
+  /** @throws RuntimeError as {@link Journal.fork} says */
+  const begin: (...fork: Parameters<Journal['fork']>) => void = (from, at, to, choice, { wakeAt, at: now }) => {
+    const source = rootAt(from)
+    checkFork(from, at, to, source && headOf(source), source?.low ?? 1)
+    if (source === undefined || rootAt(to) !== undefined) throw takenError(to)
+    const { address: of, seq: upTo, first, frames, shared } = source
+    const root: Root = {
+      ...nothingYet,
+      address: { kind: to.kind, id: to.id },
+      frames: [],
+      at: now,
+      seq: at,
+      first: at + 1,
+      shared: segmentsOf(shared, { of, upTo, first, frames }, at),
+      origin: originOf(from, at, choice),
+    }
+    roots.set(addressKey(to), root)
+    store.sorted = undefined
+    reached(root, wakeAt)
   }
 
   return {
@@ -104,16 +154,27 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
       }),
     async read(address, from, { limit = Number.POSITIVE_INFINITY } = {}) {
       const root = roots.get(addressKey(address))
-      const start = Math.max(from, root?.first ?? 1)
-      const frames = root?.frames.slice(start - root.first, start - root.first + Math.max(0, limit)) ?? []
+      const frames: Frame[] = []
+      const start = Math.max(from, root?.low ?? 1)
+      if (root !== undefined) for (let seq = start; seq < root.first && frames.length < limit; seq++) frames.push(frameOf(root, seq))
+      const own = Math.max(start, root?.first ?? 1)
+      for (const [index, bytes] of (root?.frames.slice(own - root.first, own - root.first + Math.max(0, limit - frames.length)) ?? []).entries())
+        frames.push({ seq: own + index, bytes })
       // The frames that are there can be read, also where later ones are lost.
       if (frames.length < limit) acknowledged.require(address, root?.seq ?? 0)
-      return frames.map((bytes, index) => ({ seq: start + index, bytes }))
+      return frames
+    },
+    async fork(...fork) {
+      addressKey(fork[2])
+      await new Promise<void>(atNextCommit)
+      begin(...fork)
+    },
+    async origin(address) {
+      return roots.get(addressKey(address))?.origin
     },
     async last(address) {
       const root = rootAt(address)
-      const bytes = root?.frames.at(-1)
-      return root === undefined || bytes === undefined ? undefined : { seq: root.seq, bytes }
+      return root && frameOf(root, root.seq)
     },
     async head(address) {
       const root = rootAt(address)
@@ -148,9 +209,11 @@ export const memoryJournal = (store: MemoryRoots, failPoints: FailPoints): Journ
     },
     truncate: (address, before) =>
       change(address, (root) => {
-        const first = Math.max(root.first, Math.min(before, root.seq))
-        root.frames.splice(0, first - root.first)
-        root.first = first
+        root.low = Math.max(root.low, Math.min(before, root.seq))
+        root.shared = root.shared.filter(({ upTo }) => upTo >= root.low)
+        if (root.low <= root.first) return
+        root.frames = root.frames.slice(root.low - root.first)
+        root.first = root.low
       }),
     async remove(address) {
       await failPoints.hit('K21')

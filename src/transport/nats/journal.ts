@@ -1,4 +1,6 @@
 /** Journals on JetStream: one stream, one subject a root, one message a frame. The server compares and appends. */
+
+import { definedOf } from '../../contracts/defined.ts'
 import { type Environment, type Instant, instantOf, isWithin } from '../../contracts/environment.ts'
 import type { RuntimeError } from '../../contracts/errors.ts'
 import { isDamage } from '../../contracts/lost-end.ts'
@@ -8,18 +10,16 @@ import { addressKey, compareAddresses } from '../address.ts'
 import { gateOf } from '../fail-gate.ts'
 import { checkBytes, frameBytesMax, snapshotBytesMax } from '../limits.ts'
 import { apiCodeOf, apiCodes, fromNats, isFull, isWrongSequence, noRoom, violationIn } from './errors.ts'
+import { beginning, natsForks } from './forks.ts'
 import { natsFrames } from './frames.ts'
+import { headOf, saidOf } from './head-headers.ts'
 import type { HighWater } from './high-water.ts'
 import type { Link, Stored } from './link.ts'
 import type { Names } from './names.ts'
 import { natsSnapshots } from './snapshots.ts'
-import { placeOf, seqHeader, type Tip, Tips } from './tips.ts'
+import { isForkMark, placeOf, type Tip, Tips, tipOf } from './tips.ts'
 import type { Wakes } from './wakes.ts'
 import { payloads } from './workarounds/payload.ts'
-
-/** Names of our headers, besides that of the sequence. */
-const wakeHeader = 'Statecast-Wake-At'
-const atHeader = 'Statecast-At'
 
 /** Roots whose newest frames are asked for at once. */
 const headsAtOnce = 256
@@ -51,13 +51,8 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     }
   }
 
-  const headOf = (address: Address, { headers }: Stored): Head => ({
-    address: { kind: address.kind, id: address.id },
-    seq: Number(headers.last(seqHeader)),
-    wakeAt: headers.has(wakeHeader) ? Number(headers.last(wakeHeader)) : null,
-    at: Number(headers.last(atHeader)),
-  })
-  const { frameOf, framesFrom, reached } = natsFrames(link, names, content, environment.clock)
+  const frames = natsFrames(link, names, content, environment.clock)
+  const { frameOf, framesFrom, reached } = frames
 
   const tips = new Tips({
     clock: environment.clock,
@@ -65,6 +60,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     removedAt: snapshots.removedAt,
   })
   const newest = tips.newest.bind(tips)
+  const forks = natsForks({ link, names, content, frames, newest, removedAt: snapshots.removedAt })
 
   const inTurn = <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const mine = (queues.get(key) ?? Promise.resolve()).then(work, work)
@@ -80,7 +76,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     if (known !== undefined && !known.unsure && known.seq === expected) return known
     if (known === undefined && expected === 0) return { seq: 0, place: 0 }
     const found = await newest(address)
-    return found === undefined ? { seq: 0, place: 0 } : placeOf(found)
+    return found === undefined ? { seq: 0, place: 0 } : tipOf(found)
   }
 
   const append = async (address: Address, expected: number, bytes: Uint8Array, { wakeAt, at }: Pick<Head, 'wakeAt' | 'at'>): Promise<Appended> => {
@@ -88,19 +84,14 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
       const before = await expectedPlace(address, expected)
       if (before.seq !== expected) return { outcome: 'fenced', last: before.seq }
       const { data, headers } = await content.write(bytes)
-      const said = {
-        ...headers,
-        [seqHeader]: String(expected + 1),
-        [atHeader]: String(at),
-        ...(wakeAt === null ? {} : { [wakeHeader]: String(wakeAt) }),
-      }
+      const said = { ...headers, ...saidOf({ seq: expected + 1, wakeAt, at }, before.origin) }
       const wanted = wakeAt === null ? undefined : wakes.want(address, wakeAt, before.ours === true)
       const since = mark.highest()
       const sending = link.publish(names.journal(address), data, { headers: said, expected: before.place })
       const gate = gateOf(() => environment.failPoints.hit('K02'))
       const [{ seq: place }] = await Promise.all([sending, wanted])
       mark.reached(place, since)
-      tips.wrote(address, { seq: expected + 1, place })
+      tips.wrote(address, { seq: expected + 1, place, ...definedOf({ origin: before.origin }) })
       if (wakeAt === null) wakes.rest(address)
       await gate
       return { outcome: 'ok' }
@@ -115,16 +106,53 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
     }
   }
 
+  /** @param found the newest message: a fork that has written nothing yet ends with a frame of another root */
+  const lastFrame = async (address: Address, found: Stored): Promise<Frame> => {
+    if (isForkMark(found)) for await (const frame of forks.sharedFrom(address, placeOf(found).seq)) return frame
+    return frameOf(found)
+  }
+
   /** A server whose answer got lost refuses the same writer's second try as if another had been first: only reading the frame shows whose it is. */
   const fenced = async (address: Address, bytes: Uint8Array, expected: number, wished: number | null): Promise<Appended> => {
     const found = await newest(address)
     if (found === undefined)
       return expected === 0 ? { outcome: 'unknown', cause: new Error('the root was removed meanwhile') } : { outcome: 'fenced', last: 0 }
-    const frame = await frameOf(found)
+    const frame = await lastFrame(address, found)
     const { wakeAt } = headOf(address, found)
     // Our frame was sent together with a wake-up that may have replaced an earlier one.
     if (wakeAt !== null && wished !== null && wished > wakeAt) await wakes.want(address, wakeAt, false)
     return frame.seq === expected + 1 && Buffer.compare(frame.bytes, bytes) === 0 ? { outcome: 'ok' } : { outcome: 'fenced', last: frame.seq }
+  }
+
+  const remove = async (address: Address): Promise<void> => {
+    const found = await link.last(stream, names.journal(address))
+    const there = found && placeOf(found)
+    const known = tips.get(address)
+    // A lost part counts as removed with the rest.
+    const last = known !== undefined && known.place > (there?.place ?? 0) ? known : there
+    await snapshots.remove(address, last, async () => {
+      await environment.failPoints.hit('K21')
+      await forks.leave(address, () => link.jsm.streams.purge(stream, { filter: names.journal(address) }))
+      await environment.failPoints.hit('K21')
+    })
+    tips.forget(address)
+    reached.delete(names.journal(address))
+    await wakes.remove(address)
+  }
+
+  const fork = async (...[from, at, to, choice, { wakeAt, at: now }]: Parameters<Journal['fork']>): Promise<void> => {
+    const { segments, origin, data, headers } = await forks.prepare(from, at, to, choice)
+    const said = { ...headers, ...saidOf({ seq: at, wakeAt, at: now }, origin) }
+    const wanted = wakeAt === null ? undefined : wakes.want(to, wakeAt, false)
+    const since = mark.highest()
+    const [{ seq: place }] = await Promise.all([beginning(to, () => link.publish(names.journal(to), data, { headers: said, expected: 0 })), wanted])
+    mark.reached(place, since)
+    tips.wrote(to, { seq: at, place, origin })
+    await forks.stillShared(from, segments).catch(async (error: unknown) => {
+      await remove(to)
+      throw error
+    })
+    wakes.tell(to, wakeAt)
   }
 
   /** Without writes no node would notice that the stream is gone. */
@@ -168,15 +196,27 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
           // The frames that are there can be read, also where later ones are lost.
           return link.last(stream, names.journal(address))
         })
-        if (found !== undefined && placeOf(found).seq >= from)
-          for await (const frame of framesFrom(address, from, placeOf(found))) if (read.push(frame) >= limit) return read
+        if (found !== undefined) {
+          const last = placeOf(found)
+          const { at = 0 } = headOf(address, found).origin ?? {}
+          if (from <= at) for await (const frame of forks.sharedFrom(address, from)) if (read.push(frame) >= limit) return read
+          if (last.seq >= Math.max(from, at + 1))
+            for await (const frame of framesFrom(address, Math.max(from, at + 1), last)) if (read.push(frame) >= limit) return read
+        }
         if (damage !== undefined) throw damage
         return read
       }),
     last: (address) =>
       asked(address, 'reading', async () => {
         const found = await newest(address)
-        return found && frameOf(found)
+        return found && lastFrame(address, found)
+      }),
+    fork: (from, at, to, choice, head) => asked(from, 'forking', () => inTurn(addressKey(to), () => fork(from, at, to, choice, head))),
+    origin: (address) =>
+      asked(address, 'reading', async () => {
+        const found = await newest(address)
+        const short = found && headOf(address, found).origin
+        return short && ((await forks.markOf(address))?.origin ?? short)
       }),
     head: (address) =>
       asked(address, 'reading', async () => {
@@ -222,7 +262,7 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
         const found = await snapshots.read(address)
         if (found === undefined) return undefined
         const { seq, bytes, place } = found
-        if (place > 0) reached.set(addressKey(address), { seq, place })
+        if (place > 0) reached.set(names.journal(address), { seq, place })
         return { seq, bytes }
       }),
     truncate: (address, before) =>
@@ -231,33 +271,18 @@ export const natsJournal = ({ link, names, wakes, blobs, mark, environment }: Jo
         if (found === undefined) return
         const last = placeOf(found)
         const first = Math.min(before, last.seq)
+        // What a fork shares it forgets as a whole.
+        if (first <= (headOf(address, found).origin?.at ?? 0)) return
+        const subject = names.journal(address)
         let place = last.place
         if (first < last.seq) {
-          reached.delete(addressKey(address))
+          reached.delete(subject)
           for await (const { seq } of framesFrom(address, 1, last)) if (seq >= first) break
-          place = reached.get(addressKey(address))?.place ?? place
+          place = reached.get(subject)?.place ?? place
         }
-        await link.jsm.streams.purge(stream, { filter: names.journal(address), seq: place })
-        reached.delete(addressKey(address))
+        await forks.leave(address, () => link.jsm.streams.purge(stream, { filter: subject, seq: place }))
+        reached.delete(subject)
       }),
-    remove: (address) =>
-      asked(address, 'removing', async () => {
-        const key = addressKey(address)
-        await inTurn(key, async () => {
-          const found = await link.last(stream, names.journal(address))
-          const there = found && placeOf(found)
-          const known = tips.get(address)
-          // A lost part counts as removed with the rest.
-          const last = known !== undefined && known.place > (there?.place ?? 0) ? known : there
-          await snapshots.remove(address, last, async () => {
-            await environment.failPoints.hit('K21')
-            await link.jsm.streams.purge(stream, { filter: names.journal(address) })
-            await environment.failPoints.hit('K21')
-          })
-          tips.forget(address)
-          reached.delete(key)
-          await wakes.remove(address)
-        })
-      }),
+    remove: (address) => asked(address, 'removing', () => inTurn(addressKey(address), () => remove(address))),
   }
 }

@@ -1,5 +1,6 @@
 /** What everything of one prefix is called on the server. */
-import { type Address, checkKind, escapeToken, unescapeToken } from '../../contracts/subjects.ts'
+import { createHash } from 'node:crypto'
+import { type Address, checkKind, escapeToken, formatAddress, unescapeToken } from '../../contracts/subjects.ts'
 
 export type Names = ReturnType<typeof namesOf>
 
@@ -25,7 +26,13 @@ export const namesOf = (prefix: string) => {
     journal: (address: Address) => of('journal', address),
     snapshot: (address: Address) => of('snapshot', address),
     wake: (address: Address) => of('wake', address),
-    journalsOf: (kind: string | undefined) => `${prefix}.journal.${kind === undefined ? '>' : `${checkKind(kind)}.>`}`,
+    journalsOf: (kind: string | undefined) => `${prefix}.journal.${kind === undefined ? '*' : checkKind(kind)}.*`,
+    /** Frames that a fork shared, up to one, since whoever had them went away. */
+    copies: (fork: Address, upTo: number) => `${of('journal', fork)}.copies.${upTo}`,
+    copiesOf: (fork: Address) => `${of('journal', fork)}.copies.*`,
+    /** The note of one that shares frames of a root. Both ids would not fit into a subject. */
+    share: (holder: Address, fork: Address) => `${of('journal', holder)}.share.${createHash('sha256').update(formatAddress(fork)).digest('hex')}`,
+    sharesOf: (holder: Address) => `${of('journal', holder)}.share.*`,
     every: (part: 'journal' | 'snapshot' | 'wake' | 'in' | 'dead' | 'blob') => `${prefix}.${part}.>`,
     dead: (reason: string) => `${prefix}.dead.${escapeToken(reason)}`,
     blob: (hash: string) => `${prefix}.blob.${hash}`,

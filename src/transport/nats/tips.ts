@@ -16,9 +16,16 @@ export const seqHeader = 'Statecast-Seq'
 /** Sequence of a frame, and its place in the stream. */
 export type Place = { seq: number; place: number }
 export const placeOf = ({ headers, seq: place }: Stored): Place => ({ seq: Number(headers.last(seqHeader)), place })
+/** Header of every frame of a fork: where it came from, see `forks.ts`. */
+export const originHeader = 'Statecast-Origin'
+/** Of the message that a fork begins with. It has the number of the last frame that the fork shares, and is none itself. */
+export const forkHeader = 'Statecast-Fork'
+export const isForkMark = ({ headers }: Stored): boolean => headers.has(forkHeader)
+export const tipOf = (stored: Stored): Tip =>
+  stored.headers.has(originHeader) ? { ...placeOf(stored), origin: stored.headers.last(originHeader) } : placeOf(stored)
 
 /** `seen` when it was last found; `ours` where this process has just written it; `unsure` where a later one may have been written without being acknowledged. */
-export type Tip = Place & { seen?: Instant; ours?: boolean; unsure?: boolean }
+export type Tip = Place & { seen?: Instant; ours?: boolean; unsure?: boolean; origin?: string | undefined }
 
 type TipParts = {
   clock: Clock
@@ -57,7 +64,7 @@ export class Tips {
     return this.#known.get(addressKey(address))
   }
 
-  wrote(address: Address, place: Place): void {
+  wrote(address: Address, place: Omit<Tip, 'seen' | 'ours' | 'unsure'>): void {
     this.#known.set(addressKey(address), { ...place, seen: instantOf(this.#parts.clock), ours: true })
   }
 
@@ -98,6 +105,6 @@ export class Tips {
     const known = this.get(address)
     if (found === undefined || (known !== undefined && known.place > found.seq)) return
     const { ours = false } = known?.place === found.seq ? known : {}
-    this.#known.set(addressKey(address), { ...placeOf(found), seen: instantOf(this.#parts.clock), ours })
+    this.#known.set(addressKey(address), { ...tipOf(found), seen: instantOf(this.#parts.clock), ours })
   }
 }

@@ -272,6 +272,36 @@ test('of two views of one session one can go, and one that missed something asks
   expect(methods(gateway)).not.toContain('chat.unsubscribe')
 })
 
+test('a journal is watched on every link anew, until nobody watches it', async () => {
+  await using gateway = await aSocketGateway()
+  const { client, clock } = aClient(gateway)
+  let looks = 0
+  const order = { kind: 'order', id: 'o-1' }
+  const off = client.watch(order, () => looks++)
+  const other = client.watch(order, () => undefined)
+  await vi.waitFor(() => expect(looks).toBe(1))
+  gateway.tell('trace.grown', { ...order, seq: 2 })
+  gateway.tell('trace.grown', { kind: 'order', id: 'o-2', seq: 2 })
+  gateway.tell('trace.grown', { kind: 'session', id: 'o-1', seq: 2 })
+  await vi.waitFor(() => expect(looks).toBe(2))
+
+  await gateway.stop()
+  await reaches(client, 'waiting')
+  await gateway.start()
+  await clock.advance(2_000)
+  await vi.waitFor(() => expect(looks).toBe(3))
+
+  other()
+  other()
+  await client.call('health', {})
+  expect(methods(gateway)).not.toContain('trace.unsubscribe')
+  off()
+  await vi.waitFor(() => expect(methods(gateway)).toContain('trace.unsubscribe'))
+  gateway.tell('trace.grown', { ...order, seq: 3 })
+  await client.call('health', {})
+  expect(looks).toBe(3)
+})
+
 test('a session that may not be looked at is said to be so', async () => {
   await using gateway = await aSocketGateway()
   gateway.answers['chat.subscribe'] = () => {

@@ -1,6 +1,6 @@
 /** What is being written, by conversation: kept at each key press, the same in all tabs, gone when the server has it. */
 import { useCallback, useEffect, useRef, useState } from 'preact/hooks'
-import { keep, kept, whenKeptElsewhere } from './storage.ts'
+import { keep, kept, whenKeptElsewhere } from '../../shared/storage.ts'
 
 export type Draft = {
   text: string

@@ -2,12 +2,12 @@
 import { pageSignals, type SocketClient, socketClient } from '../../../src/client/socket/index.ts'
 import { definedOf } from '../../../src/contracts/defined.ts'
 import { errorBody } from '../../../src/contracts/errors.ts'
+import { keep, kept } from '../../shared/storage.ts'
 import type { Agents, Listed, Models } from './live/commands.ts'
 import { ConversationLive } from './live/conversation.ts'
 import { readAll } from './live/read-all.ts'
 import type { ChatModel, ChatView, Connection, Conversation, Current, ErrorBody, FileRef, ModelChoice, ThinkingLevel } from './model.ts'
 import { Shown } from './rules/shown.rules.ts'
-import { keep, kept } from './storage.ts'
 
 /** ms after which the list is read again in any case while the page is looked at: a node says only of its own sessions that they have changed. */
 const listMs = 30_000

@@ -1,8 +1,8 @@
 /** How somebody likes the page, kept in the browser; public/assets/looks.js reads the first two before the first paint. */
 import { createContext } from 'preact'
 import { useContext, useEffect, useMemo, useState } from 'preact/hooks'
+import { keep, kept, whenKeptElsewhere } from '../../shared/storage.ts'
 import type { SendMode } from './model.ts'
-import { keep, kept, whenKeptElsewhere } from './storage.ts'
 
 export type Preferences = {
   theme: 'system' | 'light' | 'dark'

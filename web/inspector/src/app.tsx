@@ -1,97 +1,76 @@
-/** The page: sessions, the tree of the one that is open, its chart, the timeline, and what happened at the moment that is looked at. */
-import { useEffect, useState } from 'preact/hooks'
+/** The page: what there is, the tree, the chart, the timeline, and the details of a moment. */
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
+import { keyActs } from './acts.ts'
+import { useModel, useView } from './hooks.ts'
 import { useKeys } from './keys.ts'
-import type { Model, Opened, View } from './model.ts'
-import { Actors } from './parts/actors.tsx'
-import { ChartPane } from './parts/chart-pane.tsx'
-import { Details } from './parts/details.tsx'
-import { Sessions } from './parts/sessions.tsx'
-import { Text } from './parts/text.tsx'
-import { Timeline } from './parts/timeline.tsx'
-import { searchOf } from './place.ts'
+import { Announcer } from './parts/announcer.tsx'
+import { Banner } from './parts/banner.tsx'
+import { ForkDialog, WhatIfDialog } from './parts/dialogs/fork.tsx'
+import { KeysDialog } from './parts/dialogs/keys.tsx'
+import { approvalsIn } from './parts/info/ask.tsx'
+import { Info } from './parts/info/info.tsx'
+import { Side } from './parts/side.tsx'
+import { type Looks, Stage } from './parts/stage.tsx'
+import { type Tab, Tabs, Todo } from './parts/tabs.tsx'
+import { Timeline } from './parts/time/timeline.tsx'
+import { Top, type Wanted } from './parts/top.tsx'
+import { Tree } from './parts/tree.tsx'
+import { boxesOf, boxFor } from './rules/actors.rules.ts'
+import { fileName, save } from './save.ts'
+import { useTheme } from './theme.ts'
 
-export const App = ({ model }: { model: Model }) => {
-  const [view, setView] = useState(model.view())
-  useEffect(() => model.subscribe(() => setView(model.view())), [model])
-  const { opened } = view
-  useKeys(model)
+export const App = () => {
+  const model = useModel()
+  const view = useView(model)
+  const [looks, setLooks] = useState<Looks>({ level: 'overview', possible: true, whole: false })
+  const [tab, show] = useState<Tab>(view.subject ? 'chart' : 'list')
+  const [drawer, setDrawer] = useState(false)
+  const [wanted, want] = useState<Wanted>()
+  const search = useRef<HTMLInputElement>(null)
+  const theme = useTheme()
+  const { subject, place, recorded, looked } = view
+  const boxes = useMemo(() => (place.head === 0 ? [] : boxesOf(recorded, place.seq, looked?.moment)), [recorded.version, place.seq, looked])
+  const box = boxFor(boxes, view.actor, recorded) ?? boxes[0]
+  const asks = place.seq === place.head ? approvalsIn(view) : []
   useEffect(() => {
-    if (!opened) return
-    const { kind, id, seq, live, actor } = opened
-    history.replaceState(null, '', searchOf({ kind, id, seq: live || seq === 0 ? undefined : seq, actor }))
-    document.title = `${id} · Inspector`
-  }, [opened?.kind, opened?.id, opened?.seq, opened?.live, opened?.actor])
+    document.title = subject ? `${subject.id}${place.seq > 0 ? ` at ${place.seq}` : ''} · Statecast inspector` : 'Inspector · Statecast'
+  }, [subject?.id, place.seq])
+
+  const onLooks = (changes: Partial<Looks>) => setLooks((before) => ({ ...before, ...changes }))
+  const onLink = () => void navigator.clipboard?.writeText(model.link()).catch(() => undefined)
+  const onExport = () => void model.exported().then((text) => subject && save(fileName(subject.id, place.head), text))
+  const onSearch = () => {
+    setDrawer(true)
+    show('list')
+  }
+  useKeys(keyActs({ model, looks, onLooks, want, search, onSearch, onLink, onExport }))
+  const close = () => want(undefined)
+
   return (
-    <div class="inspector">
-      <Top view={view} model={model} />
-      <Sessions view={view} onOpen={(key) => model.open('session', key)} />
-      <main>{opened ? <Looked opened={opened} model={model} /> : <Nothing view={view} />}</main>
-      {opened ? <Details opened={opened} model={model} /> : <aside class="details" aria-label="Details" />}
+    <div class="inspector" data-tab={tab} data-drawer={drawer ? 'open' : undefined} data-whole={looks.whole ? '' : undefined}>
+      <Top view={view} onList={() => setDrawer(!drawer)} onDialog={want} onLink={onLink} onExport={onExport} onTheme={theme.turn} />
+      <Banner view={view} />
+      <main class={boxes.length > 7 ? 'app many' : 'app'}>
+        <Side
+          view={view}
+          search={search}
+          onChosen={() => {
+            setDrawer(false)
+            if (tab === 'list') show('chart')
+          }}
+        />
+        {drawer && <button type="button" class="scrim" aria-label="Close the list" onClick={() => setDrawer(false)} />}
+        <Tree boxes={boxes} chosen={box} />
+        <Stage view={view} box={box} looks={looks} onLooks={onLooks} />
+        <Timeline view={view} chosen={box?.lane.key} />
+        <Info view={view} box={box} />
+      </main>
+      {asks[0] && tab !== 'info' && <Todo approval={asks[0]} onDecide={() => show('info')} />}
+      <Tabs tab={tab} onTab={show} />
+      {wanted === 'fork' && subject && <ForkDialog view={view} onClose={close} />}
+      {wanted === 'what' && subject && <WhatIfDialog view={view} onClose={close} />}
+      {wanted === 'keys' && <KeysDialog onClose={close} />}
+      <Announcer view={view} />
     </div>
   )
 }
-
-const Looked = ({ opened, model }: { opened: Opened; model: Model }) => (
-  <>
-    <Actors opened={opened} onChoose={(path) => model.choose(path)} />
-    <ChartPane opened={opened} />
-    <Timeline opened={opened} model={model} />
-  </>
-)
-
-const Top = ({ view, model }: { view: View; model: Model }) => {
-  const { opened } = view
-  return (
-    <header class="top">
-      <h1>Inspector</h1>
-      {opened && (
-        <>
-          <span class="where mono">
-            {opened.kind} /{' '}
-            <b>
-              <Text>{opened.id}</Text>
-            </b>
-          </span>
-          <span class="at mono">at {opened.seq}</span>
-          <button type="button" class="button quiet" onClick={() => void model.verify()}>
-            {opened.verdict === undefined ? 'Replay' : `replay ${opened.verdict}`}
-          </button>
-        </>
-      )}
-      <span class="grow" />
-      <Connection view={view} />
-      <a class="button quiet" href={opened?.kind === 'session' ? `/#/${encodeURIComponent(opened.id)}` : '/'}>
-        Chat
-      </a>
-    </header>
-  )
-}
-
-const Connection = ({ view }: { view: View }) => {
-  const { status, error, opened } = view
-  if (status === 'ready') return null
-  if (status === 'refused')
-    return (
-      <p class="state fail" role="alert">
-        The link has no token, or an old one: open the address that statecast up printed. {error?.message}
-      </p>
-    )
-  return (
-    <p class="state wait" role="status">
-      {opened && opened.rows.length > 0 ? `The node does not answer. What you see is complete up to ${opened.rows.length}.` : 'Connecting …'}
-    </p>
-  )
-}
-
-const Nothing = ({ view: { listed } }: { view: View }) => (
-  <div class="nothing">
-    {listed?.length === 0 ? (
-      <>
-        <p>No session yet. Send the first message and watch it arrive here.</p>
-        <pre>npx statecast send main "hello"</pre>
-      </>
-    ) : (
-      <p>{listed === undefined ? 'Loading …' : 'Choose a session to see its statecharts, and what happened when.'}</p>
-    )}
-  </div>
-)

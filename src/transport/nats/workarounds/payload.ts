@@ -9,6 +9,10 @@ const headerBytesMax = 8 * 1024
 /** Bytes of content that surely fit into one message. */
 export const contentMax = ({ nc }: Pick<Link, 'nc'>): number => payloadMax(nc) - headerBytesMax
 
+/** Of the headers of a message those that {@link payloads} needs to read it. */
+export const contentHeaders = ({ headers }: Pick<Stored, 'headers'>): Record<string, string> =>
+  headers.has(blobHeader) ? { [blobHeader]: headers.last(blobHeader) } : {}
+
 export const payloads = (link: Link, blobs: Blobs) => ({
   /** @param besides bytes that headers take beyond the usual */
   async write(bytes: Uint8Array, besides = 0): Promise<{ data: Uint8Array; headers: Record<string, string> }> {

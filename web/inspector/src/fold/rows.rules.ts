@@ -1,34 +1,127 @@
-/** A commit as a row of the timeline. */
-import type { AnyEvent, Commit, Input } from '../../../../src/contracts/journal.ts'
-import type { Mark, Row } from './messages.ts'
+/** Commits in short: what the timeline draws and the list of events says, without folding anything. */
+import type { ActorPath, AnyEvent, Commit, Input } from '../../../../src/contracts/journal.ts'
+import { parentPath } from '../rules/lanes.rules.ts'
+import type { Mark, MarkKind, Row } from './protocol.ts'
 
-const words: Readonly<Record<string, string>> = {
-  'xstate.promise.resolve': 'resolved',
-  'xstate.promise.reject': 'rejected',
-  'xstate.observable.next': 'next',
-  'xstate.observable.complete': 'completed',
-  'xstate.observable.error': 'failed',
+const wordsMax = 160
+const results: Record<string, [MarkKind, string]> = {
+  'xstate.promise.resolve': ['result', 'done'],
+  'xstate.promise.reject': ['error', 'error'],
+  'xstate.observable.next': ['result', 'next'],
+  'xstate.observable.complete': ['result', 'done'],
+  'xstate.observable.error': ['error', 'error'],
 }
 
-const markOf = (input: Input): Mark => {
-  if ('timer' in input) return { path: '/', kind: 'timer', event: `timer ${input.timer}` }
-  const { type } = input.event
-  if ('from' in input) return { path: input.from, kind: /reject|error|failed/.test(type) ? 'error' : 'result', event: words[type] ?? type }
-  return { path: input.to, kind: 'message', event: type }
+type Told = Record<string, unknown>
+const isTold = (value: unknown): value is Told => typeof value === 'object' && value !== null && !Array.isArray(value)
+const textIn = (value: unknown, key: string): string | undefined => {
+  const found = isTold(value) ? value[key] : undefined
+  return typeof found === 'string' && found !== '' ? found : undefined
+}
+const brief = (text: string): string => (text.length > wordsMax ? `${text.slice(0, wordsMax).toWellFormed()}…` : text)
+
+/** Takes commits in their order: a later one is named by an earlier. */
+export class Rows {
+  /** Tools that a model asked for last, by the actor whose call it was. */
+  readonly #calls = new Map<ActorPath, string[]>()
+  #released = true
+  #epoch = 0
+
+  take(commit: Commit): Row {
+    const { seq, at, epoch, writer, states, crash, quarantine } = commit
+    const marks = [...commit.inputs.map((input) => this.#mark(input)), ...(commit.refused ?? []).map(({ input, error }) => refusal(input, error))]
+    if (crash) marks.push({ actor: '/', kind: 'error', event: 'crashed', words: brief(crash.message) })
+    if (quarantine) marks.push({ actor: '/', kind: 'error', event: 'quarantined', words: brief(quarantine.message) })
+    if (commit.revived) marks.push({ actor: '/', kind: 'message', event: 'revived', words: '' })
+    const killed = commit.claim === true && !commit.create && !crash && !commit.refused && !commit.revived && !this.#released && epoch > this.#epoch
+    if (marks.length === 0) marks.push(quiet(commit, killed))
+    this.#released = commit.released === true
+    this.#epoch = epoch
+    const names = this.#namesIn(states)
+    const ended = endedIn(commit.notes ?? [])
+    const begun = commit.inputs.flatMap((input) => ('event' in input && input.event.type === 'message' ? (textIn(input.event, 'id') ?? []) : []))
+    return {
+      seq,
+      at,
+      epoch,
+      writer,
+      marks,
+      states,
+      ...(killed && { killed }),
+      ...(commit.released && { released: true as const }),
+      ...(crash && { crash }),
+      ...(quarantine && { quarantine }),
+      ...(commit.refused && { refused: commit.refused.map(({ error }) => error) }),
+      ...(names && { names }),
+      ...(ended.length > 0 && { ended }),
+      ...(begun.length > 0 && { begun }),
+    }
+  }
+
+  #mark(input: Input): Mark {
+    if ('timer' in input) return { actor: '/', kind: 'timer', event: 'timer', words: `number ${input.timer}` }
+    const { event } = input
+    if (!('from' in input)) return { actor: input.to, kind: 'message', event: event.type, words: wordsOf(event) }
+    const [kind, name] = results[event.type] ?? ['result', event.type]
+    const { data } = event
+    if (isTold(data) && data.kind === 'model') this.#calls.set(parentPath(input.from) ?? '/', callsIn(data).map(nameOfCall))
+    return { actor: input.from, kind, event: name, words: resultWords(data ?? event) }
+  }
+
+  #namesIn(states: Row['states']): Row['names'] {
+    const names: Record<ActorPath, string> = {}
+    for (const path of Object.keys(states)) {
+      const [, index] = /\/tool-(\d+)#\d+$/.exec(path) ?? []
+      const name = index === undefined ? undefined : this.#calls.get(parentPath(path) ?? '/')?.[Number(index)]
+      if (name) names[path] = name
+    }
+    return Object.keys(names).length > 0 ? names : undefined
+  }
 }
 
-/** @returns ids of the runs that a note says have ended */
-const runsIn = ({ ended }: AnyEvent): string[] =>
-  Array.isArray(ended) ? ended.flatMap((one: { runId?: unknown }) => (typeof one?.runId === 'string' ? [one.runId] : [])) : []
+const refusal = (input: Input, error: { message: string }): Mark => ({
+  actor: 'to' in input ? input.to : '/',
+  kind: 'error',
+  event: `refused ${'event' in input ? input.event.type : 'timer'}`,
+  words: brief(error.message),
+})
 
-export const rowOf = (commit: Commit, before: { writer: string } | undefined): Row => {
-  const { seq, at, epoch, writer, inputs, refused = [], states, crash, quarantine, revived, claim, notes = [] } = commit
-  const host = [
-    ...(claim && before && before.writer !== writer ? ['taken over'] : []),
-    ...(crash ? [`crashed: ${crash.message}`] : []),
-    ...(quarantine ? [`set aside: ${quarantine.message}`] : []),
-    ...(revived ? ['revived'] : []),
-  ]
-  const refusals = refused.map(({ input, error }): Mark => ({ ...markOf(input), kind: 'error', event: `refused: ${error.message}` }))
-  return { seq, at, epoch, writer, marks: [...inputs.map(markOf), ...refusals], states, living: undefined, ended: notes.flatMap(runsIn), host }
+const quiet = ({ create, released, writer }: Commit, killed: boolean): Mark => ({
+  actor: '/',
+  kind: 'timer',
+  event: create ? 'created' : released ? 'released' : killed ? 'taken over' : 'claimed',
+  words: `by ${writer}`,
+})
+
+const callsIn = (data: Told): Told[] => (Array.isArray(data.calls) ? data.calls.filter(isTold) : [])
+const nameOfCall = (call: Told): string => textIn(call, 'name') ?? ''
+
+const resultWords = (data: unknown): string => {
+  if (data instanceof Error) return brief(data.message)
+  if (!isTold(data)) return typeof data === 'string' ? brief(data) : data === undefined ? '' : brief(JSON.stringify(data) ?? '')
+  if (data.kind === 'model') {
+    const calls = callsIn(data).map(nameOfCall)
+    const text = textIn(data, 'text')
+    if (calls.length > 0) return brief(`${text ? `“${text}” and ` : ''}asks for ${calls.join(', ')}`)
+    return text ? brief(`“${text}”`) : ''
+  }
+  if (data.kind === 'tool') return brief(`${textIn(data, 'name') ?? 'tool'}: ${plainWords(data.output)}`)
+  return brief(textIn(data, 'message') ?? plainWords(data))
 }
+
+const plainWords = (value: unknown): string => (typeof value === 'string' ? value : (JSON.stringify(value)?.slice(0, wordsMax * 2) ?? ''))
+
+const wordsOf = (event: AnyEvent): string => {
+  const text = textIn(event, 'text') ?? textIn(event, 'message')
+  if (text) return brief(`“${text}”`)
+  if (event.type === 'approve') {
+    const by = textIn(event, 'by')
+    return `${event.decision === 'deny' ? 'denied' : 'allowed'}${by ? ` by ${by}` : ''}`
+  }
+  const { type: _, ...rest } = event
+  return Object.keys(rest).length === 0 ? '' : brief(plainWords(rest))
+}
+
+/** A run is over where its outcome is noted. */
+const endedIn = (notes: readonly AnyEvent[]): string[] =>
+  notes.flatMap(({ type, ended }) => (type === 'transcript' && Array.isArray(ended) ? ended.flatMap((one) => textIn(one, 'runId') ?? []) : []))

@@ -1,71 +1,89 @@
-/** The timeline: a lane for each place in the tree, a column for each commit. */
-import type { Mark, Row } from '../fold/messages.ts'
+/** Lanes of a timeline: one for each role in the tree, whatever incarnation of it lives. */
+import type { ActorPath } from '../../../../src/contracts/journal.ts'
+import type { Row } from '../fold/protocol.ts'
 
-export type Span = { from: number; to: number; state: string; tone: Tone }
-export type Lane = { name: string; depth: number; spans: Span[]; marks: (Mark & { seq: number })[] }
-export type Tone = 'run' | 'wait' | 'rest' | 'fail'
-
-/** `/turn#3/loop#1` and `/turn#4/loop#1` are one place. */
-export const placeOf = (path: string): string => (path === '/' ? '/' : path.replace(/#\d+/g, ''))
-export const nameOf = (place: string, kind: string): string => (place === '/' ? kind : (place.split('/').at(-1) ?? place))
-
-/** A state value in one line: `running.answering`, `money.paid, parcel.sent`. */
-export const stateText = (value: unknown): string => {
-  if (typeof value === 'string') return value
-  if (typeof value !== 'object' || value === null) return ''
-  return Object.entries(value)
-    .map(([key, inner]) => (typeof inner === 'object' && inner !== null && Object.keys(inner).length === 0 ? key : `${key}.${stateText(inner)}`))
-    .join(', ')
+export const parentPath = (path: ActorPath): ActorPath | undefined => {
+  if (path === '/') return undefined
+  const end = path.lastIndexOf('/')
+  return end === 0 ? '/' : path.slice(0, end)
 }
 
-export const toneOf = (state: string, isRoot: boolean): Tone => {
-  if (/\b(failed|error|cancelled|denied)\b/.test(state)) return 'fail'
-  if (/awaiting-input|awaiting-decision/.test(state)) return isRoot ? 'rest' : 'wait'
-  return state === 'stopped' || state === 'done' ? 'rest' : 'run'
-}
+/** `turn#2`, of `/turn#2`. */
+export const lastOf = (path: ActorPath): string => path.slice(path.lastIndexOf('/') + 1)
+const withoutNumber = (part: string): string => part.replace(/#\d+$/, '')
 
-/** @param kind of the root, which is what its lane is called */
-export const lanesOf = (rows: readonly Row[], kind: string): Lane[] => {
-  const lanes = new Map<string, Lane>()
-  const open = new Map<string, Span>()
-  const laneOf = (place: string): Lane => {
-    let lane = lanes.get(place)
-    if (!lane) {
-      lane = { name: nameOf(place, kind), depth: place === '/' ? 0 : place.split('/').length - 1, spans: [], marks: [] }
-      lanes.set(place, lane)
-    }
-    return lane
+export type Lane = { key: string; name: string; depth: number }
+
+/** What people call the actors of a trace; the root is called by its machine. */
+export type Names = ReadonlyMap<ActorPath, string>
+
+/** The role of an actor: its path without the numbers of its incarnations, calls of tools by the tool. */
+export const laneKeyOf = (path: ActorPath, names: Names): string => {
+  if (path === '/') return '/'
+  let at = ''
+  let key = ''
+  for (const part of path.split('/').slice(1)) {
+    at += `/${part}`
+    const name = names.get(at)
+    key += name === undefined ? `/${withoutNumber(part)}` : `/tool ${name}`
   }
-  for (const { seq, states, marks, living } of rows) {
-    const alive = living && new Set(living.map(({ path }) => path))
-    for (const mark of marks) laneOf(placeOf(mark.path)).marks.push({ ...mark, seq })
-    for (const [path, span] of open)
-      if (alive && !alive.has(path)) {
-        span.to = seq
-        open.delete(path)
-      }
-    for (const [path, value] of Object.entries(states)) {
-      const state = stateText(value)
-      const before = open.get(path)
-      if (before?.state === state) continue
-      if (before) before.to = seq
-      open.delete(path)
-      const place = placeOf(path)
-      const span = { from: seq, to: seq, state, tone: toneOf(state, place === '/') }
-      laneOf(place).spans.push(span)
-      if (!alive || alive.has(path)) open.set(path, span)
-    }
-  }
-  const end = (rows.at(-1)?.seq ?? 0) + 1
-  for (const span of open.values()) span.to = end
-  return [...lanes].toSorted(([a], [b]) => (a < b ? -1 : 1)).map(([, lane]) => lane)
+  return key
 }
 
-/** Columns that are drawn at once; longer traces are leafed through. */
-export const columnsMax = 120
-/** @returns first and last commit of the part that a moment stands in */
-export const windowOf = (seq: number, head: number): { from: number; to: number } => {
-  if (head <= columnsMax) return { from: 1, to: Math.max(head, 1) }
-  const from = Math.max(1, Math.min(seq - Math.floor(columnsMax / 2), head - columnsMax + 1))
-  return { from, to: from + columnsMax - 1 }
+export class Lanes {
+  readonly names = new Map<ActorPath, string>()
+  readonly #keys = new Map<ActorPath, string>()
+  readonly #lanes = new Map<string, Lane>()
+  #sorted: Lane[] | undefined
+  readonly #root: string
+
+  constructor(root: string) {
+    this.#root = root
+    this.#add('/')
+  }
+
+  take({ states, names }: Row): void {
+    for (const [path, name] of Object.entries(names ?? {})) this.names.set(path, name)
+    for (const path of Object.keys(states)) this.keyOf(path)
+  }
+
+  /** Also of an actor that the index has not named: it gets a lane. */
+  keyOf(path: ActorPath): string {
+    return this.#keys.get(path) ?? this.#add(path)
+  }
+
+  #add(path: ActorPath): string {
+    const parent = parentPath(path)
+    const parentKey = parent === undefined ? '' : this.keyOf(parent)
+    const own = laneKeyOf(path, this.names)
+    // What carries out a tool has no chart of its own: it is drawn with its tool.
+    const key = parent !== undefined && this.names.has(parent) ? parentKey : own
+    this.#keys.set(path, key)
+    if (!this.#lanes.has(key)) {
+      const depth = key === '/' ? 0 : key.split('/').length - 1
+      const name = path === '/' ? this.#root : (this.names.get(path) ?? withoutNumber(lastOf(path)))
+      this.#lanes.set(key, { key, name, depth })
+      this.#sorted = undefined
+    }
+    return key
+  }
+
+  /** Parents first, each with what is below it; otherwise as they first appeared. */
+  all(): readonly Lane[] {
+    if (this.#sorted) return this.#sorted
+    const below = (key: string): Lane[] =>
+      [...this.#lanes.values()]
+        .filter((lane) => lane.key !== '/' && lane.key !== key && parentKeyOf(lane.key, this.#lanes) === key)
+        .flatMap((lane) => [lane, ...below(lane.key)])
+    const root = this.#lanes.get('/') as Lane
+    this.#sorted = [root, ...below('/')]
+    return this.#sorted
+  }
+}
+
+const parentKeyOf = (key: string, lanes: ReadonlyMap<string, Lane>): string => {
+  let at = key
+  do at = parentPath(at) ?? '/'
+  while (!lanes.has(at))
+  return at
 }

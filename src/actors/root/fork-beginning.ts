@@ -1,0 +1,57 @@
+/** The first thing that happens in a fork: what was changed of its origin, together with all that came with it. */
+import { RuntimeError } from '../../contracts/errors.ts'
+import type { Change, ForkChange } from '../../contracts/fork.ts'
+import type { AnyEvent, Input } from '../../contracts/journal.ts'
+import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Journal } from '../../contracts/transport.ts'
+import { checkEvent } from '../event-validation.ts'
+import { commitOf } from '../journal/codec.ts'
+import { isPlain } from '../journal/journal-value.ts'
+import type { Registration } from '../registration.ts'
+
+/** The change as the fork keeps it: the whole event. @throws RuntimeError bad_request, too_large */
+export const changeOf = (registration: Registration, inputs: readonly Input[], { seq, input, event: patch }: ForkChange): Change => {
+  const found = inputs[input]
+  if (found === undefined || 'timer' in found)
+    throw new RuntimeError('bad_request', `commit ${seq} has ${found ? 'a timer as its input' : 'no input'} ${input}`, {
+      field: 'change.input',
+      hint: `it has ${inputs.length}, counted from 0; only messages and results can be changed`,
+    })
+  if (!isPlain(found.event) || !isPlain(patch))
+    throw new RuntimeError('bad_request', `input ${input} of commit ${seq} cannot be changed: it holds what JSON has not`, { field: 'change.event' })
+  const event = merged(found.event, patch) as AnyEvent
+  const { type } = found.event
+  if (event.type !== type && !(results.has(type) && results.has(event.type)))
+    throw new RuntimeError('bad_request', `input ${input} of commit ${seq} is '${type}', and cannot become '${String(event.type).slice(0, 80)}'`, {
+      field: 'change.event.type',
+      hint: results.has(type) ? `a result stays one: ${[...results].join(' or ')}` : 'leave its type as it is',
+    })
+  return { seq, input, event: 'from' in found ? event : checkEvent(registration, event).copy }
+}
+
+/** How an effect ends: with a result, or with an error. */
+const results: ReadonlySet<unknown> = new Set(['xstate.promise.resolve', 'xstate.promise.reject'])
+
+/** RFC 7396. */
+const merged = (target: unknown, patch: unknown): unknown => {
+  if (!isObject(patch)) return patch
+  const found = new Map(isObject(target) ? Object.entries(target) : [])
+  for (const [name, part] of Object.entries(patch))
+    if (part === null) found.delete(name)
+    else found.set(name, merged(found.get(name), part))
+  return Object.fromEntries(found)
+}
+const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** @returns nothing to do where nothing was changed @throws RuntimeError conflict where the origin is gone before the fork has begun */
+export const inputsAtFork = async (journal: Journal, address: Address): Promise<Input[]> => {
+  const origin = await journal.origin(address)
+  if (!origin?.change) return []
+  const { seq, input: changed, event } = origin.change
+  const [frame] = await journal.read(origin.address, seq, { limit: 1 })
+  if (frame?.seq !== seq)
+    throw new RuntimeError('conflict', `${formatAddress(address)} cannot begin: commit ${seq} of ${formatAddress(origin.address)} is gone`, {
+      hint: 'delete this fork',
+    })
+  return commitOf(frame, origin.address).inputs.map((input, at) => (at === changed ? { ...input, event } : input))
+}

@@ -1,0 +1,40 @@
+/** Forks where several nodes share the work. */
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { natsServer } from '../../scripts/nats-server.ts'
+import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
+
+let server: Nats
+let nodes: Runtime[]
+const aNode = () =>
+  createRuntime({
+    transport: server.url,
+    agents: [agent({ name: 'main', model: 'test/model' })],
+    models: { 'test/model': ({ messages }) => ({ text: `I heard ${messages.length}` }) },
+  })
+beforeAll(async () => {
+  await natsServer()
+  server = await startNats()
+  nodes = await Promise.all([aNode(), aNode()])
+}, natsFetchMs)
+afterAll(async () => {
+  await Promise.all(nodes.map((node) => node.close()))
+  await server.stop()
+})
+
+const says = async (node: Runtime, key: string, text: string) => (await (await node.session(key).send(text)).result()).text
+
+test('a fork that one node makes is gone on with through another; the origin may go', async () => {
+  const [one, other] = nodes as [Runtime, Runtime]
+  expect(await says(one, 'main', 'first')).toBe('I heard 1')
+
+  for (const as of ['a', 'b', 'c', 'd']) await one.command('trace.fork', { id: 'main', as })
+  for (const as of ['a', 'b']) expect(await says(other, as, 'in the fork')).toBe('I heard 3')
+  await other.command('sessions.delete', { sessionKey: 'main' })
+  for (const as of ['c', 'd']) expect(await says(one, as, 'in the fork')).toBe('I heard 3')
+  expect(await says(one, 'main', 'anew')).toBe('I heard 1')
+
+  for (const node of nodes)
+    for (const id of ['a', 'b', 'c', 'd']) expect(await node.command('trace.replay', { id })).toMatchObject({ verdict: 'identical' })
+  await expect(one.command('trace.fork', { id: 'main', as: 'a' })).rejects.toMatchObject({ code: 'conflict', field: 'as' })
+})

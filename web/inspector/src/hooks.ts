@@ -1,0 +1,71 @@
+/** Small things that several parts of the page need. */
+import { createContext, type RefObject } from 'preact'
+import { useContext, useEffect, useLayoutEffect, useState } from 'preact/hooks'
+import type { InspectorModel, InspectorView } from './model.ts'
+
+const ModelContext = createContext<InspectorModel | undefined>(undefined)
+export const ModelProvider = ModelContext.Provider
+
+export const useModel = (): InspectorModel => {
+  const model = useContext(ModelContext)
+  if (!model) throw new TypeError('a part of the page stands outside mount()')
+  return model
+}
+
+export const useView = (model: InspectorModel): InspectorView => {
+  const [view, set] = useState(() => model.view())
+  useEffect(() => {
+    const look = () => set(model.view())
+    look()
+    return model.subscribe(look)
+  }, [model])
+  return view
+}
+
+/** The time, as often as it is looked at. */
+export const useNow = (everyMs: number): number => {
+  const [now, set] = useState(() => Date.now())
+  useEffect(() => {
+    const timer = setInterval(() => set(Date.now()), everyMs)
+    return () => clearInterval(timer)
+  }, [everyMs])
+  return now
+}
+
+/** True once it has been so for this long. */
+export const useLasting = (so: boolean, forMs: number): boolean => {
+  const [lasted, set] = useState(false)
+  useEffect(() => {
+    if (!so) return set(false)
+    const timer = setTimeout(() => set(true), forMs)
+    return () => clearTimeout(timer)
+  }, [so, forMs])
+  return so && lasted
+}
+
+export const useMedia = (query: string): boolean => {
+  const [fits, set] = useState(() => matchMedia(query).matches)
+  useEffect(() => {
+    const list = matchMedia(query)
+    const look = () => set(list.matches)
+    look()
+    list.addEventListener('change', look)
+    return () => list.removeEventListener('change', look)
+  }, [query])
+  return fits
+}
+
+/** The room that an element has, in px. */
+export const useSize = (of: RefObject<HTMLElement | null>): { width: number; height: number } => {
+  const [size, set] = useState({ width: 0, height: 0 })
+  useLayoutEffect(() => {
+    const element = of.current
+    if (!element) return
+    const look = () => set({ width: element.clientWidth, height: element.clientHeight })
+    look()
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    return () => observer.disconnect()
+  }, [of])
+  return size
+}

@@ -1,0 +1,74 @@
+/** The list of sessions, and of other actors where somebody wants them; read again when something has changed. */
+import type { SocketClient } from '../../../../src/client/socket/index.ts'
+import type { Listed } from '../model.ts'
+import { listedActor, listedSession } from '../rules/list.rules.ts'
+import type { ActorsPage, SessionListed } from './commands.ts'
+
+/** ms after which it is read again in any case while the page is looked at: a node says only of its own sessions that they have changed. */
+const listMs = 30_000
+
+export class Listing {
+  sessions: readonly Listed[] | undefined
+  others: readonly Listed[] | undefined
+  readonly #client: SocketClient
+  readonly #changed: () => void
+  #wanted = false
+  #asked = 0
+  #shown = 0
+
+  constructor(client: SocketClient, changed: () => void) {
+    this.#client = client
+    this.#changed = changed
+    const readAgain = (): void => {
+      if (document.visibilityState === 'visible' && client.status === 'ready') this.read()
+    }
+    client.on('sessions.changed', readAgain)
+    document.addEventListener('visibilitychange', readAgain)
+    setInterval(readAgain, listMs)
+  }
+
+  connected(): void {
+    this.read()
+    if (this.#wanted) void this.#readOthers()
+  }
+
+  wantOthers(): void {
+    if (this.#wanted) return
+    this.#wanted = true
+    void this.#readOthers()
+  }
+
+  read(): void {
+    void this.#readSessions()
+  }
+
+  async #readSessions(): Promise<void> {
+    const reading = ++this.#asked
+    try {
+      const { sessions } = await this.#client.call<{ sessions: SessionListed[] }>('sessions.list', { details: true })
+      // Answers come in any order.
+      if (reading < this.#shown) return
+      this.#shown = reading
+      this.sessions = sessions.map(listedSession)
+      this.#changed()
+    } catch {
+      // It is read again soon, and the connection says for itself that it is gone.
+    }
+  }
+
+  async #readOthers(): Promise<void> {
+    try {
+      const found: Listed[] = []
+      for (let after: string | null = null; ; ) {
+        const page: ActorsPage = await this.#client.call<ActorsPage>('actors.list', { limit: 200, ...(after === null ? {} : { after }) })
+        found.push(...page.actors.filter(({ kind }) => kind !== 'session').map(listedActor))
+        after = page.next
+        if (after === null || found.length > 1_000) break
+      }
+      this.others = found.sort((a, b) => b.at - a.at)
+      this.#changed()
+    } catch {
+      // As above.
+    }
+  }
+}

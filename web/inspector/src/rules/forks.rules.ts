@@ -1,0 +1,75 @@
+/** What a fork is called, and which recorded inputs somebody would change. */
+import type { ForkChange } from '../../../../src/contracts/fork.ts'
+import type { CommitDetail, Row } from '../fold/protocol.ts'
+import { isTold } from './calls.rules.ts'
+import { lastOf } from './lanes.rules.ts'
+
+/** `key-f1`, or the first that is not taken. */
+export const forkKey = (id: string, taken: readonly string[]): string => {
+  const stem = id.replace(/-f\d+$/, '')
+  for (let number = 1; ; number++) if (!taken.includes(`${stem}-f${number}`)) return `${stem}-f${number}`
+}
+
+export type ChangeKind = 'decision' | 'model' | 'tool' | 'message'
+/** `input` counts within its commit, from 0. */
+export type Changeable = { seq: number; input: number; kind: ChangeKind; words: string }
+
+const shownMax = 12
+
+/** Decisions of people, answers of models, results of tools and messages at or before a moment, the newest first. */
+export const changeableIn = (rows: readonly Row[], seq: number): Changeable[] => {
+  const found: Changeable[] = []
+  for (let at = Math.min(seq, rows.length); at >= 1 && found.length < shownMax; at--)
+    for (const [input, { actor, kind, event, words }] of (rows[at - 1] as Row).marks.entries()) {
+      const what = kindOf(actor, kind, event)
+      if (what) found.push({ seq: at, input, kind: what, words })
+    }
+  return found
+}
+
+const kindOf = (actor: string, kind: string, event: string): ChangeKind | undefined => {
+  if (event === 'approve') return 'decision'
+  if (event === 'message') return 'message'
+  if (kind !== 'result' && kind !== 'error') return undefined
+  if (lastOf(actor).startsWith('model#')) return 'model'
+  return lastOf(actor).startsWith('execute#') ? 'tool' : undefined
+}
+
+/** What a person sees first in the field: the other decision, the text, the result. */
+export const draftOf = ({ kind, input }: Changeable, { inputs }: CommitDetail): string => {
+  const event = inputs[input]
+  const data = isTold(event?.data) ? event.data : {}
+  if (kind === 'decision') return event?.decision === 'deny' ? 'approve' : 'deny'
+  if (kind === 'message') return textOf(event?.text)
+  if (kind === 'model') return textOf(data.text)
+  return typeof data.output === 'string' ? data.output : (JSON.stringify(data.output, null, 2) ?? '')
+}
+const textOf = (text: unknown): string => (typeof text === 'string' ? text : '')
+
+/** What would have been different, as a patch of what was recorded: the node has all of it. */
+export const changed = ({ seq, input, kind }: Changeable, { inputs }: CommitDetail, draft: string): ForkChange => {
+  switch (kind) {
+    case 'decision':
+      return { seq, input, event: { decision: draft } }
+    case 'message':
+      return { seq, input, event: { text: draft } }
+    case 'model':
+      return { seq, input, event: { data: { text: draft } } }
+    case 'tool': {
+      const data = inputs[input]?.data
+      return { seq, input, event: { data: { output: instead(isTold(data) ? data.output : undefined, parsed(draft)) } } }
+    }
+  }
+}
+
+/** A patch keeps what it does not name. */
+const instead = (before: unknown, after: unknown): unknown =>
+  isTold(before) && isTold(after) ? { ...Object.fromEntries(Object.keys(before).map((name) => [name, null])), ...after } : after
+
+const parsed = (text: string): unknown => {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return text
+  }
+}
