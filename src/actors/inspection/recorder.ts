@@ -9,7 +9,7 @@ import { guardOf, machineOf, refOf, type Verdict } from './verdicts.ts'
 
 export type NodesOf = { _nodes?: AnyStateNode[] }
 
-type RestOf = (path: string, ref: AnyActorRef) => Rest
+type RestOf = (ref: AnyActorRef) => Rest
 /** @property rest what to say of an actor that has come to rest, besides its state @property decisions whether it is told what machines decided; default true */
 type RecorderOptions = ShownSize & { rest?: RestOf; decisions?: boolean }
 
@@ -74,7 +74,7 @@ export class Recorder {
     const asked = this.verdicts.size > 0 && event ? this.#candidates(before, event, []).filter(({ verdict }) => verdict !== 'unasked') : []
     if (event && this.#decides) this.#step(path, event, [], asked, snapshot.value)
     this.#within.delete(ref)
-    const told = this.#rest && { event: this.#shown(event) as AnyEvent | undefined, rest: this.#rest(path, ref) }
+    const told = this.#rest && { event: this.#shown(event) as AnyEvent | undefined, rest: this.#rest(ref) }
     this.steps.push({ type: 'snapshot', path, status: snapshot.status, value: shown(snapshot.value), ...told })
   }
 

@@ -4,6 +4,7 @@
  */
 import { setImmediate as pause } from 'node:timers/promises'
 import { commitMessages, commitOf, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { InspectionMessage } from '../../contracts/inspection-protocol.ts'
 import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
@@ -107,6 +108,7 @@ export class TreeFollower {
       textMax,
       sizeMax,
       keeps: false,
+      ...definedOf({ decisions: this.#options.decisions }),
       pause: () => pause(),
     })
   }
@@ -157,8 +159,7 @@ export class TreeFollower {
     let earliest: Followed | undefined
     for (const followed of this.#followed.values()) {
       await this.#guarded(followed, async () => {
-        if (followed.next === undefined && followed.told < followed.newest)
-          followed.next = await followed.fold.told(followed.told + 1, this.#options.decisions ?? true)
+        if (followed.next === undefined && followed.told < followed.newest) followed.next = await followed.fold.told(followed.told + 1)
       })
       if (followed.show !== undefined) return followed
       if (!this.#isPresent(followed) || followed.next === undefined) continue
