@@ -82,7 +82,10 @@ export const restOf = (ref: AnyActorRef, { textMax, sizeMax }: ShownSize, next: 
   const room = sizeMax === undefined ? undefined : { left: sizeMax }
   const plain = (part: unknown) => (part === undefined ? undefined : shown(part, { textMax, room }))
   return {
-    ...{ context: plain(context), input: plain(input), output: plain(output), error: plain(error) },
+    context: plain(context),
+    input: plain(input),
+    output: plain(output),
+    error: plain(error),
     tags: tags === undefined || tags.size === 0 ? [] : [...tags],
     next: (next ? possibleNow(ref) : undefined) ?? [],
   }

@@ -92,10 +92,8 @@ export class TreeFollower {
     const { machine } = this.#parts.registration(address.kind)
     const as = { address: name, rootId: this.#root, parentId, machine }
     const stop = parentId === undefined ? () => undefined : this.#parts.growth.watch(address, (seq) => this.#grew(name, seq))
-    const followed = {
-      ...{ address, as, stop, fold: this.#foldOf(address), told: 0, newest: 0, next: undefined, show: undefined },
-      ...{ isLeft: false, isDoubted: false },
-    }
+    const unread = { told: 0, newest: 0, next: undefined, show: undefined, isLeft: false, isDoubted: false }
+    const followed = { address, as, stop, fold: this.#foldOf(address), ...unread }
     this.#followed.set(name, followed)
     return followed
   }
