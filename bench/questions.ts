@@ -11,6 +11,7 @@ export const questions: Record<string, string> = {
   deltas: 'How many deltas per second reach somebody who listens in the same process?',
   'first-delta': 'How much later does the first word come, with a real provider package in between?',
   gateway: 'How long is it from a message on the WebSocket of a gateway to the first word there?',
+  inspect: 'What does it cost that actors can be looked at, and how late is what is seen?',
   commits: 'How many commits does a turn need?',
   memory: 'How much memory does a session take, awake and asleep, and how fast does it wake?',
   recovery: 'How long does a recorded input take to be applied again?',

@@ -3,6 +3,7 @@
  * States are kept on the way, so that any moment is one of these and a few commits more.
  */
 import type { InspectionEvent } from 'xstate'
+import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CommitSteps, Moment, RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
@@ -16,7 +17,7 @@ import { Replica } from '../replica/replica.ts'
 import type { ReplicaSnapshot } from '../replica/sink.ts'
 import { momentOf, remotesIn, restOf } from './moment.ts'
 import { Recorder } from './recorder.ts'
-import { hearing, inspected } from './verdicts.ts'
+import { hearing, inspected, named } from './verdicts.ts'
 
 type FoldOptions = {
   /** As `formatAddress` writes it. */
@@ -28,6 +29,8 @@ type FoldOptions = {
   textMax?: number
   /** Characters, about, of all that one actor holds; what is more is cut, and says so. Default: nothing is. */
   sizeMax?: number
+  /** Whether it is told what machines were asked and what they decided, which costs about as much again. Default: true. */
+  decisions?: boolean
   /** Whether states are kept on the way, for who will want to go back. Default: true. */
   keeps?: boolean
   /** Lets others have their turn between many commits. */
@@ -67,9 +70,13 @@ export class Fold {
   /** One after the other: they share the tree. */
   #last: Promise<unknown> = Promise.resolve()
 
+  get #decides(): boolean {
+    return this.#options.decisions !== false
+  }
+
   constructor(options: FoldOptions) {
     this.#options = options
-    this.#registration = inspected(options.registration)
+    this.#registration = this.#decides ? inspected(options.registration) : named(options.registration)
   }
 
   /** The tree after a commit. @throws RuntimeError not_found, corrupt_at, drift where this machine cannot do what was recorded */
@@ -99,7 +106,9 @@ export class Fold {
   /** The same with all that actors hold when they rest; one commit after the other costs one application each. @throws as {@link moment} */
   told(seq: number): Promise<ToldCommit> {
     return this.#inTurn(async () => {
-      const recorder = new Recorder(this.#options, (path, ref) => restOf(path, ref, this.#options))
+      const { textMax, sizeMax, decisions } = this.#options
+      const size = { textMax, sizeMax }
+      const recorder = new Recorder({ ...size, ...definedOf({ decisions }), rest: (ref) => restOf(ref, size, this.#decides) })
       const { commit, replica } = await this.#record(seq, recorder)
       const { at, epoch, writer } = commit
       return { seq, at, epoch, writer, steps: recorder.steps, remotes: remotesIn(replica, this.#options.address) }
@@ -119,7 +128,8 @@ export class Fold {
     const taken = this.#taken(commit)
     recording = recorder
     try {
-      hearing(recorder.verdicts, () => this.#apply(commit, taken))
+      if (this.#decides) hearing(recorder.verdicts, () => this.#apply(commit, taken))
+      else this.#apply(commit, taken)
     } finally {
       recording = undefined
     }

@@ -76,10 +76,19 @@ const inTreeOrder = (actors: ActorAt[]): ActorAt[] => {
   })
 }
 
-/** All that an actor has come to, for those who are told of it and look at nothing else. */
-export const restOf = (path: ActorPath, ref: AnyActorRef, size: ShownSize): Rest => {
-  const { context, input, output, error, tags } = actorAt(path, ref, size)
-  return { context, input, output, error, tags, next: possibleNow(ref) ?? [] }
+/** All that an actor has come to, for those who are told of it and look at nothing else. @param next whether also what is possible now */
+export const restOf = (ref: AnyActorRef, { textMax, sizeMax }: ShownSize, next: boolean): Rest => {
+  const { context, tags, output, error, input } = ref.getSnapshot() as Snapshot
+  const room = sizeMax === undefined ? undefined : { left: sizeMax }
+  const plain = (part: unknown) => (part === undefined ? undefined : shown(part, { textMax, room }))
+  return {
+    context: plain(context),
+    input: plain(input),
+    output: plain(output),
+    error: plain(error),
+    tags: tags === undefined || tags.size === 0 ? [] : [...tags],
+    next: (next ? possibleNow(ref) : undefined) ?? [],
+  }
 }
 
 /** The effects of a tree that stand for actors with a journal of their own. */

@@ -9,6 +9,10 @@ import { guardOf, machineOf, refOf, type Verdict } from './verdicts.ts'
 
 export type NodesOf = { _nodes?: AnyStateNode[] }
 
+type RestOf = (ref: AnyActorRef) => Rest
+/** @property rest what to say of an actor that has come to rest, besides its state @property decisions whether it is told what machines decided; default true */
+type RecorderOptions = ShownSize & { rest?: RestOf; decisions?: boolean }
+
 export class Recorder {
   readonly steps: Step[] = []
   /** What guards have answered since the last decision. */
@@ -18,12 +22,13 @@ export class Recorder {
   readonly #within = new Map<AnyActorRef, AnyMachineSnapshot>()
   readonly #events = new Map<AnyActorRef, AnyEvent>()
 
-  readonly #rest: ((path: string, ref: AnyActorRef) => Rest) | undefined
+  readonly #rest: RestOf | undefined
+  readonly #decides: boolean
 
-  /** @param rest what to say of an actor that has come to rest, besides its state */
-  constructor(size: ShownSize = {}, rest?: (path: string, ref: AnyActorRef) => Rest) {
+  constructor({ rest, decisions = true, ...size }: RecorderOptions = {}) {
     this.#size = size
     this.#rest = rest
+    this.#decides = decisions
   }
 
   hear(told: InspectionEvent): void {
@@ -35,6 +40,7 @@ export class Recorder {
       this.steps.push({ type: 'actor', path, parent: parent && actorPath(parent), src, machine: machineOf(ref) })
     } else if (told.type === '@xstate.event') this.#event(ref, path, told)
     else if (told.type === '@xstate.microstep') {
+      if (!this.#decides) return
       const { event, snapshot, _transitions: taken } = told
       this.#decided(ref, path, event, taken, snapshot as AnyMachineSnapshot)
     } else if (told.type === '@xstate.snapshot') this.#rested(ref, path, told.snapshot as AnyMachineSnapshot)
@@ -66,9 +72,9 @@ export class Recorder {
     const before = this.#within.get(ref) ?? snapshot
     const event = this.#events.get(ref)
     const asked = this.verdicts.size > 0 && event ? this.#candidates(before, event, []).filter(({ verdict }) => verdict !== 'unasked') : []
-    if (event) this.#step(path, event, [], asked, snapshot.value)
+    if (event && this.#decides) this.#step(path, event, [], asked, snapshot.value)
     this.#within.delete(ref)
-    const told = this.#rest && { event: this.#shown(event) as AnyEvent | undefined, rest: this.#rest(path, ref) }
+    const told = this.#rest && { event: this.#shown(event) as AnyEvent | undefined, rest: this.#rest(ref) }
     this.steps.push({ type: 'snapshot', path, status: snapshot.status, value: shown(snapshot.value), ...told })
   }
 

@@ -46,7 +46,8 @@ const fitting = (values: readonly unknown[], room: { left: number }, inner: (par
 
 const record = (value: object, inner: (part: unknown) => unknown, room?: { left: number }): Record<string, unknown> => {
   const copy: Record<string, unknown> = {}
-  for (const [key, part] of Object.entries(value)) {
+  for (const key of Object.keys(value)) {
+    const part = (value as Record<string, unknown>)[key]
     if (room !== undefined) {
       if (room.left <= 0) return { ...copy, '…': 'cut' }
       room.left -= key.length + 3

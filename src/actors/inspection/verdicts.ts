@@ -51,21 +51,27 @@ export const inspected = (registration: Registration): Registration => {
   return { ...registration, gated, determinismCheck: undefined }
 }
 
-const watch = (machine: AnyStateMachine, gated: AnyStateMachine): void => {
+/** The same for whoever wants to know who is who, and not what guards say: the machine that runs the actor, in which each thing gets its name. */
+export const named = (registration: Registration): Registration => {
+  watch(registration.machine, registration.gated, false)
+  return { ...registration, determinismCheck: undefined }
+}
+
+const watch = (machine: AnyStateMachine, gated: AnyStateMachine, hears = true): void => {
   if (machines.has(gated)) return
   machines.set(gated, { id: machine.id, signature: machineSignature(machine) })
   for (const node of nodesIn(gated.root))
     for (const [eventType, transitions] of [['', node.always ?? []] as const, ...node.transitions])
       for (const [index, transition] of transitions.entries()) {
         refs.set(transition, { source: node.id, eventType, index })
-        if (transition.guard === undefined) continue
+        if (!hears || transition.guard === undefined) continue
         guards.set(transition, guardName(transition.guard))
         transition.guard = telling(transition) as never
       }
   const [inner, outer] = [gated.implementations.actors, machine.implementations.actors] as Record<string, unknown>[]
   for (const [name, logic] of Object.entries(outer ?? {})) {
     const below = inner?.[name]
-    if (isMachine(logic) && isMachine(below)) watch(logic, below)
+    if (isMachine(logic) && isMachine(below)) watch(logic, below, hears)
   }
 }
 

@@ -61,7 +61,8 @@ export const capabilityAt = (runtime: Runtime, path: string): Capability | undef
 }
 
 const followTree = ({ transport: { journal }, host, outputs: { growth } }: RuntimeParts, address: Address, options: FollowOptions): (() => void) => {
-  const follower = new TreeFollower({ journal, growth, registration: (kind) => host.registration(kind) }, address, options)
+  // Receivers know no decisions.
+  const follower = new TreeFollower({ journal, growth, registration: (kind) => host.registration(kind) }, address, { ...options, decisions: false })
   // Heard first, so that nothing falls in between.
   let newest = 0
   const leave = growth.watch(address, (seq) => {

@@ -4,6 +4,7 @@
  */
 import { setImmediate as pause } from 'node:timers/promises'
 import { commitMessages, commitOf, Fold, type Registration, type ToldAs, treeMessages } from '../../actors/index.ts'
+import { definedOf } from '../../contracts/defined.ts'
 import type { RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { InspectionMessage } from '../../contracts/inspection-protocol.ts'
 import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
@@ -28,6 +29,8 @@ export type FollowerParts = {
 type FollowerOptions = {
   /** What one commit did, or the tree as it stands. More is folded when it has been taken. */
   tell: (messages: InspectionMessage[]) => void | Promise<void>
+  /** Whether it is told what machines were asked and what they decided. Default true. */
+  decisions?: boolean
   /** It cannot go on: the journal is damaged, or other machines wrote it. Called once, and nothing after it. */
   failed: (error: unknown) => void
 }
@@ -46,6 +49,8 @@ type Followed = {
   show: number | undefined
   /** Nobody in the tree stands for it any more. */
   isLeft: boolean
+  /** It was said to be shorter than it was: deleted perhaps, and begun anew, or somebody was late to say it. */
+  isDoubted: boolean
   stop: () => void
 }
 
@@ -87,7 +92,8 @@ export class TreeFollower {
     const { machine } = this.#parts.registration(address.kind)
     const as = { address: name, rootId: this.#root, parentId, machine }
     const stop = parentId === undefined ? () => undefined : this.#parts.growth.watch(address, (seq) => this.#grew(name, seq))
-    const followed = { address, as, fold: this.#foldOf(address), told: 0, newest: 0, next: undefined, show: undefined, isLeft: false, stop }
+    const unread = { told: 0, newest: 0, next: undefined, show: undefined, isLeft: false, isDoubted: false }
+    const followed = { address, as, stop, fold: this.#foldOf(address), ...unread }
     this.#followed.set(name, followed)
     return followed
   }
@@ -100,6 +106,7 @@ export class TreeFollower {
       textMax,
       sizeMax,
       keeps: false,
+      ...definedOf({ decisions: this.#options.decisions }),
       pause: () => pause(),
     })
   }
@@ -107,9 +114,7 @@ export class TreeFollower {
   #grew(name: string, seq: number): void {
     const followed = this.#followed.get(name)
     if (followed === undefined) return
-    // It was deleted, and may have begun anew: whatever is being read of it belongs to its life before.
-    if (seq < followed.told)
-      this.#followed.set(name, { ...followed, fold: this.#foldOf(followed.address), told: 0, newest: seq, next: undefined, show: undefined })
+    if (seq < followed.told) followed.isDoubted = true
     else followed.newest = Math.max(seq, followed.newest)
     this.#wake()
   }
@@ -143,6 +148,8 @@ export class TreeFollower {
 
   /** Whose turn it is: trees that are to be shown, then commits in the order of their times. */
   async #next(): Promise<Followed | undefined> {
+    for (const doubted of [...this.#followed.values()].filter(({ isDoubted }) => isDoubted))
+      await this.#guarded(doubted, () => this.#lookAgain(doubted))
     for (const followed of this.#followed.values()) {
       if (followed.newest - followed.told > behindMax) followed.show ??= followed.newest
       if (followed.show !== undefined) return followed
@@ -157,6 +164,15 @@ export class TreeFollower {
       if (earliest?.next === undefined || followed.next.at < earliest.next.at) earliest = followed
     }
     return earliest
+  }
+
+  async #lookAgain(followed: Followed): Promise<void> {
+    followed.isDoubted = false
+    const newest = (await this.#parts.journal.head(followed.address))?.seq ?? 0
+    if (newest >= followed.told || !this.#isPresent(followed)) return
+    // Whatever is being read of it belongs to its life before.
+    const again = { ...followed, fold: this.#foldOf(followed.address), told: 0, newest, next: undefined, show: undefined }
+    this.#followed.set(followed.as.address, again)
   }
 
   async #tellTree(followed: Followed, seq: number): Promise<void> {

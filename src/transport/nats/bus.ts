@@ -40,6 +40,15 @@ const reachedOn = (nc: NatsConnection) => {
   const asked = new Map<string, boolean>()
   let inbox: string | undefined
   let count = 0
+  let flushing: Promise<void> | undefined
+  /** One ping for all that is asked in one go: each was published before it is sent. */
+  const flushed = (): Promise<void> => {
+    flushing ??= Promise.resolve().then(() => {
+      flushing = undefined
+      return nc.flush()
+    })
+    return flushing
+  }
   const begin = (): string => {
     const prefix = newInbox(nc)
     nc.subscribe(`${prefix}.*`, {
@@ -55,7 +64,7 @@ const reachedOn = (nc: NatsConnection) => {
     asked.set(reply, true)
     try {
       nc.publish(subject, data, { ...options, reply })
-      await nc.flush()
+      await flushed()
       return asked.get(reply) === true
     } finally {
       asked.delete(reply)
