@@ -32,7 +32,7 @@ const wordsOf: Record<string, string[]> = Object.fromEntries(
 )
 const commands = Object.keys(wordsOf)
 /** Those that never ask where the data is. */
-const withoutData = ['machines', 'permissions']
+const withoutData = ['machines', 'permissions', 'test']
 
 const app = (text: string): string => {
   const file = join(folder, 'app.mjs')
