@@ -488,19 +488,18 @@ export const examples: Record<CommandName, Example> = {
   },
   'agents.list': { input: {}, answer: { agents: [{ name: 'main', model: 'scripted/offline', tools: ['refund'], default: true }] } },
   'trace.fork': {
-    input: { id: 'main', as: 'main-f1', change: { seq: 7, input: 0, event: { decision: 'deny' } } },
+    input: { id: 'main', at: 2, as: 'main-f1' },
     answer: {
       kind: 'session',
       id: 'main-f1',
       origin: {
         address: { kind: 'session', id: 'main' },
-        at: 6,
+        at: 2,
         answers: 'recorded',
-        change: { seq: 7, input: 0, event: { type: 'approve', callId: 'c1', decision: 'deny' } },
       },
     },
     about:
-      'Both share their first commits, none of which is copied: it takes no longer where there are many, and neither notices when the other one is deleted. `change` is what if: the fork begins right before that commit, and `event` is laid over what was recorded there as a JSON merge patch; the result of a model or a tool is changed in its `data`. With `answers: "live"` models and tools are asked anew; else they answer as recorded wherever they are given the same.',
+      'Both share their first commits, none of which is copied: it takes no longer where there are many, and neither notices when the other one is deleted. `change: { seq, input, event }` is what if: the fork begins right before that commit, and `event`, such as `{ "decision": "deny" }`, is laid over what was recorded there as a JSON merge patch; the result of a model or a tool is changed in its `data`. With `answers: "live"` models and tools are asked anew; else they answer as recorded wherever they are given the same.',
     errors: ['not_found', 'conflict', 'drift', 'corrupt_at', 'log_full'],
   },
   'trace.import': {
