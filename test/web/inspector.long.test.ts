@@ -204,6 +204,14 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   expect(await details(page).locator('.why li.no').textContent()).toContain('refunds = 1')
   await picture(page, 'order')
 
+  await page.getByRole('button', { name: 'Coverage' }).click()
+  await page.getByText('in 1 actor').waitFor()
+  expect(await page.locator('[data-state="order.paused"]').getAttribute('class')).toContain('heat-1')
+  await page.locator('.drawing [role="button"][aria-label*="refund"]').first().click()
+  await page.getByRole('dialog', { name: 'Transitions' }).getByText('taken once, by').waitFor()
+  await looksRight(page, 'coverage')
+  await page.keyboard.press('h')
+
   await page.keyboard.press('Home')
   await page.keyboard.press('ArrowRight')
   await expect.poll(() => active(page)).toEqual(['order.paused'])

@@ -22,7 +22,7 @@ import { useTheme } from './theme.ts'
 export const App = () => {
   const model = useModel()
   const view = useView(model)
-  const [looks, setLooks] = useState<Looks>({ level: 'overview', possible: true, whole: false })
+  const [looks, setLooks] = useState<Looks>({ level: 'overview', possible: true, whole: false, heat: false })
   const [tab, show] = useState<Tab>(view.subject ? 'chart' : 'list')
   const [drawer, setDrawer] = useState(false)
   const [wanted, want] = useState<Wanted>()

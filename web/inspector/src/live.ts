@@ -10,7 +10,8 @@ import type { Span } from '../../../src/contracts/tracing.ts'
 import type { Approval } from '../../../src/contracts/turn.ts'
 import { keep } from '../../shared/storage.ts'
 import type { CommitDetail, FromWorker, Looked, Origin, Row } from './fold/protocol.ts'
-import { forkOf, replayed, resolve } from './live/doings.ts'
+import { Covering } from './live/covering.ts'
+import { chartsFor, forkOf, replayed, resolve } from './live/doings.ts'
 import { Listing } from './live/listing.ts'
 import { reading } from './live/reading.ts'
 import { Recording } from './live/recording.ts'
@@ -39,6 +40,7 @@ class LiveModel implements InspectorModel {
   /** The end of this run is looked for in what is read. */
   #run: string | undefined
   #verdict: Verdict | undefined
+  readonly #covering: Covering
   #spansOf: readonly Span[] = []
   /** Of the commit for which they were read last. */
   #spansAt = 0
@@ -58,6 +60,7 @@ class LiveModel implements InspectorModel {
     })
     this.#worker = new WorkerLink((told) => this.#hear(told))
     this.#list = new Listing(this.#client, () => this.#change())
+    this.#covering = new Covering(this.#client, () => this.#change())
     this.#viewing = createActor(
       viewingMachine.provide({
         actors: {
@@ -125,6 +128,7 @@ class LiveModel implements InspectorModel {
       charts: this.#charts,
       actor: this.#actor,
       verdict: this.#verdict,
+      coverage: subject && this.#covering.of(subject.kind),
       spans: this.#spansOf,
       mayApprove: this.#client.welcome?.scopes.some((scope) => scope === 'approve' || scope === 'admin') ?? false,
     }
@@ -178,13 +182,8 @@ class LiveModel implements InspectorModel {
   async #readCharts(): Promise<void> {
     const { subject } = this.#viewing.getSnapshot().context
     if (!subject) return
-    try {
-      const { charts } = await this.#client.call<{ charts: Record<string, Chart> }>('machines.get', { kind: subject.kind })
-      this.#charts = { ...this.#charts, ...charts }
-      this.#change()
-    } catch {
-      // Then its states are a list.
-    }
+    this.#charts = { ...this.#charts, ...(await chartsFor(this.#client, subject.kind)) }
+    this.#change()
   }
 
   async #look({ subject, seq, before }: LookInput): Promise<Looked> {
@@ -259,6 +258,8 @@ class LiveModel implements InspectorModel {
     is({ state: 'asking' })
     void replayed(this.#client, subject).then(is)
   }
+
+  cover = (): void => this.#covering.read(this.#subject().kind)
 
   /** Only what is open can be changed. */
   #subject(): Subject {

@@ -3,6 +3,7 @@
 import type { Chart } from '../../../src/actors/index.ts'
 import type { ErrorBody } from '../../../src/contracts/errors.ts'
 import type { ForkChange } from '../../../src/contracts/fork.ts'
+import type { MachineCoverage } from '../../../src/contracts/inspection.ts'
 import type { ActorPath } from '../../../src/contracts/journal.ts'
 import type { Span } from '../../../src/contracts/tracing.ts'
 import type { Approval } from '../../../src/contracts/turn.ts'
@@ -57,10 +58,17 @@ export type InspectorView = {
   charts: Readonly<Record<string, Chart>>
   actor: ActorPath
   verdict: Verdict | undefined
+  coverage: Covered | undefined
   /** What this node has observed of the runs of the session. */
   spans: readonly Span[]
   mayApprove: boolean
 }
+
+/** What all that is recorded of this kind of actor has gone through. @property sessions folded so far */
+export type Covered =
+  | { state: 'asking'; sessions: number }
+  | { state: 'known'; machines: readonly MachineCoverage[] }
+  | { state: 'failed'; error: ErrorBody }
 
 export type ForkWish = {
   at: number
@@ -86,6 +94,8 @@ export interface InspectorModel {
   /** @returns key of the fork @throws RuntimeError */
   fork(wish: ForkWish): Promise<string>
   replay(): void
+  /** Reads the coverage of this kind of actor anew. */
+  cover(): void
   /** The journal as it was read, redacted, one commit a line. */
   exported(): Promise<string>
   /** Address of what is shown now. */

@@ -11,6 +11,7 @@ import {
   rowHeight,
 } from '../../../../src/actors/index.ts'
 import type { Candidate, TransitionRef } from '../../../../src/contracts/inspection.ts'
+import type { HeatMap } from '../rules/heat.rules.ts'
 import { oneLine } from '../rules/plain.rules.ts'
 import { refName } from './refs.rules.ts'
 import { Transitions } from './transitions.tsx'
@@ -22,15 +23,22 @@ type Props = {
   /** Where only these are to stand out. */
   possible: readonly TransitionRef[] | undefined
   candidates: readonly Candidate[]
+  /** How often each part was gone through. */
+  heat: HeatMap | undefined
 }
-type Looks = { active: ReadonlySet<string>; taken: ReadonlySet<string>; possible: ReadonlySet<string> | undefined }
+type Looks = { active: ReadonlySet<string>; taken: ReadonlySet<string>; possible: ReadonlySet<string> | undefined; heat?: HeatMap | undefined }
 type Picked = { transitions: readonly DrawnTransition[]; x: number; y: number }
 
-export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Props) => {
+export const ChartDrawing = ({ chart, active, taken, possible, candidates, heat }: Props) => {
   const [picked, setPicked] = useState<Picked>()
   const pane = useRef<HTMLDivElement>(null)
   const scale = useScale(pane, chart)
-  const looks: Looks = { active: new Set(active), taken: new Set(taken.map(refName)), possible: possible && new Set(possible.map(refName)) }
+  const looks: Looks = {
+    active: new Set(active),
+    taken: new Set(taken.map(refName)),
+    possible: possible && !heat ? new Set(possible.map(refName)) : undefined,
+    heat,
+  }
   const { width, height, boxes, wires, rows, docked, id, level } = chart
   useEffect(() => setPicked(undefined), [chart, active])
   // What is active stays in sight.
@@ -38,7 +46,7 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Pro
   const pick = (transitions: readonly DrawnTransition[], x: number, y: number) => setPicked({ transitions, x, y })
   const summary = active.length > 0 ? `active: ${active.slice(1).join(', ')}` : 'nothing is active'
   return (
-    <div class={`drawing ${level}${possible ? ' dim' : ''}`} ref={pane}>
+    <div class={`drawing ${level}${heat ? ' heat' : possible ? ' dim' : ''}`} ref={pane}>
       {/* biome-ignore lint/a11y/useSemanticElements: it is a drawing with buttons in it */}
       <svg
         viewBox={`0 0 ${width} ${height}`}
@@ -89,6 +97,7 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Pro
           x={picked.x * scale}
           y={picked.y * scale}
           candidates={candidates}
+          heat={heat}
           onClose={() => setPicked(undefined)}
         />
       )}
@@ -100,7 +109,7 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates }: Pro
 const useScale = (pane: { current: HTMLDivElement | null }, { width, height }: PlacedChart): number => {
   const [scale, setScale] = useState(1)
   useEffect(() => {
-    const outer = pane.current?.parentElement
+    const outer = pane.current?.closest('.canvas')
     if (!outer) return
     const resize = () => {
       const whole = Math.min(1, (outer.clientWidth - 32) / width, (outer.clientHeight - 20) / height)
@@ -116,7 +125,8 @@ const useScale = (pane: { current: HTMLDivElement | null }, { width, height }: P
 
 type Pick = (transitions: readonly DrawnTransition[], x: number, y: number) => void
 
-const looksOf = (transitions: readonly DrawnTransition[], { taken, possible }: Looks): string => {
+const looksOf = (transitions: readonly DrawnTransition[], { taken, possible, heat }: Looks): string => {
+  if (heat) return ` heat-${heat.transitions(transitions.map(({ ref }) => ref)).heat}`
   const names = transitions.map(({ ref }) => refName(ref))
   if (names.some((name) => taken.has(name))) return ' taken'
   return possible && !names.some((name) => possible.has(name)) ? ' off' : ''
@@ -150,7 +160,7 @@ const Chip = ({ wire: { chip, transitions }, looks, pick }: { wire: PlacedWire; 
 const Box = ({ box, looks, pick }: { box: PlacedBox; looks: Looks; pick: Pick }) => {
   const { id, name, type, history, initial, region, x, y, width, height, isOuter, lines, rows, staysText, stays, description } = box
   const isActive = looks.active.has(id)
-  const kind = `${isOuter ? 'outer' : 'leaf'}${region ? ' region' : ''}${isActive ? ' active' : ''}`
+  const kind = `${isOuter ? 'outer' : 'leaf'}${region ? ' region' : ''}${isActive && !looks.heat ? ' active' : ''}${looks.heat && !isOuter ? ` heat-${looks.heat.state(id).heat}` : ''}`
   if (type === 'history')
     return (
       <g class={kind}>
@@ -160,7 +170,7 @@ const Box = ({ box, looks, pick }: { box: PlacedBox; looks: Looks; pick: Pick })
     )
   return (
     <g class={kind} data-state={id} aria-current={isActive || undefined}>
-      <title>{oneLine(description ?? id)}</title>
+      <title>{oneLine(looks.heat ? `entered ${looks.heat.state(id).count} times` : (description ?? id))}</title>
       <rect x={x} y={y} width={width} height={height} rx={8} />
       {type === 'final' && <rect class="ring" x={x + 3} y={y + 3} width={width - 6} height={height - 6} rx={6} />}
       {initial && <circle class="dot" cx={x + 15} cy={y + 17} r={3.5} />}

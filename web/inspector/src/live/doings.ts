@@ -1,4 +1,5 @@
 /** What a person does that changes something, or asks the node to work. */
+import type { Chart } from '../../../../src/actors/index.ts'
 import type { SocketClient } from '../../../../src/client/socket/index.ts'
 import { errorBody } from '../../../../src/contracts/errors.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
@@ -26,4 +27,11 @@ export const replayed = (client: SocketClient, subject: Subject): Promise<Verdic
   client.call<Replayed>('trace.replay', { ...subject }, { timeoutMs: replayMs }).then(
     (said): Verdict => ({ state: 'said', replayed: said }),
     (error: unknown): Verdict => ({ state: 'failed', error: errorBody(error) }),
+  )
+
+/** The charts of a kind of actor and of those below it; none where they cannot be had: then its states are a list. */
+export const chartsFor = (client: SocketClient, kind: string): Promise<Record<string, Chart>> =>
+  client.call<{ charts: Record<string, Chart> }>('machines.get', { kind }).then(
+    ({ charts }) => charts,
+    () => ({}),
   )

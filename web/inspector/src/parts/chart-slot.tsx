@@ -4,11 +4,14 @@ import type { Level, PlacedChart } from '../../../../src/actors/index.ts'
 import { ChartDrawing } from '../chart/drawing.tsx'
 import { layout } from '../chart/layout.ts'
 import { useLasting, useMedia } from '../hooks.ts'
+import type { HeatMap } from '../rules/heat.rules.ts'
 import { nodeOf, type Staged, transitionOf } from '../rules/staged.rules.ts'
 import type { Looks } from './stage.tsx'
 import { Said } from './text.tsx'
 
-export const ChartSlot = ({ staged, looks }: { staged: Staged; looks: Looks }) => {
+type SlotProps = { staged: Staged; looks: Looks; heat: HeatMap | undefined }
+
+export const ChartSlot = ({ staged, looks, heat }: SlotProps) => {
   const isNarrow = useMedia('(max-width: 720px)')
   const placed = usePlaced(staged, isNarrow ? 'overview' : looks.level)
   const takesLong = useLasting(placed === undefined, 600)
@@ -27,6 +30,7 @@ export const ChartSlot = ({ staged, looks }: { staged: Staged; looks: Looks }) =
             taken={staged.taken}
             possible={looks.possible ? staged.possible : undefined}
             candidates={staged.candidates}
+            heat={heat}
           />
         </div>
       )}

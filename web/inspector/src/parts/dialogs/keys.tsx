@@ -8,7 +8,7 @@ const keys: [keys: string[], does: string][] = [
   [['L'], 'follow live'],
   [['↑', '↓'], 'actor above, below'],
   [['Tab', 'Enter'], 'through the chart; open what stands behind a chip'],
-  [['D'], 'dim what is not possible now'],
+  [['D', 'H'], 'dim what is not possible now; coverage as a heat map'],
   [['Z'], 'chart over the whole page'],
   [['F', 'W'], 'fork here, what if'],
   [['C', 'E'], 'copy a link, export redacted'],
