@@ -200,7 +200,7 @@ export const examples: Record<CommandName, Example> = {
     input: { limit: 100 },
     answer: { sessions: [{ key: 'main', state: 'awaiting-input', seq: 11, at: 1795240143855, busy: false, waiting: 0 }] },
     about:
-      '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back.',
+      '`busy` when it has work to do, `waiting` is how many tool calls wait for a person. `state` may also be `quarantined`, `corrupt`, or null where it lies far back. `origin` of a fork says of which conversation it shares the first commits.',
   },
   'sessions.context': {
     input: { sessionKey: 'main' },

@@ -22,6 +22,8 @@ export type SessionRow = {
   busy: boolean
   /** Tool calls that wait for a person. */
   waiting: number
+  /** Of a fork: where it came from, and the last commit that it shares. */
+  origin?: { key: string; at: number }
 }
 
 /** Commits looked through for the state of a session: a turn is rarely longer, and nobody is woken for a list. */
@@ -42,6 +44,7 @@ export const sessionRow = async (parts: JournalParts, head: Head): Promise<Sessi
   at: head.at,
   busy: head.wakeAt === 0,
   waiting: await waitingIn(parts, head),
+  ...(head.origin && { origin: { key: head.origin.address.id, at: head.origin.at } }),
 })
 
 const lastState = async (journal: Journal, address: Address, seq: number): Promise<unknown> => {

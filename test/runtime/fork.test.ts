@@ -72,6 +72,7 @@ test('a fork has the past of its origin, and both go on without each other', asy
   expect(await said(told, 'fork')).toEqual(['user: first', 'assistant: one', 'user: in the fork', 'assistant: two'])
   expect(await said(told, 'main')).toEqual(['user: first', 'assistant: one', 'user: in the origin', 'assistant: two'])
   expect(await told.runtime.command('trace.replay', { id: 'fork' })).toMatchObject({ verdict: 'identical' })
+  expect((await told.runtime.command<any>('sessions.list', {})).sessions.find(({ key }: any) => key === 'fork').origin).toMatchObject({ key: 'main' })
   expect((await told.runtime.command<any>('sessions.list', {})).sessions.map(({ key }: any) => key).toSorted()).toEqual(['fork', 'main'])
 })
 

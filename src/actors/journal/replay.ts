@@ -47,7 +47,8 @@ export const replay = async (
         return
       }
       const states = present.takeStates()
-      for (const path of new Set([...Object.keys(commit.states), ...Object.keys(states)]))
+      // Parents first: what differs below them follows from that.
+      for (const path of [...new Set([...Object.keys(commit.states), ...Object.keys(states)])].sort((a, b) => a.length - b.length))
         if (firstDifference(commit.states[path], states[path], ''))
           difference ??= { seq: commit.seq, path, recorded: commit.states[path], replayed: states[path] }
       if (compareContext && !present.fits(commit.digest))

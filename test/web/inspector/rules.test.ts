@@ -173,11 +173,10 @@ test('forks hang under their origin, and the list is searched by key, text and s
 
 test('what if: decisions, answers and results at or before the moment, each with what was recorded to write over', () => {
   const rows = rowsOf(...refund)
-  const choices = changeableIn(rows, 3)
+  const choices = changeableIn(rows, 3, true)
   expect(choices.map(({ seq, kind }) => [seq, kind])).toEqual([
     [3, 'decision'],
     [2, 'model'],
-    [1, 'message'],
   ])
   const detail = { seq: 3, inputs: [{ type: 'approve', to: '/', decision: 'approve' }], notes: [] }
   expect(draftOf(choices[0]!, detail)).toBe('deny')

@@ -42,7 +42,7 @@ export const keyActs = ({ model, looks, onLooks, want, search, onSearch, onLink,
       [...Object.keys(row.states), ...row.marks.map((mark) => mark.actor)].some((path) => touches(row, path) && lanes.keyOf(path) === key),
     )
   }
-  const onSession = (then: () => void) => () => at().subject?.kind === 'session' && at().place.head > 0 && then()
+  const onOpen = (then: () => void) => () => at().subject !== undefined && at().place.head > 0 && then()
   const acts: KeyActs = {
     ArrowLeft: step(-1),
     ArrowRight: step(1),
@@ -59,8 +59,8 @@ export const keyActs = ({ model, looks, onLooks, want, search, onSearch, onLink,
     h: () => onLooks({ heat: !looks.heat }),
     z: () => onLooks({ whole: !looks.whole, level: looks.whole ? 'overview' : 'labels' }),
     Escape: looks.whole ? () => onLooks({ whole: false, level: 'overview' }) : undefined,
-    f: onSession(() => want('fork')),
-    w: onSession(() => want('what')),
+    f: onOpen(() => want('fork')),
+    w: onOpen(() => want('what')),
     c: onLink,
     e: onExport,
     '?': () => want('keys'),

@@ -43,7 +43,7 @@ export const Top = ({ view, onList, onDialog, onLink, onExport, onTheme }: TopPr
       {isOpen && <VerdictWords view={view} />}
       <span class="grow" />
       <div class="acts">
-        {isOpen && subject.kind === 'session' && (
+        {isOpen && (
           <>
             <button type="button" class="button" onClick={() => onDialog('fork')}>
               <Icon name="fork" />

@@ -2,7 +2,7 @@
 import type { ActorAt, Moment } from '../../../../src/contracts/inspection.ts'
 import type { ActorPath } from '../../../../src/contracts/journal.ts'
 import type { Recorded } from '../model.ts'
-import { type Lane, lastOf, parentPath } from './lanes.rules.ts'
+import { type Lane, lastOf, parentPath, plainId } from './lanes.rules.ts'
 import { type Mood, moodOf, stateText } from './moods.rules.ts'
 
 export type Box = {
@@ -31,7 +31,9 @@ export const boxesOf = ({ lanes, spans }: Recorded, seq: number, moment: Moment 
     const span = spans.at(lane.key, seq)
     const path = actor?.path ?? span?.path ?? spans.nearest(lane.key, seq)?.path ?? '/'
     const [, number] = /#(\d+)$/.exec(path) ?? []
-    const name = lane.depth === 1 && number !== undefined && number !== '1' ? `${lane.name}#${number}` : lane.name
+    // Its name in the code says more than the state that began it.
+    const called = actor?.src && plainId(actor.id) !== actor.id ? actor.src : lane.name
+    const name = lane.depth === 1 && number !== undefined && number !== '1' ? `${called}#${number}` : called
     if (actor) {
       const state = actor.kind === 'effect' ? (actor.status === 'active' ? 'at work' : actor.status) : stateText(actor.value)
       const mood =

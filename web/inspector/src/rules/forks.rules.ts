@@ -1,6 +1,7 @@
 /** What a fork is called, and which recorded inputs somebody would change. */
 import type { ForkChange } from '../../../../src/contracts/fork.ts'
-import type { CommitDetail, Row } from '../fold/protocol.ts'
+import type { AnyEvent } from '../../../../src/contracts/journal.ts'
+import type { CommitDetail, MarkKind, Row } from '../fold/protocol.ts'
 import { isTold } from './calls.rules.ts'
 import { lastOf } from './lanes.rules.ts'
 
@@ -10,18 +11,18 @@ export const forkKey = (id: string, taken: readonly string[]): string => {
   for (let number = 1; ; number++) if (!taken.includes(`${stem}-f${number}`)) return `${stem}-f${number}`
 }
 
-export type ChangeKind = 'decision' | 'model' | 'tool' | 'message'
+export type ChangeKind = 'decision' | 'model' | 'tool' | 'message' | 'event' | 'result'
 /** `input` counts within its commit, from 0. */
 export type Changeable = { seq: number; input: number; kind: ChangeKind; words: string }
 
 const shownMax = 12
 
-/** Decisions of people, answers of models, results of tools and messages at or before a moment, the newest first. */
-export const changeableIn = (rows: readonly Row[], seq: number): Changeable[] => {
+/** What came in at or before a moment and a person may want otherwise, the newest first. The first commit makes the actor: nothing can be forked before it. */
+export const changeableIn = (rows: readonly Row[], seq: number, ofSession: boolean): Changeable[] => {
   const found: Changeable[] = []
-  for (let at = Math.min(seq, rows.length); at >= 1 && found.length < shownMax; at--)
+  for (let at = Math.min(seq, rows.length); at >= 2 && found.length < shownMax; at--)
     for (const [input, { actor, kind, event, words }] of (rows[at - 1] as Row).marks.entries()) {
-      const what = kindOf(actor, kind, event)
+      const what = ofSession ? kindOf(actor, kind, event) : plainKindOf(kind)
       if (what) found.push({ seq: at, input, kind: what, words })
     }
   return found
@@ -35,15 +36,21 @@ const kindOf = (actor: string, kind: string, event: string): ChangeKind | undefi
   return lastOf(actor).startsWith('execute#') ? 'tool' : undefined
 }
 
+/** Of a machine of an author: nobody knows what its events mean. */
+const plainKindOf = (kind: MarkKind): ChangeKind | undefined => (kind === 'message' ? 'event' : kind === 'result' ? 'result' : undefined)
+
 /** What a person sees first in the field: the other decision, the text, the result. */
 export const draftOf = ({ kind, input }: Changeable, { inputs }: CommitDetail): string => {
   const event = inputs[input]
   const data = isTold(event?.data) ? event.data : {}
   if (kind === 'decision') return event?.decision === 'deny' ? 'approve' : 'deny'
   if (kind === 'message') return textOf(event?.text)
+  if (kind === 'event') return JSON.stringify(fieldsOf(event), null, 2)
+  if (kind === 'result') return JSON.stringify(event?.data ?? null, null, 2)
   if (kind === 'model') return textOf(data.text)
   return typeof data.output === 'string' ? data.output : (JSON.stringify(data.output, null, 2) ?? '')
 }
+const fieldsOf = ({ type: _, to: __, from: ___, ...fields }: Partial<AnyEvent> = {}): Record<string, unknown> => fields
 const textOf = (text: unknown): string => (typeof text === 'string' ? text : '')
 
 /** What would have been different, as a patch of what was recorded: the node has all of it. */
@@ -53,6 +60,10 @@ export const changed = ({ seq, input, kind }: Changeable, { inputs }: CommitDeta
       return { seq, input, event: { decision: draft } }
     case 'message':
       return { seq, input, event: { text: draft } }
+    case 'event':
+      return { seq, input, event: instead(fieldsOf(inputs[input]), parsed(draft)) as ForkChange['event'] }
+    case 'result':
+      return { seq, input, event: { data: instead(inputs[input]?.data, parsed(draft)) } }
     case 'model':
       return { seq, input, event: { data: { text: draft } } }
     case 'tool': {

@@ -10,6 +10,8 @@ export const parentPath = (path: ActorPath): ActorPath | undefined => {
 
 /** `turn#2`, of `/turn#2`. */
 export const lastOf = (path: ActorPath): string => path.slice(path.lastIndexOf('/') + 1)
+/** An actor whom nobody named is called after the state that began it: `0.refund.paying` is XState's id for it. */
+export const plainId = (id: string): string => /^\d+\.(?:.*\.)?([^.]+)$/.exec(id)?.[1] ?? id
 const withoutNumber = (part: string): string => part.replace(/#\d+$/, '')
 
 export type Lane = { key: string; name: string; depth: number }
@@ -61,7 +63,7 @@ export class Lanes {
     this.#keys.set(path, key)
     if (!this.#lanes.has(key)) {
       const depth = key === '/' ? 0 : key.split('/').length - 1
-      const name = path === '/' ? this.#root : (this.names.get(path) ?? withoutNumber(lastOf(path)))
+      const name = path === '/' ? this.#root : (this.names.get(path) ?? plainId(withoutNumber(lastOf(path))))
       this.#lanes.set(key, { key, name, depth })
       this.#sorted = undefined
     }

@@ -46,16 +46,20 @@ const kindWords: Record<Changeable['kind'], string> = {
   model: 'another model answer',
   tool: 'another tool result',
   message: 'another message',
+  event: 'another event',
+  result: 'another result',
 }
 const draftWords: Record<Exclude<Changeable['kind'], 'decision'>, string> = {
   model: 'The model would have said',
   tool: 'The tool would have answered (JSON, or text)',
   message: 'It would have said',
+  event: 'It would have held (JSON)',
+  result: 'It would have answered (JSON, or text)',
 }
 
 export const WhatIfDialog = ({ view, onClose }: DialogProps) => {
   const [at] = useState(view.place.seq)
-  const choices = useMemo(() => changeableIn(view.recorded.rows, at), [view.recorded.version, at])
+  const choices = useMemo(() => changeableIn(view.recorded.rows, at, view.subject?.kind === 'session'), [view.recorded.version, at])
   const [chosen, choose] = useState<Changeable | undefined>(choices[0])
   const { detail, draft, write } = useDraft(chosen)
   const [key, writeKey] = useKey(view)
