@@ -100,6 +100,7 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.keyboard.press('?')
   await page.getByRole('dialog', { name: 'Keyboard' }).waitFor()
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.keyboard.press('w')
   await page
     .getByRole('dialog', { name: /What if/ })
@@ -107,6 +108,7 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
     .waitFor()
   await picture(page, 'what-if')
   await page.keyboard.press('Escape')
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
   expect(download.suggestedFilename()).toMatch(/^main-\d+\.redacted\.jsonl$/)
   await page.keyboard.press('l')
@@ -215,6 +217,16 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   await page.keyboard.press('Home')
   await page.keyboard.press('ArrowRight')
   await expect.poll(() => active(page)).toEqual(['order.paused'])
+
+  // What if it had not been paused, and with a word about it?
+  await page.keyboard.press('w')
+  const whatIf = page.getByRole('dialog', { name: /What if/ })
+  await whatIf.getByText('another event').waitFor()
+  await whatIf.getByLabel('It would have held (JSON)').fill('{"note":"hardly"}')
+  await whatIf.getByRole('button', { name: 'Fork with this' }).click()
+  await expect.poll(() => new URL(page.url()).searchParams.get('id')).toBe('o-1-f1')
+  await expect.poll(() => active(page)).toEqual(['order.paused'])
+  await details(page).getByText('"hardly"').first().waitFor()
 })
 
 test('a node that is killed and started again is found again, and nothing is missing', async () => {

@@ -183,4 +183,12 @@ test('what if: decisions, answers and results at or before the moment, each with
   expect(changed(choices[0]!, detail, 'deny')).toEqual({ seq: 3, input: 0, event: { decision: 'deny' } })
   expect(changed(choices[1]!, detail, 'no')).toEqual({ seq: 2, input: 0, event: { data: { text: 'no' } } })
   expect(forkKey('a-f1', ['a-f1', 'a-f2'])).toBe('a-f3')
+
+  const plain = changeableIn(rows, 3, false)
+  expect(plain.map(({ seq, kind }) => [seq, kind])).toEqual([
+    [3, 'event'],
+    [2, 'result'],
+  ])
+  expect(draftOf(plain[0]!, detail)).toBe('{\n  "decision": "approve"\n}')
+  expect(changed(plain[0]!, detail, '{"note":"no"}')).toEqual({ seq: 3, input: 0, event: { decision: null, note: 'no' } })
 })
