@@ -100,7 +100,8 @@ export const WhatIfDialog = ({ view, onClose }: DialogProps) => {
         ) : (
           <label class="field">
             <span>{draftWords[chosen.kind]}</span>
-            <textarea rows={4} value={draft} onInput={(event) => write(event.currentTarget.value)} />
+            {/* What was recorded comes first, or it would fall upon what somebody has written meanwhile. */}
+            <textarea rows={4} disabled={!detail} value={draft} onInput={(event) => write(event.currentTarget.value)} />
           </label>
         )}
         <KeyField value={key} onInput={writeKey} />
