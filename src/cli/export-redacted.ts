@@ -1,5 +1,4 @@
 /** `statecast export --redact`: a trace for others to see and to test with. It holds nothing of what people said, and leads to the same states. */
-import { createHash } from 'node:crypto'
 import { type Rewritten, rewrite } from '../actors/index.ts'
 import { journalOf } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
@@ -11,7 +10,8 @@ import { withAddress } from './address.ts'
 import { type MachinesOf, withMachinesOf } from './against.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
-import { exitCodes, note, printable, printed, stateText } from './output.ts'
+import { exitCodes, note, printable, stateText } from './output.ts'
+import { TraceWriter } from './trace-writer.ts'
 
 /** Characters that are left of a text; where that leads elsewhere, since something counts them, as many as there were. */
 const textMaxima = [2000, Number.POSITIVE_INFINITY]
@@ -24,15 +24,10 @@ export const exportRedacted = async (options: Globals, key: string): Promise<num
       const frames = await journalOf(client, address).read(address, 1, { limit: Number.MAX_SAFE_INTEGER })
       if (frames.length === 0) throw new RuntimeError('not_found', `there is no ${formatAddress(address)}`, { hint: 'see `statecast actors`' })
       const { written, name } = await withMachinesOf(options.app, async (machines, app) => redacted(address, frames, machines, app))
-      await write({ statecast: 'journal', version: 1, address: name, redacted: true })
-      const hash = createHash('sha256')
-      for (const { seq, bytes } of written) {
-        const line = { seq, bytes: Buffer.from(bytes).toString('base64') }
-        hash.update(line.bytes)
-        await write(line)
-      }
-      await write({ commits: written.length, wakeAt: null, sha256: hash.digest('hex') })
-      note(`exported ${written.length} commits of ${printable(formatAddress(address))}, redacted: it leads to the same states`)
+      const trace = await TraceWriter.begin(name, { redacted: true })
+      for (const { seq, bytes } of written) await trace.frame({ seq, bytes: Buffer.from(bytes).toString('base64') })
+      const commits = await trace.end(null)
+      note(`exported ${commits} commits of ${printable(formatAddress(address))}, redacted: it leads to the same states`)
       note('kept as they are: times, numbers outside of tools, names of fields, and words of the machines; files are left out, and digests are new')
       return exitCodes.fine
     })
@@ -41,15 +36,13 @@ export const exportRedacted = async (options: Globals, key: string): Promise<num
   }
 }
 
-const write = (line: object): Promise<void> => printed(JSON.stringify(line))
-
 const redacted = async (address: Address, frames: readonly Frame[], machines: MachinesOf, app: RuntimeOptions) => {
   const registration = { ...machines(address.kind), determinismCheck: undefined }
   let last: Rewritten | undefined
   for (const textMax of textMaxima) {
     const rewriting = redactorOf({ address, registration, options: app.redaction, words: wordsOfApp(app), textMax })
     last = rewrite(address, frames, registration, rewriting)
-    if (!last.difference) return { written: last.frames, name: formatAddress(rewriting.address) }
+    if (!last.difference) return { written: last.frames, name: rewriting.address }
   }
   throw differs(address, last?.difference as NonNullable<Rewritten['difference']>)
 }

@@ -162,12 +162,12 @@ export const commandLine = (action: Action): Command => {
       action(async (options, key) =>
         options.redact
           ? (await import('./export-redacted.ts')).exportRedacted(options, key)
-          : (await import('./transfer.ts')).exportJournal(options, key),
+          : (await import('./export.ts')).exportJournal(options, key),
       ),
     )
   add('import', 'import an exported journal and resume it')
     .argument('<file>', 'the file; - reads stdin')
-    .action(action(async (options, file) => (await import('./transfer.ts')).importJournal(options, file)))
+    .action(action(async (options, file) => (await import('./import.ts')).importJournal(options, file)))
   add('tools', 'list the tools of the agents; on NATS also those of services, and how many servers answer').action(
     action(async (options) => (await import('./tools.ts')).tools(options)),
   )

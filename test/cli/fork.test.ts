@@ -49,9 +49,4 @@ test('on a node: what if it had been denied; whoever is refused is told what to 
     [['main'], 2, '--as'],
   ] as const)
     expect(await run('fork', ...args), args.join(' ')).toMatchObject({ code, stderr: expect.stringContaining(words) })
-  expect(await run('export', 'denied')).toMatchObject({
-    code: expect.any(Number),
-    stdout: '',
-    stderr: expect.stringContaining('statecast fork main'),
-  })
 })

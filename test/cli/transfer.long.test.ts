@@ -107,3 +107,36 @@ test('an export that is longer than a pipe holds waits for a slow reader, and en
   expect(Number(slow.stdout)).toBe(whole)
   expect(gone).toMatchObject({ status: 0, stdout: '{"statecas', stderr: '' })
 })
+
+test('a fork travels as a conversation of its own, in mid-turn too, and becomes a test', async () => {
+  const how = { folder: aFolder() }
+  const run = (...args: string[]) => statecast(how, ...args, '--app', testApp)
+  await run('send', 'main', 'hello')
+  await run('send', 'main', 'danger')
+  await run('fork', 'main', '--as', 'other')
+  await run('fork', 'other', '--as', 'third')
+  await run('send', 'other', '/queue interrupt')
+
+  const to = { folder: aFolder() }
+  const there = (...args: string[]) => statecast(to, ...args, '--app', testApp)
+  for (const key of ['other', 'third']) {
+    const exported = await run('export', key)
+    expect(exported).toMatchObject({
+      code: 0,
+      stderr: expect.stringMatching(/exported \d+ commits of session\/\w+, also those that it shares with session\//),
+    })
+    writeFileSync(join(to.folder, key), exported.stdout)
+    expect(await there('import', key)).toMatchObject({ code: 0, stdout: expect.stringMatching(new RegExp(`session/${key} has \\d+ commits`)) })
+    expect(await there('replay', key)).toMatchObject({ code: 0, stdout: expect.stringMatching(/^identical/) })
+  }
+  const [line] = (await there('approvals', '--json')).lines
+  const { sessionKey, callId } = JSON.parse(line as string) as { sessionKey: string; callId: string }
+  expect(await there('approve', sessionKey, callId, '--deny', '--wait')).toMatchObject({ code: 0 })
+  expect((await there('history', sessionKey)).stdout).toContain('tool_denied')
+
+  const redacted = await run('export', 'third', '--redact')
+  expect(redacted.code, redacted.stderr).toBe(0)
+  expect(redacted.stdout).not.toContain('third')
+  writeFileSync(join(to.folder, 'redacted.journal'), redacted.stdout)
+  expect(await there('test', '--traces', 'redacted.journal')).toMatchObject({ code: 0 })
+})

@@ -1,29 +1,16 @@
-/** The inspector in a browser, against a node as `statecast up` starts it. */
-import { mkdirSync, readFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
 import { agent, createRuntime, type Model, scriptedModel } from '../../src/index.ts'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
+import { active, details, inspectorOf, order, region, rpc } from './live/inspector.ts'
+import { looksRight, picture } from './live/looks.ts'
 import { orderMachine } from './live/order.machine.ts'
 
 withLiveBrowser()
 
-const pictures = process.env.SCREENSHOTS ?? join(tmpdir(), 'statecast-inspector')
-mkdirSync(pictures, { recursive: true })
-const picture = (page: Page, name: string) => page.screenshot({ path: join(pictures, `${name}.png`) })
-
 /** The node may end before the page has all of its parts. */
 const leaving = /ERR_CONNECTION_REFUSED/
-
-/** The node's page of the inspector, with the token where `statecast up` puts it. */
-const inspectorOf = (address: string, query = ''): string => address.replace('/#', `/inspector${query}#`)
-const region = (page: Page, name: string) => page.getByRole('region', { name })
-const details = (page: Page) => page.getByRole('complementary', { name: 'Details' })
-const active = (page: Page): Promise<string[]> =>
-  page.evaluate<string[]>("[...document.querySelectorAll('[data-state][aria-current]')].map((one) => one.dataset.state)")
 
 /** The page's questions to its worker wait until they may go, as on a busy machine. */
 const questionsHeldBack = async (page: Page) => {
@@ -34,31 +21,6 @@ const questionsHeldBack = async (page: Page) => {
     window.letGo = () => { Worker.prototype.postMessage = say; for (const one of held) one() }
   }`)
   return { go: () => page.evaluate('window.letGo()') }
-}
-
-/** What the page must be in each of its forms: nothing beside its edge, and nobody left out. */
-const axe = readFileSync(fileURLToPath(import.meta.resolve('axe-core')), 'utf8')
-type Finding = { id: string; impact: string; nodes: { html: string }[] }
-const looksRight = async (page: Page, name: string): Promise<void> => {
-  for (const [width, height, dark] of [
-    [1440, 900, false],
-    [1440, 900, true],
-    [1024, 768, false],
-    [390, 844, false],
-    [390, 844, true],
-  ] as const) {
-    await page.setViewportSize({ width, height })
-    await page.emulateMedia({ colorScheme: dark ? 'dark' : 'light', reducedMotion: 'reduce' })
-    await expect.poll(() => page.evaluate('document.documentElement.dataset.theme')).toBe(dark ? 'dark' : 'light')
-    await picture(page, `${name}-${width}-${dark ? 'dark' : 'light'}`)
-    expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
-    await page.evaluate(axe)
-    const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run()')
-    const serious = violations.filter(({ impact }) => impact === 'serious' || impact === 'critical')
-    expect(serious.flatMap(({ id, nodes }) => nodes.map(({ html }) => `${width} ${id}: ${html.slice(0, 160)}`))).toEqual([])
-  }
-  await page.setViewportSize({ width: 1440, height: 900 })
-  await page.emulateMedia({ colorScheme: 'light', reducedMotion: 'no-preference' })
 }
 
 test('a turn with a tool and an approval: the tree, each chart as it changes, why, and the decision given from here', async () => {
@@ -79,7 +41,7 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
     'publisheropen.buffering',
     'deliverat work',
     'loopinvoking.awaiting-input',
-    'modelnot there',
+    'modelended',
     'refundawaiting-input',
   ])
   await expect.poll(() => active(page)).toContain('session.running.answering')
@@ -188,20 +150,6 @@ test('"why?" at an answer leads to the commit in which the model gave it, and sh
   await page.keyboard.press('ArrowLeft')
   await details(page).getByText('echo something else').first().waitFor()
 })
-
-/** As a script or another service does it. */
-const rpc = async (address: string, command: string, input: object): Promise<unknown> => {
-  const { origin, hash } = new URL(address)
-  const authorization = `Bearer ${new URLSearchParams(hash.slice(1)).get('token')}`
-  const response = await fetch(`${origin}/rpc/${command}`, {
-    method: 'POST',
-    headers: { authorization, 'content-type': 'application/json' },
-    body: JSON.stringify(input),
-  })
-  if (!response.ok) throw new Error(await response.text())
-  return response.json()
-}
-const order = (address: string, event: object) => rpc(address, 'actors.send', { kind: 'order', id: 'o-1', event })
 
 test("an author's own machine shows as well: regions, a history, and why a refund was refused", async () => {
   const node = await aNode()

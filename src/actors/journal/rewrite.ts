@@ -1,7 +1,7 @@
 /** A journal written anew with other texts in its inputs: folded on the way, so that its states, notes and digests are those of the new inputs. */
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
 import type { Registration } from '../registration.ts'
 import { firstDifference } from '../replica/difference.ts'
@@ -22,6 +22,9 @@ export type Rewritten = {
   difference?: { seq: number; path: ActorPath; recorded: unknown; now: unknown }
 }
 
+/** As it was written, under a name of its own: what a fork shares with its origin then says the name of the fork. */
+export const underOwnName = (address: Address): Rewriting => ({ address, commit: (commit) => commit, path: (path) => path })
+
 /** @param frames all of the journal, in order @throws RuntimeError corrupt_at, drift for another machine than the one that recorded it */
 export const rewrite = (address: Address, frames: Iterable<Frame>, registration: Registration, rewriting: Rewriting): Rewritten => {
   const [before, after] = [formatAddress(address), formatAddress(rewriting.address)]
@@ -30,7 +33,7 @@ export const rewrite = (address: Address, frames: Iterable<Frame>, registration:
   let prev = 0
   for (const frame of frames) {
     const { seq } = frame
-    const recorded = commitOf(frame, address)
+    const recorded = ofOne(address, commitOf(frame, address), registration)
     const changed = { ...recorded, ...rewriting.commit(recorded), address: after }
     const { create, at, epoch, seed, inputs } = changed
     if (create) replica = begin(before, registration, changed)
@@ -52,6 +55,14 @@ export const rewrite = (address: Address, frames: Iterable<Frame>, registration:
     prev = checksum(packed)
   }
   return { frames: written }
+}
+
+/** A fork shares commits that its origin wrote; rewritten, it has had its own name all along. */
+const ofOne = (address: Address, commit: Commit, { renamed }: Registration): Commit => {
+  const { create } = commit
+  if (!create || !renamed) return commit
+  const { input } = renamed({ input: create.input }, parseAddress(commit.address).id, address.id) as { input: unknown }
+  return { ...commit, create: { ...create, input } }
 }
 
 const begin = (name: string, registration: Registration, { create, at, epoch, seed }: Commit): Replica => {

@@ -1,21 +1,23 @@
 /** What the inspector decides without a browser. */
 import { expect, test } from 'vitest'
+import type { Candidate } from '../../../src/contracts/inspection.ts'
 import { cutTexts, isCut, textAt } from '../../../web/inspector/src/fold/cut.rules.ts'
 import { boxesOf, boxFor } from '../../../web/inspector/src/rules/actors.rules.ts'
 import { placeIn, searchOf } from '../../../web/inspector/src/rules/address.rules.ts'
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
-import { isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
+import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
 import { changeableIn, changed, draftOf, forkKey } from '../../../web/inspector/src/rules/forks.rules.ts'
 import { type Facet, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
 import { moodOf, stateText } from '../../../web/inspector/src/rules/moods.rules.ts'
 import { oneLine, sizeWords, visible } from '../../../web/inspector/src/rules/plain.rules.ts'
 import { printed } from '../../../web/inspector/src/rules/printed.rules.ts'
-import { cutsIn, spanWords } from '../../../web/inspector/src/rules/ruler.rules.ts'
+import { cutsIn, spanWords, timedColumns } from '../../../web/inspector/src/rules/ruler.rules.ts'
 import { answerOf } from '../../../web/inspector/src/rules/runs.rules.ts'
 import { sentenceOf, toldOf } from '../../../web/inspector/src/rules/sentence.rules.ts'
 import { stretchesOf } from '../../../web/inspector/src/rules/spans.rules.ts'
+import { decisionsOf } from '../../../web/inspector/src/rules/why.rules.ts'
 import { fitted, seqAt, showing, xOf, zoomed } from '../../../web/inspector/src/rules/window.rules.ts'
-import { recordedOf, refund, rowsOf } from './rows.ts'
+import { answer, message, recordedOf, refund, rowsOf } from './rows.ts'
 
 test('a commit in a sentence: who said what, calls of tools by the tool, and an error before anything else', () => {
   const recorded = recordedOf(...refund)
@@ -63,6 +65,35 @@ test('filters and the keys [ and ] find errors, waits and kills; words find even
   expect(seek(rows, 4, 1, isLoud)).toBeUndefined()
   expect(rows.filter((row) => isOfInterest(row, 'model', '')).map(({ seq }) => seq)).toEqual([2])
   expect(rows.filter((row) => isOfInterest(row, 'all', 'MIA')).map(({ seq }) => seq)).toEqual([3])
+  // An author's actors call their effects as they like.
+  expect(filtersOf('order')).toEqual(['all', 'inputs', 'effects', 'errors'])
+  const own = rowsOf(
+    { inputs: [message('pay')], states: { '/': 'paying', '/0.order.paying#1': 'active' } },
+    {},
+    { inputs: [answer('/0.order.paying#1', {})] },
+  )
+  expect(own.filter((row) => isOfInterest(row, 'effects', '')).map(({ seq }) => seq)).toEqual([1, 3])
+})
+
+test('times above the columns say what differs: within one second, the milliseconds', () => {
+  const rows = rowsOf({ at: 61_100 }, { at: 61_401 }, { at: 62_007 })
+  expect(timedColumns(rows, 1, 3, 70).map(({ words }) => words.slice(-6))).toEqual([':01:01'.slice(-6), '01.401', ':01:02'])
+})
+
+test('who was not asked any more stands behind the one that was taken, by name', () => {
+  const candidate = (index: number, verdict: Candidate['verdict'], guard: string): Candidate => ({
+    source: 'order.overdue',
+    eventType: '',
+    index,
+    verdict,
+    guard,
+  })
+  const [decision] = decisionsOf(
+    [{ event: { type: '' }, candidates: [candidate(0, 'yes', 'mayTryAgain'), candidate(1, 'unasked', 'hasReceipt')], taken: [] } as never],
+    undefined,
+  )
+  expect(decision?.reasons.map(({ name, number }) => [number, name])).toEqual([[1, 'mayTryAgain']])
+  expect(decision?.unasked.map(({ name, number }) => [number, name])).toEqual([[2, 'hasReceipt']])
 })
 
 test('each role keeps its box at every moment, so that nothing jumps', () => {
@@ -75,6 +106,7 @@ test('each role keeps its box at every moment, so that nothing jumps', () => {
     ['model', true],
     ['refund', false],
   ])
+  expect(at(1).at(-1)?.state).toBe('not yet')
   expect(at(3).at(-1)).toMatchObject({ name: 'refund', state: 'running', mood: 'run', path: '/turn#1/loop#1/tool-0#1' })
   // A link to an actor finds the box of its role where that one lives no more.
   expect(boxFor(at(5), '/turn#1', recorded)?.lane.name).toBe('turn')
@@ -86,7 +118,8 @@ test('a run is found by the last answer of its model, or by its end', () => {
 })
 
 test('a trace is drawn whole while its columns can be read, and else through a window that goes along with the moment', () => {
-  expect(fitted(7, 900)).toEqual({ perCommit: 57, first: 1 })
+  expect(fitted(7, 900).perCommit).toBeCloseTo(900 / 12.4)
+  expect(fitted(7, 2_000)).toEqual({ perCommit: 96, first: 1 })
   const window = fitted(10_000, 900)
   expect(window.perCommit).toBe(28)
   expect(seqAt(window, xOf(window, 10_000) + 1)).toBe(10_000)

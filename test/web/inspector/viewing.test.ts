@@ -127,3 +127,13 @@ test('another moment to compare with is folded when somebody wants it', async ()
   page.actor.send({ type: 'seek', seq: 8 })
   expect(page.looks.at(-1)).toMatchObject({ seq: 8, before: undefined })
 })
+
+test('a commit that was pinned is compared with others of its journal, and not with those of another', async () => {
+  const page = aPage()
+  page.actor.send({ type: 'open', subject, seq: undefined })
+  page.actor.send({ type: 'grown', head: 5 })
+  page.actor.send({ type: 'compare', with: 4 })
+  await page.finish()
+  page.actor.send({ type: 'open', subject: { kind: 'session', id: 'other' }, seq: undefined })
+  expect(page.actor.getSnapshot().context.compares).toBe('before')
+})

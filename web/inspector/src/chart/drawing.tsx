@@ -42,7 +42,7 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates, heat 
   const { width, height, boxes, wires, rows, docked, id, level } = chart
   useEffect(() => setPicked(undefined), [chart, active])
   // What is active stays in sight.
-  useEffect(() => pane.current?.querySelector('.leaf.active')?.scrollIntoView({ block: 'nearest', inline: 'nearest' }), [chart, active.join()])
+  useEffect(() => keepInSight(pane.current), [chart, active.join(), scale])
   const pick = (transitions: readonly DrawnTransition[], x: number, y: number) => setPicked({ transitions, x, y })
   const summary = active.length > 0 ? `active: ${active.slice(1).join(', ')}` : 'nothing is active'
   return (
@@ -106,21 +106,37 @@ export const ChartDrawing = ({ chart, active, taken, possible, candidates, heat 
 }
 
 /** As large as there is room for, and never so small that nobody can read it: then the part is shown that is active. */
-const useScale = (pane: { current: HTMLDivElement | null }, { width, height }: PlacedChart): number => {
+const useScale = (pane: { current: HTMLDivElement | null }, { width, height, level }: PlacedChart): number => {
   const [scale, setScale] = useState(1)
   useEffect(() => {
     const outer = pane.current?.closest('.canvas')
     if (!outer) return
     const resize = () => {
       const whole = Math.min(1, (outer.clientWidth - 32) / width, (outer.clientHeight - 20) / height)
-      setScale(whole < 0.72 ? 0.82 : whole)
+      setScale(whole < (level === 'overview' ? 0.62 : 0.72) ? 0.82 : whole)
     }
     const observer = new ResizeObserver(resize)
     observer.observe(outer)
     resize()
     return () => observer.disconnect()
-  }, [width, height])
+  }, [width, height, level])
   return scale
+}
+
+/** px around what is active. */
+const around = 24
+
+/** All that is active, as far as there is room; else what comes first of it. */
+const keepInSight = (pane: HTMLElement | null): void => {
+  const outer = pane?.closest('.canvas')
+  const boxes = [...(pane?.querySelectorAll('.leaf.active') ?? [])].map((leaf) => leaf.getBoundingClientRect())
+  if (!outer || boxes.length === 0) return
+  const { left, top, right, bottom } = outer.getBoundingClientRect()
+  const most = (side: 'left' | 'top' | 'right' | 'bottom') =>
+    Math[side === 'left' || side === 'top' ? 'min' : 'max'](...boxes.map((box) => box[side]))
+  const by = (from: number, to: number, begin: number, end: number): number =>
+    from < begin + around ? from - begin - around : to > end - around ? Math.min(to - end + around, from - begin - around) : 0
+  outer.scrollBy({ left: by(most('left'), most('right'), left, right), top: by(most('top'), most('bottom'), top, bottom) })
 }
 
 type Pick = (transitions: readonly DrawnTransition[], x: number, y: number) => void
@@ -149,9 +165,8 @@ const Chip = ({ wire: { chip, transitions }, looks, pick }: { wire: PlacedWire; 
     >
       <rect x={x} y={y} width={width} height={height} rx={5} />
       <path class="glyph" transform={`translate(${x + 4} ${y + 4})`} d={glyphs[glyph]} />
-      {lines.map((text, index) => (
-        <Label key={text} x={x + 17} y={y + 13 + index * 15} text={text} />
-      ))}
+      {/* Words of their own, and not one long one: what is read aloud is what stands there. */}
+      {lines.flatMap((text, index) => [<Label key={text} x={x + 17} y={y + 13 + index * 15} text={text} />, ' '])}
       {order !== undefined && <Label x={x + width - 5} y={y + 13} text={`${order}`} kind="soft" anchor="end" />}
     </Button>
   )

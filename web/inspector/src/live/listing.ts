@@ -50,6 +50,7 @@ export class Listing {
       if (reading < this.#shown) return
       this.#shown = reading
       this.sessions = sessions.map(listedSession)
+      if (sessions.length === 0) this.wantOthers()
       this.#changed()
     } catch {
       // It is read again soon, and the connection says for itself that it is gone.

@@ -3,10 +3,16 @@ import type { InspectorView } from '../model.ts'
 import type { Box } from '../rules/actors.rules.ts'
 
 export const Hollow = ({ view, box }: { view: InspectorView; box: Box | undefined }) => {
-  const { connection, list, subject, place, recorded, looked } = view
+  const { connection, list, others, subject, place, recorded, looked } = view
   if (!subject) {
     if (connection.state === 'refused') return null
     if (list === undefined) return <Lines title={connection.state === 'connected' ? 'Reading the list' : 'Connecting'} />
+    if (list.length === 0 && others !== undefined && others.length > 0)
+      return (
+        <Lines title="Nothing is open">
+          <span>There is no session. Choose one of the other actors in the list.</span>
+        </Lines>
+      )
     if (list.length === 0)
       return (
         <Lines title="No session yet">
@@ -36,7 +42,7 @@ export const Hollow = ({ view, box }: { view: InspectorView; box: Box | undefine
     )
   if (box && !box.isThere)
     return (
-      <Lines title={`${box.name} is not there at ${place.seq}`}>
+      <Lines title={`${box.name} ${box.state === 'ended' ? 'has ended by' : 'has not begun at'} ${place.seq}`}>
         <span>Go along the timeline to where it lives.</span>
       </Lines>
     )

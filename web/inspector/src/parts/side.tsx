@@ -19,14 +19,16 @@ export const Side = ({ view, search, onChosen }: SideProps) => {
   const model = useModel()
   const now = useNow(10_000)
   const [words, look] = useState('')
-  const [facet, choose] = useState<Facet>('all')
+  const [wanted, choose] = useState<Facet>()
   const { list = [], others } = view
+  // Where there is no session at all, what there is else is shown.
+  const facet = wanted ?? (view.list?.length === 0 && others !== undefined && others.length > 0 ? 'others' : 'all')
   const rows = facet === 'others' ? rowsOf(others ?? [], words, 'all') : rowsOf(list, words, facet)
   const facets: [Facet, string][] = [
     ['all', `All ${list.length}`],
     ['waiting', `Waiting ${countOf(list, 'waiting')}`],
     ['failed', `Failed ${countOf(list, 'failed')}`],
-    ['others', 'Others'],
+    ['others', others === undefined ? 'Others' : `Others ${others.length}`],
   ]
   return (
     <aside class="side" aria-label="Sessions">
@@ -63,6 +65,18 @@ export const Side = ({ view, search, onChosen }: SideProps) => {
         ))}
       </ul>
       {rows.length === 0 && <p class="fine nothing">{nothing(view, facet, words)}</p>}
+      {rows.length === 0 && facet !== 'others' && (
+        <button
+          type="button"
+          class="link nothing"
+          onClick={() => {
+            choose('others')
+            model.wantOthers()
+          }}
+        >
+          Look among actors of other kinds
+        </button>
+      )}
       {rows.length > shownMax && <p class="fine nothing">{rows.length - shownMax} more; search for them.</p>}
     </aside>
   )

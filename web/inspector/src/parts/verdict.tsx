@@ -53,7 +53,7 @@ export const VerdictSection = ({ view: { verdict, origin } }: { view: InspectorV
         </button>
       </h3>
       <p class="fine">
-        {verdict === undefined && 'Not folded again by the node yet. '}
+        {verdict === undefined && 'Not replayed yet: whether this build decides the same, commit by commit. '}
         {verdict?.state === 'asking' && 'The node folds it again… '}
         {verdict?.state === 'failed' && (
           <span class="failed">
@@ -74,7 +74,7 @@ export const VerdictSection = ({ view: { verdict, origin } }: { view: InspectorV
         {origin && (
           <>
             Written by <Said text={origin.machine} />, signature <span class="mono">{origin.signature.slice(0, 8)}</span>
-            {origin.local ? ', folded in this page.' : ', folded by the node: this page does not have that machine.'}
+            {origin.local ? ', folded in this page.' : ', folded by the node, which has that machine.'}
           </>
         )}
       </p>

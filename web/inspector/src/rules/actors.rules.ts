@@ -41,7 +41,8 @@ export const boxesOf = ({ lanes, spans }: Recorded, seq: number, moment: Moment 
       return { lane, path, name, mood, state, isThere: true }
     }
     if (moment?.seq !== seq && span) return { lane, path, name, mood: span.mood, state: span.text || 'at work', isThere: true }
-    return { lane, path, name, mood: 'gone', state: 'not there', isThere: false }
+    const isToCome = (spans.nearest(lane.key, seq)?.from ?? 0) > seq
+    return { lane, path, name, mood: 'gone', state: isToCome ? 'not yet' : 'ended', isThere: false }
   })
 }
 

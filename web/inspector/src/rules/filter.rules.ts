@@ -4,8 +4,11 @@ import type { Mark, Row } from '../fold/protocol.ts'
 import { lastOf } from './lanes.rules.ts'
 import { moodOf, stateText } from './moods.rules.ts'
 
-export const filters = ['all', 'inputs', 'model', 'tools', 'errors'] as const
-export type Filter = (typeof filters)[number]
+export type Filter = 'all' | 'inputs' | 'model' | 'tools' | 'effects' | 'errors'
+
+/** Of a session, and of an actor of an author, whose effects can be anything. */
+export const filtersOf = (kind: string | undefined): readonly Filter[] =>
+  kind === undefined || kind === 'session' ? ['all', 'inputs', 'model', 'tools', 'errors'] : ['all', 'inputs', 'effects', 'errors']
 
 const isModel = ({ actor }: Mark): boolean => lastOf(actor).startsWith('model#')
 const isTool = ({ actor }: Mark): boolean => /\/tool-\d+#/.test(actor)
@@ -16,6 +19,7 @@ const fits: Record<Filter, (row: Row) => boolean> = {
   inputs: ({ marks }) => marks.some(({ kind }) => kind === 'message'),
   model: ({ marks }) => marks.some(isModel),
   tools: ({ marks, states }) => marks.some(isTool) || Object.keys(states).some((path) => /\/tool-\d+#/.test(path)),
+  effects: ({ marks, states }) => marks.some(({ kind, actor }) => actor !== '/' && kind !== 'message') || Object.values(states).includes('active'),
   errors: (row) => isLoud(row),
 }
 

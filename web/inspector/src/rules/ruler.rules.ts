@@ -15,6 +15,8 @@ export const spanWords = (ms: number): string => {
 }
 
 export const clockWords = (at: number): string => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+/** `48.509`: where the minute is known. */
+const withinMinute = (at: number): string => exactClock(at).slice(6)
 export const exactClock = (at: number): string => `${clockWords(at)}.${String(Math.floor(at % 1000)).padStart(3, '0')}`
 
 export type Cut = { seq: number; ms: number; killed: boolean; before: Row; row: Row }
@@ -31,13 +33,17 @@ export const cutsIn = (rows: readonly Row[], first: number, last: number): Cut[]
   return cuts
 }
 
-/** Columns that say the time, so far apart that their words do not touch. */
-export const timedColumns = (rows: readonly Row[], first: number, last: number, perCommit: number): { seq: number; at: number }[] => {
+/** Columns that say the time, so far apart that their words do not touch; within one second they say what differs. */
+export const timedColumns = (rows: readonly Row[], first: number, last: number, perCommit: number): { seq: number; words: string }[] => {
   const every = Math.max(1, Math.ceil(66 / perCommit))
-  const columns: { seq: number; at: number }[] = []
+  const columns: { seq: number; words: string }[] = []
+  let before = ''
   for (let seq = Math.max(1, Math.ceil(first / every) * every - every + 1); seq <= last; seq += every) {
     const row = rows[seq - 1]
-    if (row && seq >= first) columns.push({ seq, at: row.at })
+    if (!row || seq < first) continue
+    const clock = clockWords(row.at)
+    columns.push({ seq, words: clock === before ? withinMinute(row.at) : clock })
+    before = clock
   }
   return columns
 }

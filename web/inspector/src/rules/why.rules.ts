@@ -20,8 +20,8 @@ export type Decision = {
   /** As people write it. */
   event: string
   reasons: Reason[]
-  /** Behind the one that was taken. */
-  unasked: number
+  /** Behind the one that was taken: nobody asked them any more. */
+  unasked: Reason[]
   /** Left out of those that said no, from the beginning. */
   before: number
 }
@@ -33,14 +33,17 @@ const readWords = (reads: readonly Read[] = []): string =>
 
 export const decisionsOf = (steps: readonly Microstep[], chart: Chart | undefined): Decision[] =>
   steps.map(({ event, candidates, taken }) => {
-    const asked = candidates.filter(({ verdict }) => verdict !== 'unasked')
+    const [asked, unasked] = [true, false].map((was) => candidates.filter(({ verdict }) => (verdict !== 'unasked') === was)) as [
+      Candidate[],
+      Candidate[],
+    ]
     const left = Math.max(0, asked.length - noMax - 1)
     const last = taken.at(-1) ?? candidates[0]
     const named = chart && last ? transitionOf(chart, last)?.event : undefined
     return {
       event: named ?? event.type,
       before: left,
-      unasked: candidates.length - asked.length,
+      unasked: unasked.map((candidate) => reasonOf(candidate, chart)),
       reasons: asked.slice(left).map((candidate) => reasonOf(candidate, chart)),
     }
   })

@@ -9,7 +9,7 @@ export type Window = {
 
 /** A column in which a mark and the beginning of a name can be read; the widest that is of use. */
 const roomy = 28
-const widest = 57
+const widest = 96
 /** Beyond so many columns there is a strip of the whole trace above the lanes. */
 export const stripFrom = 200
 

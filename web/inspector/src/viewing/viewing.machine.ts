@@ -25,8 +25,10 @@ export const viewingMachine = setup({
     isOpen: ({ context }) => context.subject !== undefined,
   },
   actions: {
-    begin: assign((_, { subject, seq }: { subject: Subject; seq: number | undefined }) => ({
+    begin: assign(({ context: { compares } }, { subject, seq }: { subject: Subject; seq: number | undefined }) => ({
       subject,
+      // A commit that was pinned says nothing of another journal.
+      compares: typeof compares === 'number' ? ('before' as const) : compares,
       seq: seq ?? 0,
       head: 0,
       fresh: 0,

@@ -35,13 +35,15 @@ export const Diff = ({ view, box }: { view: InspectorView; box: Box }) => {
           <p class="compare">
             {pinned === undefined ? (
               <button type="button" class="link" onClick={() => model.compare(seq)} disabled={head < 2}>
-                compare others with this one
+                pin this commit, to compare others with it
               </button>
             ) : (
               <>
-                Compared with {pinned}.{' '}
+                {pinned === seq
+                  ? `Pinned: go to another commit to see what differs from ${pinned}. `
+                  : `Compared with commit ${pinned}, which is pinned. `}
                 <button type="button" class="link" onClick={() => model.compare('before')}>
-                  with the commit before
+                  compare with the commit before instead
                 </button>
               </>
             )}

@@ -7,6 +7,9 @@ import { decisionsOf, type Reason } from '../../rules/why.rules.ts'
 import { Icon } from '../icons.tsx'
 import { Said } from '../text.tsx'
 
+/** Those that were not asked are evidence too; many of them would hide the rest. */
+const openMax = 3
+
 export const Why = ({ view, box }: { view: InspectorView; box: Box }) => {
   const { looked, charts, place } = view
   if (looked?.seq !== place.seq) return null
@@ -36,7 +39,16 @@ export const Why = ({ view, box }: { view: InspectorView; box: Box }) => {
               <Row key={at} reason={reason} />
             ))}
           </ul>
-          {unasked > 0 && <p class="more">{unasked} after it not asked</p>}
+          {unasked.length > 0 && (
+            <details class="unasked" open={unasked.length <= openMax}>
+              <summary>{unasked.length === 1 ? '1 after it was not asked' : `${unasked.length} after it were not asked`}</summary>
+              <ul>
+                {unasked.map((reason, at) => (
+                  <Row key={at} reason={reason} />
+                ))}
+              </ul>
+            </details>
+          )}
         </div>
       ))}
     </section>
@@ -56,7 +68,7 @@ const Row = ({ reason: { number, verdict, name, to, reads, error } }: { reason: 
   return (
     <li class={verdict}>
       <span class="sign" role="img" aria-label={verdictWords[verdict]}>
-        <Icon name={isTaken ? 'check' : 'cross'} />
+        {verdict === 'unasked' ? '·' : <Icon name={isTaken ? 'check' : 'cross'} />}
       </span>
       <span class="number">{number}</span>
       <b>

@@ -1,4 +1,4 @@
-/** The same as a list: for screen readers, and for narrow pages, where lanes are too small to read. The newest first. */
+/** The same as a list: for screen readers, for narrow pages, where lanes are too small to read, and for who wants words. The newest first. */
 import { useModel } from '../../hooks.ts'
 import type { Recorded } from '../../model.ts'
 import { exactClock, spanWords } from '../../rules/ruler.rules.ts'

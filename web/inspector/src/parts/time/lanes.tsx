@@ -4,7 +4,7 @@ import type { Recorded } from '../../model.ts'
 import { type Filter, isOfInterest } from '../../rules/filter.rules.ts'
 import type { Lane } from '../../rules/lanes.rules.ts'
 import { oneLine } from '../../rules/plain.rules.ts'
-import { clockWords, cutsIn, spanWords, timedColumns } from '../../rules/ruler.rules.ts'
+import { cutsIn, spanWords, timedColumns } from '../../rules/ruler.rules.ts'
 import { type Span, stretchesOf } from '../../rules/spans.rules.ts'
 import { type Window, xOf } from '../../rules/window.rules.ts'
 
@@ -113,10 +113,10 @@ const Ruler = ({ recorded, window, first, last, x, bottom, labels }: LanesProps 
           </text>
         )
       })}
-      {timedColumns(recorded.rows, first, last, window.perCommit).map(({ seq, at }) =>
+      {timedColumns(recorded.rows, first, last, window.perCommit).map(({ seq, words }) =>
         gone.has(seq) && window.perCommit < 90 ? null : (
           <text key={seq} class="mini" x={x(seq) + 6} y="27">
-            {clockWords(at)}
+            {words}
           </text>
         ),
       )}

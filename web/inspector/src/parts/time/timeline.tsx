@@ -2,7 +2,7 @@
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks'
 import { useMedia, useModel, useSize } from '../../hooks.ts'
 import type { InspectorView } from '../../model.ts'
-import { type Filter, filters } from '../../rules/filter.rules.ts'
+import { type Filter, filtersOf } from '../../rules/filter.rules.ts'
 import { toldOf } from '../../rules/sentence.rules.ts'
 import { atRest, fitted, panned, seqAt, showing, stripFrom, type Window, xOf, zoomed } from '../../rules/window.rules.ts'
 import { Icon } from '../icons.tsx'
@@ -10,17 +10,20 @@ import { Events } from './events.tsx'
 import { LanesDrawing, top } from './lanes.tsx'
 import { Strip } from './strip.tsx'
 
-const filterNames: Record<Filter, string> = { all: 'All', inputs: 'Inputs', model: 'Model', tools: 'Tools', errors: 'Errors' }
+const filterNames: Record<Filter, string> = { all: 'All', inputs: 'Inputs', model: 'Model', tools: 'Tools', effects: 'Effects', errors: 'Errors' }
 
 export const Timeline = ({ view, chosen }: { view: InspectorView; chosen: string | undefined }) => {
   const model = useModel()
   const box = useRef<HTMLDivElement>(null)
   const { width, height } = useSize(box)
   const isNarrow = useMedia('(max-width: 720px)')
-  const [filter, choose] = useState<Filter>('all')
+  const [wanted, choose] = useState<Filter>('all')
+  const [isList, list] = useState(false)
   const [words, look] = useState('')
   const { recorded, place } = view
   const { seq, head } = place
+  const filters = filtersOf(view.subject?.kind)
+  const filter = filters.includes(wanted) ? wanted : 'all'
   const labels = isNarrow ? 82 : 106
   const room = Math.max(1, width - labels - (isNarrow ? 8 : 14))
   const { window, change } = useWindow(head, seq, room, `${view.subject?.kind} ${view.subject?.id}`)
@@ -55,7 +58,7 @@ export const Timeline = ({ view, chosen }: { view: InspectorView; chosen: string
     change(act())
   }
   return (
-    <section class="time" aria-label="Timeline">
+    <section class={isList ? 'time as-list' : 'time'} aria-label="Timeline">
       <div class="bar">
         <Stepper view={view} />
         <Live view={view} />
@@ -70,9 +73,18 @@ export const Timeline = ({ view, chosen }: { view: InspectorView; chosen: string
           <Icon name="search" />
           <input value={words} placeholder="event, state, text" aria-label="Filter events" onInput={(event) => look(event.currentTarget.value)} />
         </label>
-        <span class="hint">one column a commit; quiet times are cut, their length written</span>
+        <button
+          type="button"
+          class="toggle toggle-list"
+          aria-pressed={isList}
+          title="Each commit in words, instead of the lanes"
+          onClick={() => list(!isList)}
+        >
+          List
+        </button>
+        <span class="hint">one column a commit</span>
       </div>
-      {head > stripFrom && width > 0 && (
+      {head > stripFrom && !isList && width > labels + 14 && (
         <div class="strip-row" style={{ paddingLeft: `${labels}px` }}>
           <Strip
             recorded={recorded}
@@ -100,7 +112,7 @@ export const Timeline = ({ view, chosen }: { view: InspectorView; chosen: string
         onPointerMove={(event) => event.currentTarget.hasPointerCapture(event.pointerId) && event.buttons === 1 && seekAt(event)}
         onWheel={rolled}
       >
-        {width > 0 && head > 0 && (
+        {width > labels + 14 && head > 0 && (
           <LanesDrawing
             recorded={recorded}
             window={window}
