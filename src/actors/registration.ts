@@ -53,6 +53,10 @@ export type Registration = Readonly<
     driftHint?: string | undefined
     /** The persisted tree of a root as that of a fork with another id; for machines that keep their id in it. Pure. */
     renamed?: ((tree: unknown, from: string, to: string) => unknown) | undefined
+    /** What is wrong with what an effect is to have answered instead of what was recorded. `field` is a path in the event. Pure. */
+    checkResult?: ((recorded: AnyEvent, event: AnyEvent) => { field: string; message: string } | undefined) | undefined
+    /** False for what a node keeps for itself: another one of it would mean nothing, or something else than its own. */
+    forks?: boolean | undefined
     /** Which of its effects read back what stands in the journal of their root. Pure. */
     reads?: JournalReads | undefined
     /** Applies some of its inputs twice, to find out in time whether it is the same every time. */

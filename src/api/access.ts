@@ -5,8 +5,9 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Health, RuntimeParts, TokenDocument } from '../runtime/index.ts'
-import { registered, whereToLook } from '../runtime/index.ts'
+import { isKeptByNodes, registered, whereToLook } from '../runtime/index.ts'
 import { parsePlace } from './place.ts'
+import { requireScope } from './scopes.ts'
 
 /** What the token with this hash allows now. */
 export const accessOf = (tokens: TokenDocument, hash: string, now: number): Access | undefined => {
@@ -68,6 +69,9 @@ export const permitted = async <Name extends CommandName>(
   access: Access,
 ): Promise<CommandInput<Name>> => {
   if (ofTheNode.has(name)) requireWhole(access, name)
+  const { kind: asked } = input as Named
+  // Their journals hold what only an administrator may see: the configuration, and who has which token.
+  if (asked !== undefined && isKeptByNodes(parts, asked)) requireScope(access.scopes, 'admin', `${name} of '${asked}'`)
   if (access.sessions === undefined) return input
   const { sessionKey, sessionKeys, parent, kind = 'session', id, as, ...rest } = input as Named & { after?: string }
   if (name === 'sessions.resolve') return input

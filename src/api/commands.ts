@@ -9,7 +9,7 @@ import type { SessionOutput } from '../contracts/session.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { RuntimeParts, Session } from '../runtime/index.ts'
-import { forkActor, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
+import { type ForkGate, forkActor, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { beginsHint, healthFor, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
@@ -137,11 +137,12 @@ const handlers: Handlers = {
     })
     return parts.runtime.replay({ kind, id }, to)
   },
-  'trace.fork': async (parts, { kind = 'session', id, ...wanted }) => {
+  'trace.fork': async (parts, { kind = 'session', id, ...wanted }, access) => {
     registered(parts, kind)
     await existingActor(parts, { kind, id })
     parts.admit()
-    return forkActor(parts, parts.runtime.registration(kind), { kind, id }, wanted)
+    const gate: ForkGate = (scope) => access && requireScope(access.scopes, scope, 'this fork')
+    return forkActor(parts, parts.runtime.registration(kind), { kind, id }, wanted, gate)
   },
   'machines.get': (parts, { kind = 'session' }) => chartsOf(parts, kind),
   'trace.moment': async (parts, { kind = 'session', id, seq, texts }) => {

@@ -20,8 +20,11 @@ export const ForkChange = z
   .describe('one recorded input that is another one in the fork, which begins right before it')
 export type ForkChange = z.infer<typeof ForkChange>
 
-/** One recorded input that is another one in the fork: the `input`th, from 0, of commit `seq`. The others of that commit are as they were recorded. */
-export type Change = { seq: number; input: number; event: AnyEvent }
+/**
+ * One recorded input that is another one in the fork: the `input`th, from 0, of commit `seq`. The others of that commit are as they were recorded.
+ * @property inputs all of them as the fork takes them, base64 of what a journal holds: by the time it begins, its origin may be gone, or another one under that key
+ */
+export type Change = { seq: number; input: number; event: AnyEvent; inputs: string }
 
 /** @property at the last commit that the fork shares with its origin @property change it was made for, which comes right behind `at` */
 export type Origin = { address: Address; at: number; answers: ForkAnswers; change?: Change | undefined }

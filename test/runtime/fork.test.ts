@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
+import type { FileRef } from '../../src/contracts/file.ts'
 import type { FramePage, TracePage } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
 import { type Story, story, work, worker } from './harness.ts'
@@ -201,6 +202,22 @@ test('what is read of a fork says whose commits they are; any moment of it can b
   }
 })
 
+test('a fork has the files of its origin, and keeps them when that is deleted', async () => {
+  await using told = await story([{ text: 'one' }, { text: 'two' }])
+  const content = Buffer.from('the plan').toString('base64')
+  const command = <Answer>(name: string, input: object) => told.clock.until(told.runtime.command<Answer>(name, input))
+  const file = await command<FileRef>('files.put', { sessionKey: 'main', content, mimeType: 'text/plain', fileName: 'plan.txt' })
+  await (await told.say('read it', { files: [file] })).result()
+  await told.quiet()
+
+  await fork(told, {})
+  await resting(told, 'fork')
+  await command('sessions.delete', { sessionKey: 'main' })
+
+  expect(await command('files.list', { sessionKey: 'fork' })).toMatchObject({ files: [{ id: file.id, fileName: 'plan.txt' }] })
+  expect(await command('files.get', { sessionKey: 'fork', id: file.id })).toMatchObject({ content })
+})
+
 test('a fork of a fork', async () => {
   await using told = await story([{ text: 'one' }, { text: 'two' }, { text: 'three' }])
   await (await told.say('first')).result()
@@ -238,6 +255,8 @@ test('a machine of an author is forked as well', async () => {
 test('what cannot be forked is refused by name, with what to do, and nothing is begun', async () => {
   await using told = await refunded()
   const { seq, input } = await placeOf(told, 'approve')
+  const answer = await placeOf(told, 'resolved', 'execute')
+  const spoken = await placeOf(told, 'resolved', 'model')
   const refused: [Record<string, unknown>, string, string?][] = [
     [{ id: 'nobody' }, 'not_found'],
     [{ kind: 'nothing' }, 'not_found'],
@@ -252,6 +271,15 @@ test('what cannot be forked is refused by name, with what to do, and nothing is 
     [{ change: { seq, input, event: { decision: 'perhaps' } } }, 'bad_request'],
     [{ change: { seq, input, event: 'deny' } }, 'bad_request'],
     [{ answers: 'some' }, 'bad_request', 'answers'],
+    [{ kind: 'config', id: 'main' }, 'not_found'],
+    [{ change: { ...answer, event: { data: null } } }, 'bad_request', 'change.event.data'],
+    [{ change: { ...answer, event: { data: { kind: 'model' } } } }, 'bad_request', 'change.event.data.kind'],
+    [{ change: { ...answer, event: { data: { name: 5 } } } }, 'bad_request', 'change.event.data.name'],
+    [{ change: { ...spoken, event: { data: { text: 5 } } } }, 'bad_request', 'change.event.data.text'],
+    [{ change: { ...spoken, event: { data: { reasoning: { a: 1 } } } } }, 'bad_request', 'change.event.data.reasoning'],
+    [{ change: { ...spoken, event: { data: { usage: null } } } }, 'bad_request', 'change.event.data.usage'],
+    [{ change: { ...spoken, event: { data: { calls: [{ id: 1 }] } } } }, 'bad_request', 'change.event.data.calls.0.id'],
+    [{ change: { ...spoken, event: { data: { durationMs: 'long' } } } }, 'bad_request', 'change.event.data.durationMs'],
   ]
   for (const [wanted, code, field] of refused)
     await expect(fork(told, wanted), JSON.stringify(wanted)).rejects.toMatchObject({ code, ...(field && { field }) })

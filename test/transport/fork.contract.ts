@@ -46,7 +46,7 @@ export const forkContract = ({ claim, open, reopen, beside }: Suite): void => {
   claim('a fork keeps what it was told when it was made', async () => {
     const { journal } = await open()
     await appendAll(journal, ['a', 'b'], main)
-    const change = { seq: 2, input: 0, event: { type: 'message', text: 'bonjour' } }
+    const change = { seq: 2, input: 0, event: { type: 'message', text: 'bonjour' }, inputs: 'kQ==' }
 
     await journal.fork(main, 1, fork, { answers: 'live', change }, awake)
     await journal.append(fork, 1, bytesOf('B'), awake)

@@ -2,10 +2,10 @@
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Change, ForkChange } from '../../contracts/fork.ts'
 import type { AnyEvent, Input } from '../../contracts/journal.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import { checkEvent } from '../event-validation.ts'
-import { commitOf } from '../journal/codec.ts'
+import { decode, encode } from '../journal/codec.ts'
 import { isPlain } from '../journal/journal-value.ts'
 import type { Registration } from '../registration.ts'
 
@@ -26,7 +26,19 @@ export const changeOf = (registration: Registration, inputs: readonly Input[], {
       field: 'change.event.type',
       hint: results.has(type) ? `a result stays one: ${[...results].join(' or ')}` : 'leave its type as it is',
     })
-  return { seq, input, event: 'from' in found ? event : checkEvent(registration, event).copy }
+  const whole = 'from' in found ? checkResult(registration, found.event, event) : checkEvent(registration, event).copy
+  const changed = inputs.map((one, at) => (at === input ? { ...found, event: whole } : one))
+  return { seq, input, event: whole, inputs: Buffer.from(encode(changed)).toString('base64') }
+}
+
+/** What an effect would have answered: of the form that its machine relies on, which no schema of events knows. */
+const checkResult = ({ checkResult: check, kind }: Registration, recorded: AnyEvent, event: AnyEvent): AnyEvent => {
+  const problem = recorded.type === event.type ? check?.(recorded, event) : undefined
+  if (problem === undefined) return event
+  throw new RuntimeError('bad_request', `no effect of a ${kind} answers this: ${problem.message}`, {
+    field: `change.event.${problem.field}`,
+    hint: 'see the recorded one with `statecast trace KEY --json`, and keep its form',
+  })
 }
 
 /** How an effect ends: with a result, or with an error. */
@@ -43,15 +55,8 @@ const merged = (target: unknown, patch: unknown): unknown => {
 }
 const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** @returns nothing to do where nothing was changed @throws RuntimeError conflict where the origin is gone before the fork has begun */
+/** @returns nothing to do where nothing was changed */
 export const inputsAtFork = async (journal: Journal, address: Address): Promise<Input[]> => {
-  const origin = await journal.origin(address)
-  if (!origin?.change) return []
-  const { seq, input: changed, event } = origin.change
-  const [frame] = await journal.read(origin.address, seq, { limit: 1 })
-  if (frame?.seq !== seq)
-    throw new RuntimeError('conflict', `${formatAddress(address)} cannot begin: commit ${seq} of ${formatAddress(origin.address)} is gone`, {
-      hint: 'delete this fork',
-    })
-  return commitOf(frame, origin.address).inputs.map((input, at) => (at === changed ? { ...input, event } : input))
+  const change = (await journal.origin(address))?.change
+  return change ? (decode(Buffer.from(change.inputs, 'base64')) as Input[]) : []
 }

@@ -38,8 +38,8 @@ type Parts = {
 
 const everyOf = ({ everyMs = defaultEveryMs }: Heartbeat): number => everyMs
 
-export const registerHeartbeat = (parts: Parts) =>
-  registerMachine(
+export const registerHeartbeat = (parts: Parts) => ({
+  ...registerMachine(
     heartbeatKind,
     heartbeatMachine.provide({
       actors: {
@@ -49,7 +49,9 @@ export const registerHeartbeat = (parts: Parts) =>
       },
     }),
     { strict: true },
-  )
+  ),
+  forks: false,
+})
 
 /** One actor for each agent that has a heartbeat; one that is there learns when its definition has changed. */
 export const startHeartbeats = async ({ directory, environment }: SharedParts, agents: PeopleAgents): Promise<void> => {

@@ -5,5 +5,7 @@ import { providerMachine } from './provider.machine.ts'
 
 export const providerKind = 'provider'
 
-export const registerProvider = (): Registration =>
-  registerMachine(providerKind, providerMachine, { events: ProviderEvent, defaultInput: (provider) => ({ provider }) })
+export const registerProvider = (): Registration => ({
+  ...registerMachine(providerKind, providerMachine, { events: ProviderEvent, defaultInput: (provider) => ({ provider }) }),
+  forks: false,
+})

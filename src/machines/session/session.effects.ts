@@ -7,6 +7,7 @@ import { contentsOf } from '../transcript/fold.rules.ts'
 import type { Publisher } from '../turn/publisher.setup.ts'
 import { turnActor } from '../turn/turn.actor.ts'
 import type { LocalServices, TurnEffects } from '../turn/turn.services.ts'
+import { checkChangedResult } from './changed-result.rules.ts'
 import type { Desk } from './desk.setup.ts'
 import { renamedSession } from './renamed.rules.ts'
 import { sessionMachine, withDesk } from './session.machine.ts'
@@ -31,7 +32,13 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
     noted: ({ type }) => type === 'transcript',
     defaultInput: (key) => ({ key }),
   })
-  return { ...registration, driftHint, renamed: renamedSession, reads: { besides: askedBesides, contents: contentsOf } }
+  return {
+    ...registration,
+    driftHint,
+    renamed: renamedSession,
+    checkResult: checkChangedResult,
+    reads: { besides: askedBesides, contents: contentsOf },
+  }
 }
 
 /** Effects that read the conversation say up to where. When a model was called before decides about its cache, and not what it is asked. */
