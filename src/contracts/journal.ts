@@ -51,6 +51,8 @@ export const Commit = z.strictObject({
   revived: z.literal(true).optional(),
   /** Its host let go of it in good order, though it was not done. */
   released: z.literal(true).optional(),
+  /** In the first commit of a fork: ms by which it puts off the timers that it took over, since nobody has waited between its origin's commit and this one. */
+  later: z.number().min(0).optional(),
   /** Earlier commits of which something that they let out had not happened yet, or not ended well, when this one was written. */
   owed: z.array(z.number().int()).optional(),
   /** The state value of every machine that changed, by path; a status where it ended. */

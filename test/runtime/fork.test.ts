@@ -202,6 +202,38 @@ test('what is read of a fork says whose commits they are; any moment of it can b
   }
 })
 
+test('forked long afterwards, at a question: nobody has waited meanwhile, so it waits as long as the origin did', async () => {
+  await using told = await refunding()
+  await told.say('refund it', { idempotencyKey: 'a' })
+  await resting(told, 'main')
+  const { seq } = (await told.runtime.command<FramePage>('trace.frames', { id: 'main' })).head
+  await told.clock.until(told.main.wait('a'))
+  await told.quiet()
+  expect((await said(told, 'main')).join()).toContain('tool_denied')
+  await told.clock.advance(24 * 3_600_000)
+
+  await fork(told, { at: seq })
+  await fork(told, { at: seq, as: 'late' })
+  await resting(told, 'fork')
+  await resting(told, 'late')
+  await told.crash()
+  await told.restart()
+  const [approval] = (await told.clock.until(told.session('fork').view())).approvals
+  await told.clock.until(told.session('fork').decide(approval!, 'approve', 'ann'))
+  await resting(told, 'fork')
+  expect(told.did).toEqual(['refund starts', 'refund ends'])
+
+  // The other one is denied in its own time.
+  while ((await told.clock.until(told.session('late').view())).approvals.length > 0) await told.clock.advance(10_000)
+  await resting(told, 'late')
+  expect((await said(told, 'late')).join()).toContain('tool_denied')
+  for (const id of ['fork', 'late']) {
+    expect(await told.runtime.command('trace.replay', { id })).toMatchObject({ verdict: 'identical' })
+    const { frames } = await told.runtime.command<FramePage>('trace.frames', { id })
+    for (const frame of frames) await told.runtime.command('trace.moment', { id, seq: frame.seq })
+  }
+})
+
 test('a fork has the files of its origin, and keeps them when that is deleted', async () => {
   await using told = await story([{ text: 'one' }, { text: 'two' }])
   const content = Buffer.from('the plan').toString('base64')

@@ -104,7 +104,7 @@ export class Coverage {
       for (const frame of page) {
         const { seq, of } = frame
         if (seq > commitsMax) throw new RuntimeError('too_large', `${address} has more than ${commitsMax} commits`, { hint: 'ask for it alone' })
-        const { create, at, epoch, seed, inputs, address: writer } = commitOf(frame, parseAddress(address))
+        const { create, at, epoch, seed, inputs, later, address: writer } = commitOf(frame, parseAddress(address))
         if (create && create.signature !== registration.signature && registration.onDrift !== 'force')
           throw new RuntimeError('drift', `${address} was recorded by another version of its machine`, {
             hint: 'look at it with the machine that recorded it',
@@ -125,7 +125,7 @@ export class Coverage {
         replica = listening(of ? () => undefined : hear, () => {
           const present = create ? new HeardReplica({ registration, input: create.input, at, epoch, seed }) : before
           if (!present) throw new RuntimeError('corrupt_at', `the journal of ${address} does not begin with its creation`, { data: { seq } })
-          present.enter(epoch)
+          present.enter(epoch, later)
           present.chance.recorded(seed)
           for (const input of inputs) present.apply(input, at)
           return present

@@ -189,7 +189,7 @@ export class Fold {
   }
 
   #apply(commit: Commit, taken = this.#taken(commit)): void {
-    const { create, epoch, seed, at, inputs } = commit
+    const { create, epoch, seed, at, inputs, later } = commit
     let replica = taken
     if (create) {
       this.#input = create.input
@@ -197,7 +197,7 @@ export class Fold {
     }
     if (!replica)
       throw new RuntimeError('corrupt_at', `the journal of ${this.#options.address} does not begin with its creation`, { data: { seq: commit.seq } })
-    replica.enter(epoch)
+    replica.enter(epoch, later)
     replica.chance.recorded(seed)
     for (const input of inputs) replica.apply(input, at)
     replica.takeOutputs()

@@ -124,7 +124,7 @@ export const recover = async (journal: Journal, address: Address, registration: 
         replica = new Replica({ registration, input: commit.create.input, at: commit.at, epoch: commit.epoch, seed: commit.seed, ...outside })
       }
       if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${name} does not begin with its creation`, { data: { seq } })
-      replica.enter(commit.epoch)
+      replica.enter(commit.epoch, commit.later)
       replica.chance.recorded(commit.seed)
       for (const input of commit.inputs) replica.apply(input, commit.at)
       const outputs = replica.takeOutputs()

@@ -35,11 +35,11 @@ export const rewrite = (address: Address, frames: Iterable<Frame>, registration:
     const { seq } = frame
     const recorded = ofOne(address, commitOf(frame, address), registration)
     const changed = { ...recorded, ...rewriting.commit(recorded), address: after }
-    const { create, at, epoch, seed, inputs } = changed
+    const { create, at, epoch, seed, inputs, later } = changed
     if (create) replica = begin(before, registration, changed)
     if (!replica) throw new RuntimeError('corrupt_at', `the journal of ${before} does not begin with its creation`, { data: { seq } })
     const initial: Output[] = create ? replica.takeOutputs() : []
-    replica.enter(epoch)
+    replica.enter(epoch, later)
     replica.chance.recorded(seed)
     for (const input of inputs) replica.apply(input, at)
     const outputs = [...initial, ...replica.takeOutputs()]

@@ -60,6 +60,11 @@ export class Timers {
     return timer !== undefined
   }
 
+  /** All that are pending fall due later by so many ms. */
+  putOff(ms: number): void {
+    for (const timer of this.#pending.values()) timer.dueAt = Math.min(timer.dueAt + ms, never)
+  }
+
   has(n: number): boolean {
     return this.#pending.has(n)
   }

@@ -2,7 +2,6 @@
 
 import type { Logger } from '../../contracts/environment.ts'
 import { type ErrorBody, errorBody, RuntimeError } from '../../contracts/errors.ts'
-import type { Origin } from '../../contracts/fork.ts'
 import { halfImportedError } from '../../contracts/half-imported.ts'
 import type { Commit, Input } from '../../contracts/journal.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
@@ -20,6 +19,7 @@ import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { RecordedAnswers } from './recorded.ts'
 import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
+import { wakeAtOf } from './wake.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
@@ -54,9 +54,10 @@ export class State {
   savedSeq = 0
   /** When the newest commit asks for the root to be woken, see `Head`. */
   wakeAt: number | null = null
-  /** Where it was forked from, and what that answers to its effects. */
-  #origin: Omit<Origin, 'change'> | undefined
+  /** What the origin of a fork answers to its effects. */
   recorded: RecordedAnswers | undefined
+  /** Of a fork that has written nothing yet: ms by which its timers were put off, see `Commit`. */
+  #later: number | undefined
   #createInput: unknown
 
   constructor(options: StateOptions) {
@@ -72,19 +73,19 @@ export class State {
     const head = past.replica && (await journal.head(address))
     if (head?.wakeAt === beingImported) throw halfImportedError(this.name)
     this.wakeAt = head?.wakeAt ?? null
-    this.#origin = head?.origin
     this.recorded = head?.origin?.answers === 'recorded' ? new RecordedAnswers({ ...this.#options, origin: head.origin }) : undefined
     this.ledger = past.ledger
     this.replica = past.replica
+    this.#later = head?.origin?.at === past.ledger.seq ? 0 : undefined
     this.savedSeq = past.settledSeq
     this.claimed = false
     return past
   }
 
-  /** What a fork that has written nothing yet begins with; nothing for any other root. @throws RuntimeError conflict */
+  /** What a fork that has written nothing yet begins with; nothing for any other root. */
   async begins(): Promise<Input[] | undefined> {
     const { journal, address } = this.#options
-    return this.#origin?.at === this.ledger.seq ? await inputsAtFork(journal, address) : undefined
+    return this.#later === undefined ? undefined : await inputsAtFork(journal, address)
   }
 
   /** The input of a root that does not exist yet; the first one given counts. */
@@ -97,7 +98,12 @@ export class State {
    * the tree is ahead of its journal: its delays count from the time at which something was done to it, and in a replay from that of the commit.
    */
   tick(now: number): void {
-    if (!this.replica?.ahead) this.ledger.at = Math.max(this.ledger.at, now)
+    if (this.replica?.ahead) return
+    const ms = Math.max(0, now - this.ledger.at)
+    this.ledger.at += ms
+    if (this.#later === undefined || this.claimed) return
+    this.#later += ms
+    this.replica?.timers.putOff(ms)
   }
 
   /** Makes it, with nothing said to it, as of now. @returns why it cannot be */
@@ -225,7 +231,7 @@ export class State {
     if (this.ledger.seq > refoldMax) return undefined
     const { journal, address, registration } = this.#options
     const { replica } = await recover(journal, address, registration, { fromStart: true }).catch(() => ({ replica: undefined }))
-    replica?.enter(this.present().epoch)
+    replica?.enter(this.present().epoch, this.claimed ? 0 : this.#later)
     for (const { waiting } of applied) replica?.apply(waiting.input, this.ledger.at)
     replica?.takeOutputs()
     return replica
@@ -235,10 +241,9 @@ export class State {
   async #rebuild(applied: Applied[]): Promise<void> {
     if (this.replica) this.#options.broken(this.replica)
     const before = this.ledger
-    const { at, seq } = before
     await this.read()
-    if (this.ledger.seq !== seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq)
-    this.ledger.at = at
+    if (this.ledger.seq !== before.seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq)
+    this.tick(before.at)
     for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
   }
 
@@ -258,7 +263,7 @@ export class State {
       at: ledger.at,
       prev: ledger.prev,
       ...(ledger.seq === 0 ? { create: { machine: machine.id, signature, input: this.#createInput } } : {}),
-      ...(claimed ? {} : { claim: true as const }),
+      ...(claimed ? {} : { claim: true as const, ...(this.#later && { later: this.#later }) }),
       ...(seed === undefined ? {} : { seed }),
       inputs,
       ...extra,
@@ -268,13 +273,9 @@ export class State {
     }
   }
 
-  /** What the journal keeps beside a commit: when the root wants to be woken though nobody writes to it. @param outputs that are still to come */
-  head(outputs: Output[], { quarantine, owed }: Partial<Commit>): { wakeAt: number | null; at: number } {
-    const { effects, timers } = this.present()
-    const { at } = this.ledger
-    if (quarantine) return { wakeAt: null, at }
-    const acts = [...this.initialOutputs, ...outputs].some(({ kind }) => kind === 'action')
-    return { wakeAt: effects.size > 0 || acts || owed ? 0 : timers.nextDue(), at }
+  /** What the journal keeps beside a commit. @param outputs that are still to come */
+  head(outputs: Output[], extra: Partial<Commit>): { wakeAt: number | null; at: number } {
+    return { wakeAt: wakeAtOf(this.present(), [...this.initialOutputs, ...outputs], extra), at: this.ledger.at }
   }
 
   /** @param commits between two snapshots */
@@ -289,10 +290,9 @@ export class State {
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
     const { seq } = ledger
     const bytes = encodeSnapshot(address, registration, ledger, replica)
-    if (!bytes) return
     try {
-      await journal.saveSnapshot(address, seq, bytes)
-      this.savedSeq = seq
+      if (bytes) await journal.saveSnapshot(address, seq, bytes)
+      if (bytes) this.savedSeq = seq
     } catch (error) {
       log.warn({ actor: this.name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
     }
