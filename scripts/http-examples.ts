@@ -502,6 +502,16 @@ export const examples: Record<CommandName, Example> = {
       'Both share their first commits, none of which is copied: it takes no longer where there are many, and neither notices when the other one is deleted. `change: { seq, input, event }` is what if: the fork begins right before that commit, and `event`, such as `{ "decision": "deny" }`, is laid over what was recorded there as a JSON merge patch; the result of a model or a tool is changed in its `data`. With `answers: "live"` models and tools are asked anew; else they answer as recorded wherever they are given the same.',
     errors: ['not_found', 'conflict', 'drift', 'corrupt_at', 'log_full'],
   },
+  'trace.export': {
+    input: { kind: 'order', id: 'o-1' },
+    answer: {
+      commits: 2,
+      file: '{"statecast":"journal","version":1,"address":"order/k-wq","redacted":true}\n…\n{"commits":2,"wakeAt":null,"sha256":"…"}\n',
+    },
+    about:
+      'As `statecast export --redact` writes it, by the machines of this node. It can be folded and looked at, and never goes on; up to 1,000 commits, as more would keep others from their turn.',
+    errors: ['not_found', 'conflict', 'drift', 'corrupt_at', 'too_large'],
+  },
   'trace.import': {
     input: { kind: 'order', id: 'o-3', frames: [{ seq: 1, bytes: anOrder }], wakeAt: null },
     answer: { seq: 1, known: 0 },

@@ -41,6 +41,7 @@ import {
   publishOutputs,
   readCommits,
   receiveMessage,
+  redactionOf,
   registerBrought,
   runExtensions,
   sessionsOf,
@@ -155,6 +156,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       receive: sockets.receive ?? receiveMessage,
       receiveFailed: sockets.receiveFailed,
       receiving: new Map(),
+      redaction: redactionOf(options),
       ...(options.history && { history: options.history }),
     }
     const { session, keyOf } = sessionsOf(parts)
@@ -205,8 +207,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
         hint: 'send the message again to another node, or when this one is back',
       })
       await environment.failPoints.hit('K20')
-      // Others answer now, if there are any.
-      if (runtime.nodes().length > 1) door?.stop()
+      if (runtime.nodes().length > 1) door?.stop() // others answer now
       agentHost?.leave()
       await stopInbox()
       log.info({ timeoutMs, liveActors: host.liveCount }, 'draining: running turns may finish, no new work is taken')
@@ -214,8 +215,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       log.info({ unfinished: host.busyCount }, 'drained')
       await close()
     }
-    // Asked again, or of what is closed, there is nothing more to do than to wait.
-    let drained: Promise<void> | undefined
+    let drained: Promise<void> | undefined // asked again, or of what is closed, there is nothing more to do than to wait
     const drain = (timeoutMs = 30_000): Promise<void> => (drained ??= closed ?? leave(timeoutMs))
     const runtime: Runtime = {
       subjects: names,

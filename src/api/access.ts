@@ -59,7 +59,14 @@ export const readInput = <Name extends CommandName>(name: Name, input: unknown, 
 
 /** By their addresses, and not by keys of sessions. */
 const traced: ReadonlySet<CommandName> = new Set<CommandName>(['events.read', 'trace.read', 'trace.frames'])
-const folded: ReadonlySet<CommandName> = new Set<CommandName>(['trace.replay', 'trace.moment', 'trace.steps', 'trace.relay', 'trace.fork'])
+const folded: ReadonlySet<CommandName> = new Set<CommandName>([
+  'trace.replay',
+  'trace.moment',
+  'trace.steps',
+  'trace.relay',
+  'trace.fork',
+  'trace.export',
+])
 
 /** @returns the input as far as it may be carried out @throws RuntimeError forbidden; not_found as for a session that is not there */
 export const permitted = async <Name extends CommandName>(

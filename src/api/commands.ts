@@ -35,6 +35,7 @@ import { deleteSession, journalIsDamaged, listSessions } from './sessions.ts'
 import { listSkills } from './skills.ts'
 import { giveResults } from './tool-results.ts'
 import { toolsList } from './tools.ts'
+import { exportTrace } from './trace-export.ts'
 
 type Handlers = { [Name in CommandName]: (parts: RuntimeParts, input: CommandInput<Name>, access?: Access) => unknown }
 
@@ -125,6 +126,11 @@ const handlers: Handlers = {
     runs: runId === undefined ? traces.list(sessionKey) : [traces.trace({ sessionKey, runId })],
   }),
   'trace.frames': (parts, { kind = 'session', id, from, limit }) => readFrames(parts, { kind, id }, from, limit),
+  'trace.export': async (parts, { kind = 'session', id }) => {
+    registered(parts, kind)
+    await existingActor(parts, { kind, id })
+    return exportTrace(parts, { kind, id })
+  },
   'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
     registered(parts, kind)
     return importFrames(parts.transport, { kind, id }, frames, wakeAt)

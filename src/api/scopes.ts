@@ -31,6 +31,7 @@ const needed: Record<CommandName, GatewayScope> = {
   'trace.read': 'read',
   'trace.spans': 'read',
   'trace.frames': 'read',
+  'trace.export': 'read',
   'trace.import': 'admin',
   'trace.fork': 'write',
   'machines.get': 'read',

@@ -5,13 +5,12 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type FileRef, fileLine } from '../contracts/file.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import type { Frame } from '../contracts/transport.ts'
-import type { FramePage } from '../runtime/index.ts'
+import { type FramePage, TraceWriter } from '../runtime/index.ts'
 import { withAddress } from './address.ts'
 import { withMachinesOf } from './against.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
-import { exitCodes, note, printable } from './output.ts'
-import { TraceWriter } from './trace-writer.ts'
+import { exitCodes, note, printable, printed } from './output.ts'
 
 /** @throws RuntimeError not_found, corrupt_at; of a fork also drift for other machines than those that recorded it, and conflict */
 export const exportJournal = async (options: Globals, key: string): Promise<number> => {
@@ -41,8 +40,8 @@ const exportStored = async (client: Client, address: Address): Promise<Written> 
   let wakeAt: number | null = null
   for (let from: number | null = 1; from !== null; ) {
     const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
-    trace ??= await TraceWriter.begin(address)
-    for (const frame of page.frames) await trace.frame(frame)
+    trace ??= await TraceWriter.begin(printed, address)
+    for (const { seq, bytes } of page.frames) await trace.frame(seq, bytes)
     from = page.next
     wakeAt = page.head.wakeAt
   }
@@ -62,8 +61,8 @@ const exportFork = async (client: Client, address: Address, app: string | undefi
       hint: `something decides by that name; export its origin, and fork that where it is imported: see \`statecast fork --help\``,
       data: { seq: difference.seq },
     })
-  const trace = await TraceWriter.begin(address)
-  for (const { seq, bytes } of frames) await trace.frame({ seq, bytes: Buffer.from(bytes).toString('base64') })
+  const trace = await TraceWriter.begin(printed, address)
+  for (const { seq, bytes } of frames) await trace.frame(seq, bytes)
   return { trace, wakeAt }
 }
 

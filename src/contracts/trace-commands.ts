@@ -25,6 +25,9 @@ export const traceCommands = {
   'trace.frames': z
     .strictObject({ kind: Kind.optional(), id: SessionKey, from: Seq.optional(), limit: z.number().int().min(1).max(1000).optional() })
     .describe('the journal as it is stored, commits in base64: for replaying it with other machines'),
+  'trace.export': z
+    .strictObject({ kind: Kind.optional(), id: SessionKey })
+    .describe('the journal as a file for others to see and to test with: what people said is taken out, and it leads to the same states'),
   'trace.import': z
     .strictObject({
       kind: Kind.optional(),

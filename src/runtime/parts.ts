@@ -15,6 +15,7 @@ import type { TokenDocument } from './documents.ts'
 import type { EventHub } from './event-hub.ts'
 import type { FileStore } from './files/index.ts'
 import type { Reception } from './receive.ts'
+import type { Redaction } from './redaction/redacted-trace.ts'
 import type { RunTraces } from './run-traces.ts'
 import type { StaleOverrides } from './stale-overrides.ts'
 
@@ -54,6 +55,7 @@ export type SessionParts = SharedParts &
 
 /** What handles on actors work with. */
 export type Parts = SessionParts & {
+  redaction: Redaction
   /** How much of a conversation is given at once, where that is not as usual. */
   history?: { bytesMax?: number }
   /** The actors of this process. */

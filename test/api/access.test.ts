@@ -40,6 +40,7 @@ const aboutOne: [command: string, input: (key: string) => object][] = [
   ['trace.moment', (id) => ({ id, seq: 1 })],
   ['trace.steps', (id) => ({ id, seq: 1 })],
   ['trace.relay', (id) => ({ id })],
+  ['trace.export', (id) => ({ id })],
   ['actors.get', (id) => ({ kind: 'session', id })],
   ['actors.revive', (id) => ({ kind: 'session', id })],
 ]

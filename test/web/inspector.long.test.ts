@@ -1,6 +1,9 @@
+/** The inspector in a browser, against a node as `statecast up` starts it. */
+import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
 import { expect, test } from 'vitest'
+import { parseTraceFile } from '../../src/client/index.ts'
 import { agent, createRuntime, type Model, scriptedModel } from '../../src/index.ts'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
 import { active, details, inspectorOf, order, region, rpc } from './live/inspector.ts'
@@ -83,7 +86,13 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.keyboard.press('Escape')
   await page.getByRole('dialog').waitFor({ state: 'detached' })
   const [download] = await Promise.all([page.waitForEvent('download'), page.keyboard.press('e')])
-  expect(download.suggestedFilename()).toMatch(/^main-\d+\.redacted\.jsonl$/)
+  expect(download.suggestedFilename()).toMatch(/^main-\d+\.redacted\.trace$/)
+  const given = readFileSync(await download.path(), 'utf8')
+  const { frames, redacted, address } = parseTraceFile(given, 'the download')
+  expect([redacted, frames.length > 5, address.kind]).toEqual([true, true, 'session'])
+  const inside = frames.map(({ bytes }) => Buffer.from(bytes, 'base64').toString('latin1')).join('')
+  for (const said of ['I ask first', 'refunded', '49.9', '20417']) expect(inside).not.toContain(said)
+  await page.getByRole('dialog').waitFor({ state: 'detached' })
   await page.keyboard.press('l')
   await expect.poll(() => page.url()).not.toContain('seq=')
 })

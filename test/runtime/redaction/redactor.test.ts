@@ -6,7 +6,7 @@ import { decodeCommit, type Registration, replay, rewrite } from '../../../src/a
 import { journalOf, journalOfFile } from '../../../src/client/index.ts'
 import type { Address } from '../../../src/contracts/subjects.ts'
 import { agent, fromTask, type Runtime, tool } from '../../../src/index.ts'
-import { redactorOf } from '../../../src/runtime/index.ts'
+import { redactorOf } from '../../../src/runtime/redaction/redactor.ts'
 import { testRuntime } from '../../../src/testing/index.ts'
 
 type Options = Omit<Parameters<typeof redactorOf>[0], 'address' | 'registration' | 'textMax'> & { textMax?: number }

@@ -5,6 +5,7 @@ import { useModel, useView } from './hooks.ts'
 import { useKeys } from './keys.ts'
 import { Announcer } from './parts/announcer.tsx'
 import { Banner } from './parts/banner.tsx'
+import { ExportDialog } from './parts/dialogs/export.tsx'
 import { ForkDialog, WhatIfDialog } from './parts/dialogs/fork.tsx'
 import { KeysDialog } from './parts/dialogs/keys.tsx'
 import { approvalsIn } from './parts/info/ask.tsx'
@@ -16,7 +17,6 @@ import { Timeline } from './parts/time/timeline.tsx'
 import { Top, type Wanted } from './parts/top.tsx'
 import { Tree } from './parts/tree.tsx'
 import { boxesOf, boxFor } from './rules/actors.rules.ts'
-import { fileName, save } from './save.ts'
 import { useTheme } from './theme.ts'
 
 export const App = () => {
@@ -38,7 +38,7 @@ export const App = () => {
 
   const onLooks = (changes: Partial<Looks>) => setLooks((before) => ({ ...before, ...changes }))
   const onLink = () => void navigator.clipboard?.writeText(model.link()).catch(() => undefined)
-  const onExport = () => void model.exported().then((text) => subject && save(fileName(subject.id, place.head), text))
+  const onExport = () => subject && place.head > 0 && want('export')
   const onSearch = () => {
     setDrawer(true)
     show('list')
@@ -69,6 +69,7 @@ export const App = () => {
       <Tabs tab={tab} onTab={show} />
       {wanted === 'fork' && subject && <ForkDialog view={view} onClose={close} />}
       {wanted === 'what' && subject && <WhatIfDialog view={view} onClose={close} />}
+      {wanted === 'export' && subject && <ExportDialog view={view} onClose={close} />}
       {wanted === 'keys' && <KeysDialog onClose={close} />}
       <Announcer view={view} />
     </div>

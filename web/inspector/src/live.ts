@@ -11,7 +11,7 @@ import type { Approval } from '../../../src/contracts/turn.ts'
 import { keep } from '../../shared/storage.ts'
 import type { CommitDetail, FromWorker, Looked, Origin, Row } from './fold/protocol.ts'
 import { Covering } from './live/covering.ts'
-import { chartsFor, forkOf, replayed, resolve } from './live/doings.ts'
+import { chartsFor, exportOf, forkOf, replayed, resolve } from './live/doings.ts'
 import { Listing } from './live/listing.ts'
 import { reading } from './live/reading.ts'
 import { Recording } from './live/recording.ts'
@@ -233,7 +233,7 @@ class LiveModel implements InspectorModel {
   compare = (to: 'before' | number | undefined): void => this.#viewing.send({ type: 'compare', with: to })
   detail = (seq: number): Promise<CommitDetail> => this.#worker.ask({ what: 'detail', seq })
   text = (seq: number, at: readonly (string | number)[]): Promise<string> => this.#worker.ask({ what: 'text', seq, at })
-  exported = (): Promise<string> => this.#worker.ask({ what: 'journal' })
+  exported = (): Promise<string> => exportOf(this.#client, this.#subject())
 
   choose(actor: ActorPath): void {
     this.#actor = actor

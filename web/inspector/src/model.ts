@@ -96,7 +96,7 @@ export interface InspectorModel {
   replay(): void
   /** Reads the coverage of this kind of actor anew. */
   cover(): void
-  /** The journal as it was read, redacted, one commit a line. */
+  /** The journal as a file to be given away, redacted by the node. */
   exported(): Promise<string>
   /** Address of what is shown now. */
   link(): string

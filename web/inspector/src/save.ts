@@ -10,4 +10,4 @@ export const save = (name: string, text: string): void => {
 }
 
 /** Of any key a name that every file system takes. */
-export const fileName = (id: string, seq: number): string => `${id.replace(/[^\w.-]+/g, '-').slice(0, 80)}-${seq}.redacted.jsonl`
+export const fileName = (id: string, seq: number): string => `${id.replace(/[^\w.-]+/g, '-').slice(0, 80)}-${seq}.redacted.trace`

@@ -3,7 +3,6 @@ import { checksum, commitOf, Fold } from '../../../../src/actors/index.ts'
 import { errorBody, RuntimeError } from '../../../../src/contracts/errors.ts'
 import type { Moment } from '../../../../src/contracts/inspection.ts'
 import type { AnyEvent, Commit } from '../../../../src/contracts/journal.ts'
-import { redacted } from '../../../../src/contracts/redact.ts'
 import { parseAddress } from '../../../../src/contracts/subjects.ts'
 import type { Frame } from '../../../../src/contracts/transport.ts'
 import { bundledFor } from './bundled.ts'
@@ -88,11 +87,6 @@ export class Opened {
   text(seq: number, at: readonly (string | number)[]): string {
     const { inputs, refused = [], notes = [] } = this.#commit(seq)
     return textAt({ inputs: [...inputs.map(inputAsEvent), ...refused.map(({ input }) => inputAsEvent(input))], notes }, at)
-  }
-
-  /** One commit a line, without what looks like a secret. */
-  journal(): string {
-    return this.#frames.map((_, index) => `${JSON.stringify(redacted(cutTexts(this.#commit(index + 1), Number.POSITIVE_INFINITY)))}\n`).join('')
   }
 
   #folding(): Fold {

@@ -61,7 +61,6 @@ export type Ask =
   | { what: 'moment'; seq: number }
   | { what: 'detail'; seq: number }
   | { what: 'text'; seq: number; at: readonly (string | number)[] }
-  | { what: 'journal' }
   | { what: 'charts' }
 
 export type Answers = {
@@ -69,8 +68,6 @@ export type Answers = {
   moment: Moment
   detail: CommitDetail
   text: string
-  /** All that was read, redacted, for a file. */
-  journal: string
   charts: Record<string, Chart>
 }
 

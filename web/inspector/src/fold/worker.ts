@@ -18,8 +18,7 @@ const answer = (ask: Ask): unknown => {
   if (ask.what === 'look') return opened.look(ask.seq, ask.before)
   if (ask.what === 'moment') return opened.moment(ask.seq)
   if (ask.what === 'detail') return opened.detail(ask.seq)
-  if (ask.what === 'text') return opened.text(ask.seq, ask.at)
-  return opened.journal()
+  return opened.text(ask.seq, ask.at)
 }
 
 scope.onmessage = ({ data }) => {

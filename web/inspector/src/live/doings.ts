@@ -20,6 +20,12 @@ export const forkOf = async (client: SocketClient, subject: Subject, { at, as, a
   return as
 }
 
+/** @throws RuntimeError */
+export const exportOf = async (client: SocketClient, subject: Subject): Promise<string> => {
+  const { file } = await call<{ file: string }>(client, 'trace.export', { ...subject })
+  return file
+}
+
 /** ms: a long journal is folded for a while. */
 const replayMs = 120_000
 

@@ -5,7 +5,7 @@ import { Icon, Logo } from './icons.tsx'
 import { Said } from './text.tsx'
 import { VerdictWords } from './verdict.tsx'
 
-export type Wanted = 'fork' | 'what' | 'keys'
+export type Wanted = 'fork' | 'what' | 'export' | 'keys'
 
 type TopProps = { view: InspectorView; onList(): void; onDialog(wanted: Wanted): void; onLink(): void; onExport(): void; onTheme(): void }
 
