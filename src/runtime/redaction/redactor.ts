@@ -1,6 +1,7 @@
 /** What a journal says about people, taken out of it: everything that is a text is replaced, unless it is a word of the machine. */
 import { randomBytes } from 'node:crypto'
 import { errorFrom, errorParts, type Registration, type Rewriting } from '../../actors/index.ts'
+import { commandWords } from '../../contracts/command-words.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Input } from '../../contracts/journal.ts'
 import { depthMax } from '../../contracts/plain.ts'
@@ -30,8 +31,8 @@ const worded = new Set(
     ' ',
   ),
 )
-/** A command to the session, which says nothing about who gave it. */
-const directive = /^(\/[a-z-]{1,20})(?![a-z-])([\s\S]*)$/i
+/** A message may begin with a slash and be no command: only what we know as one says nothing about who gave it. */
+const directive = /^\/([a-z]+)(?=[\s:]|$)([\s\S]*)$/i
 /** In types of events that XState makes. */
 const ofXState = new Set('xstate promise resolve reject observable next complete error done actor snapshot callback'.split(' '))
 const word = /^[a-z][\w./:@-]{0,99}$/i
@@ -57,8 +58,8 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
     if (!place.free) {
       if (isSession && worded.has(place.key) && word.test(value)) return value
       if (known.has(value) && !(isSession && written.has(place.key))) return value
-      const [, command, rest = ''] = (isSession && place.key === 'text' && directive.exec(value)) || []
-      if (command !== undefined) return rest.trim() === '' ? value : `${command} ${stand.text(rest)}`
+      const [, command = '', rest = ''] = (isSession && place.key === 'text' && directive.exec(value)) || []
+      if (commandWords.has(command.toLowerCase())) return rest.trim() === '' ? value : `/${command} ${stand.text(rest)}`
       if (!written.has(place.key) && /^\S{1,512}$/.test(value)) return id(value)
     }
     return stand.text(value)

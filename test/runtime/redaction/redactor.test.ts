@@ -95,6 +95,33 @@ test('a conversation with a tool, an approval, a refusal and a failure is redact
     expect({ word, found: bytes.includes(word) }).toEqual({ word, found: false })
 })
 
+test('of a message that begins with a slash only the name of a command is left', async () => {
+  await using kit = await testRuntime({ agents: [agent({ name: 'main', model: 'test/a' })], models: { 'test/a': () => ({ text: 'aye' }) } })
+  const session = kit.session('main')
+  for (const said of [
+    '/herzeloyde@soltane.example what do you think',
+    '/lance/herzeloyde.txt read it',
+    '/SOLTANE',
+    '/Soltane: hello',
+    '/send.soltane',
+    '/status',
+    '/Think high Soltane',
+  ])
+    await kit.clock.until((await session.send(said)).result())
+
+  const { difference, bytes, replayed, commits } = await redact(kit.runtime, session.address)
+
+  expect(difference).toBeUndefined()
+  expect(await replayed()).toMatchObject({ verdict: 'identical' })
+  expect(bytes).not.toMatch(/herzeloyde|soltane|lance|think high/i)
+  const told = commits().flatMap(({ inputs }) => inputs.flatMap((input) => ('timer' in input ? [] : [(input.event as { text?: unknown }).text])))
+  expect(told.filter((text) => typeof text === 'string')).toEqual([
+    ...Array.from({ length: 5 }, () => expect.stringMatching(/^[a-z]+$/)),
+    '/status',
+    expect.stringMatching(/^\/Think [a-z]+$/),
+  ])
+})
+
 type Order = { type: 'order'; item: string; customer: string; express: string; rows: { note: string }[]; raw: string; scan: Uint8Array; on: Date }
 type Event = Order | { type: 'cancel'; by: string } | { type: 'pin'; code: string }
 
