@@ -23,11 +23,15 @@ export const replayAll = async (options: ReplayAllOptions): Promise<number> => {
     })
   for (const file of options.report) requireEnding(file)
   const compare = (all: readonly Recorded[]) =>
-    withMachinesOf(against ?? options.app, async (machines) => {
-      // Of a kind that is misspelt nothing is recorded, which would look as if all were well.
-      if (kind !== undefined) machines(kind)
-      return compareAndTell(all, machines, options)
-    })
+    withMachinesOf(
+      against ?? options.app,
+      async (machines) => {
+        // Of a kind that is misspelt nothing is recorded, which would look as if all were well.
+        if (kind !== undefined) machines(kind)
+        return compareAndTell(all, machines, options)
+      },
+      against === undefined ? 'app' : 'against',
+    )
   if (traces !== undefined) return compare(recordedIn(traces))
   const client = await connect(options, { look: true })
   try {
