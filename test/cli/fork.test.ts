@@ -72,6 +72,10 @@ test('the key of a fork may be any text: it is shown as it was written, and quot
   expect(forked.stderr).toContain(`watch it: statecast trace --follow --url ${url} 'tally/two; touch x'`)
   expect(slashed).toMatchObject({ code: 0, stdout: expect.stringMatching(/^tally\/shop\/1 shares/) })
   expect(await run('trace', 'tally/shop/1')).toMatchObject({ code: 0, stdout: expect.stringContaining('add') })
+  expect(await run('fork', 'tally/no 1', '--as', 'shop/1')).toMatchObject({
+    code: 1,
+    stderr: expect.stringContaining('there is a tally/shop/1 already'),
+  })
   expect(await run('fork', 'tally/no 1', '--as', 'session/y')).toMatchObject({
     code: 2,
     stderr: expect.stringContaining('hint: give a key, or tally/KEY'),
