@@ -36,6 +36,7 @@ export { type Replayed, replay, saidAfter, type TraceEntry, traceEntries } from 
 export { type Rewriting, type Rewritten, rewrite, underOwnName } from './journal/rewrite.ts'
 export { type DeterminismCheck, type MachineOptions, type Registration, registerMachine } from './registration.ts'
 export { presentMoment } from './replica/chance.ts'
+export { idAt, pathWith } from './replica/paths.ts'
 export { failPointsAt } from './root/commit-fail-points.ts'
 export { type EffectInfo, effect, fromTask, type PlaceableEffect, type PlaceableScope, placeable, type TaskScope } from './root/effect.ts'
 export { changeOf } from './root/fork-beginning.ts'

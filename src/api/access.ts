@@ -1,9 +1,9 @@
 /** What a token may do and see. A session that it does not reach is to it as one that was never there: same code, same words, found out in the same way. */
 import { type Access, reaches } from '../contracts/access.ts'
 import { type CommandInput, type CommandName, commands } from '../contracts/commands.ts'
-import { RuntimeError } from '../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { type Address, escapeToken, formatAddress } from '../contracts/subjects.ts'
 import type { Health, RuntimeParts, TokenDocument } from '../runtime/index.ts'
 import { isKeptByNodes, registered, whereToLook } from '../runtime/index.ts'
 import { parsePlace } from './place.ts'
@@ -52,9 +52,21 @@ export const readInput = <Name extends CommandName>(name: Name, input: unknown, 
   if (parsed.sessionKey !== undefined) found.sessionKey = keyOf(parsed.sessionKey)
   if (parsed.parent !== undefined) found.parent = keyOf(parsed.parent)
   if (parsed.sessionKeys) found.sessionKeys = parsed.sessionKeys.map(keyOf)
-  if (parsed.as !== undefined && (parsed.kind ?? 'session') === 'session') found.as = keyOf(parsed.as)
+  if (parsed.as !== undefined) found.as = forkKey(parsed.as, (parsed.kind ?? 'session') === 'session' ? keyOf : (key) => key)
   if (parsed.id !== undefined && (parsed.kind ?? 'session') === 'session' && name !== 'tokens.revoke') found.id = keyOf(parsed.id)
   return found as CommandInput<Name>
+}
+
+/** What is wrong with the key of a fork is wrong with `as`. @throws RuntimeError bad_request, too_large */
+const forkKey = (as: string, keyOf: (key: string) => string): string => {
+  try {
+    const key = keyOf(as)
+    escapeToken(key)
+    return key
+  } catch (error) {
+    if (!isRuntimeError(error)) throw error
+    throw new RuntimeError(error.code, error.message, { ...error.toJSON(), field: 'as', cause: error })
+  }
 }
 
 /** By their addresses, and not by keys of sessions. */

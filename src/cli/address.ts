@@ -2,17 +2,22 @@
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { type Address, parseAddress } from '../contracts/subjects.ts'
 
+/** An address as people write it, or as traces do. */
+export const addressIn = (key: string): Address => {
+  try {
+    return parseAddress(key)
+  } catch {
+    // Not escaped.
+    const at = key.indexOf('/')
+    return { kind: key.slice(0, at), id: key.slice(at + 1) }
+  }
+}
+
 /** Readings of a key, the likelier first: `order/o-17` is an actor, unless there is only a conversation of that name. */
 const readings = (key: string): Address[] => {
   const session = { kind: 'session', id: key }
   if (!/^[a-z][a-z0-9-]{0,31}\/./.test(key)) return [session]
-  const at = key.indexOf('/')
-  try {
-    return [parseAddress(key), session]
-  } catch {
-    // Not escaped: as a person would write it.
-    return [{ kind: key.slice(0, at), id: key.slice(at + 1) }, session]
-  }
+  return [addressIn(key), session]
 }
 
 /** Tries the readings in turn. @throws RuntimeError not_found of the first reading when none is there */

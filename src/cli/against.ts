@@ -20,12 +20,13 @@ export type ReplayedAgainst = Replayed & {
 /** The machines of an app module. @param kind @throws RuntimeError bad_request where it has none of that kind */
 export type MachinesOf = (kind: string) => Registration
 
-/** @param file none: the app of the working directory @throws RuntimeError bad_request, not_durable */
+/** @param file of the option `by`; none: the app of the working directory @throws RuntimeError bad_request, not_durable */
 export const withMachinesOf = async <Result>(
   file: string | undefined,
   use: (machines: MachinesOf, app: RuntimeOptions) => Promise<Result>,
+  by: 'app' | 'against' = 'app',
 ): Promise<Result> => {
-  const { environment: _, transport: __, ...app } = await loadApp(file)
+  const { environment: _, transport: __, ...app } = await loadApp(file, by)
   const runtime = await createRuntime({ ...app, transport: 'memory:', resume: false })
   try {
     return await use((kind) => registrationOf(runtime, kind, file), app)
@@ -37,15 +38,19 @@ export const withMachinesOf = async <Result>(
 /** @throws RuntimeError not_found (the module has no such machine, or there is no such actor), bad_request, not_durable, corrupt_at */
 export const replayAgainst = (client: Client, address: Address, file: string, to: number | undefined): Promise<ReplayedAgainst> => {
   const journal = journalOf(client, address)
-  return withMachinesOf(file, async (machines) => {
-    const [first] = await journal.read(address, 1, { limit: 1 })
-    const registration = machines(address.kind)
-    const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
-    const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
-    const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
-    const events = at && traceEntries(commitOf(at, address)).map(({ actor, event }) => printable(`${actor} ${event}`))
-    return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
-  })
+  return withMachinesOf(
+    file,
+    async (machines) => {
+      const [first] = await journal.read(address, 1, { limit: 1 })
+      const registration = machines(address.kind)
+      const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
+      const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
+      const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
+      const events = at && traceEntries(commitOf(at, address)).map(({ actor, event }) => printable(`${actor} ${event}`))
+      return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
+    },
+    'against',
+  )
 }
 
 const registrationOf = (runtime: Runtime, kind: string, file = 'this app'): Registration => {

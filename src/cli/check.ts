@@ -1,7 +1,7 @@
 /** `statecast check`: what the charts say against machines, and which of their states and transitions no trace has been through. */
 import { type Chart, Coverage, chartsBelow, type Registration, type Soundness, soundnessOf } from '../actors/index.ts'
 import { type Recorded, recordedIn } from '../client/index.ts'
-import { isRuntimeError } from '../contracts/errors.ts'
+import { type ErrorCode, isRuntimeError } from '../contracts/errors.ts'
 import type { MachineCoverage, TransitionRef } from '../contracts/inspection.ts'
 import { shownBody } from '../contracts/redact.ts'
 import { formatAddress } from '../contracts/subjects.ts'
@@ -30,13 +30,16 @@ export const check = (options: CheckOptions): Promise<number> =>
     const rows = rowsOf(registrations, coverages)
     if (options.json) for (const { checked } of rows) printJson(checked)
     else tell(rows)
-    if (unread > 0) note(`${unread} could not be folded, and count for nothing`)
-    return rows.some(({ checked }) => checked.unreachable.length > 0 || checked.deadEnds.length > 0) ? exitCodes.failed : exitCodes.fine
+    if (unread.length > 0) note(`${unread.length} could not be folded, and count for nothing`)
+    const unsound = rows.some(({ checked }) => checked.unreachable.length > 0 || checked.deadEnds.length > 0)
+    // What older machines recorded here stays here. Traces were put there to be folded.
+    const missing = options.traces === undefined ? unread.some((code) => code !== 'drift') : unread.length > 0
+    return unsound || missing ? exitCodes.failed : exitCodes.fine
   })
 
 const kindsOf = ({ machines = {} }: RuntimeOptions): string[] => [...Object.keys(machines), 'session']
 
-const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Coverage>): Promise<number> => {
+const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Coverage>): Promise<ErrorCode[]> => {
   if (options.traces !== undefined) return fold(recordedIn(options.traces), coverages)
   const client = await connect(options, { look: true })
   try {
@@ -46,10 +49,10 @@ const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Cov
   }
 }
 
-/** @returns how many could not be read */
-const fold = async (all: readonly Recorded[], coverages: ReadonlyMap<string, Coverage>): Promise<number> => {
+/** @returns why some could not be folded, a code for each */
+const fold = async (all: readonly Recorded[], coverages: ReadonlyMap<string, Coverage>): Promise<ErrorCode[]> => {
   const progress = progressOn()
-  let unread = 0
+  const unread: ErrorCode[] = []
   for (const [index, { name, open }] of all.entries()) {
     try {
       const { address, journal } = open()
@@ -60,8 +63,8 @@ const fold = async (all: readonly Recorded[], coverages: ReadonlyMap<string, Cov
       })
     } catch (error) {
       if (isRuntimeError(error) && error.retryable) throw error
-      unread++
       const { code, message } = shownBody(error)
+      unread.push(code)
       progress.end()
       note(`${printable(name)}: ${printable(message)} [${code}]`)
     }

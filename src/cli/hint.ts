@@ -1,11 +1,11 @@
 /** Commands that a person may copy into a shell. */
 import { shellWord } from './output.ts'
 
-/** On the same data as before: `url` as it was given on the command line. */
-export type Place = { url?: string | undefined }
+/** On the same data as before: `url`, or the folder `data`, as it was given on the command line. */
+export type Place = { url?: string | undefined; data?: string | undefined }
 
 /** @param words what the command is about; options they are not, whatever they begin with */
-export const hintCommand = ({ url }: Place, name: string, ...words: string[]): string =>
+export const hintCommand = ({ data, url = data === undefined ? undefined : `embedded:${data}` }: Place, name: string, ...words: string[]): string =>
   [
     `statecast ${name}`,
     ...(url === undefined ? [] : [`--url ${shellWord(url)}`]),

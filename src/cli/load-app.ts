@@ -3,7 +3,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { registerHooks } from 'node:module'
 import { dirname, resolve } from 'node:path'
-import { pathToFileURL } from 'node:url'
+import { fileURLToPath, pathToFileURL } from 'node:url'
 import { type ChatOptions, chat } from '../chat/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 import { errorBody, isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -11,22 +11,48 @@ import type { Tool } from '../contracts/tool.ts'
 import { type AgentDefinition, agent, defineApp, systemClock } from '../runtime/index.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { benchTools } from '../tools/index.ts'
+import { shellWord } from './output.ts'
 
 const names = ['ts', 'mts', 'js', 'mjs', 'json'].map((ending) => `statecast.config.${ending}`)
 
-/** @param file `--app`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
-export const loadApp = async (file: string | undefined): Promise<RuntimeOptions> => {
+/** @param file of the option `by`; without it the file of the working directory, if there is one @throws RuntimeError bad_request */
+export const loadApp = async (file: string | undefined, by: 'app' | 'against' = 'app'): Promise<RuntimeOptions> => {
   const path = resolve(file ?? names.find((name) => existsSync(name)) ?? '')
   if (file === undefined && !names.some((name) => existsSync(name))) return {}
-  if (!existsSync(path)) throw unusable(path, 'does not exist', 'give the path of a file with --app')
+  if (!existsSync(path)) throw unusable(path, 'does not exist', `give the path of a file with --${by}`, { by })
   try {
-    const app = defineApp(path.endsWith('.json') ? fromJson(path) : await fromModule(path))
+    const app = defineApp(path.endsWith('.json') ? fromJson(path) : await settled(path, by, fromModule(path)))
     const store = app.config?.session?.store
     return app.transport === undefined && store !== undefined ? { ...app, transport: store } : app
   } catch (cause) {
     if (isRuntimeError(cause)) throw new RuntimeError(cause.code, `${path}: ${cause.message}`, { ...errorBody(cause), cause })
-    throw unusable(path, `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}`, loadingHint(String(cause)), cause)
+    const place = placeIn(cause)
+    const why = `cannot be loaded: ${cause instanceof Error ? cause.message : String(cause)}${place === undefined ? '' : ` (${place})`}`
+    throw unusable(path, why, loadingHint(path, cause, place), { by, cause })
   }
+}
+
+/** With nothing left to do, Node would end this process without a word of ours. */
+const settled = async <Value>(path: string, by: 'app' | 'against', loading: Promise<Value>): Promise<Value> => {
+  const { promise: idle, reject } = Promise.withResolvers<never>()
+  const hint = 'look for an await outside of functions that nothing ever settles'
+  const tell = () => reject(unusable(path, 'never finishes loading', hint, { by }))
+  process.once('beforeExit', tell)
+  try {
+    return await Promise.race([loading, idle])
+  } finally {
+    process.off('beforeExit', tell)
+  }
+}
+
+const ownCode = ['..', '../../bin/'].map((folder) => new URL(folder, import.meta.url).href)
+
+/** Where in the code of its author an error is from, as far as Node says that: `FILE:LINE`. */
+const placeIn = (cause: unknown): string | undefined => {
+  if (!(cause instanceof Error)) return undefined
+  for (const [, url = '', line] of (cause.stack ?? '').matchAll(/(file:\/\/[^\s:()]+):(\d+)/g))
+    if (!ownCode.some((folder) => url.startsWith(folder)) && !url.includes('/node_modules/')) return `${fileURLToPath(url)}:${line}`
+  return undefined
 }
 
 const fromModule = async (path: string): Promise<RuntimeOptions> => {
@@ -37,12 +63,19 @@ const fromModule = async (path: string): Promise<RuntimeOptions> => {
 }
 
 /** The causes that people meet, by the words that Node has for them. */
-const loadingHint = (cause: string): string => {
-  const missing = /Cannot find package '([^']+)'/.exec(cause)?.[1]
+const loadingHint = (path: string, cause: unknown, place: string | undefined): string => {
+  const words = String(cause)
+  const missing = /Cannot find package '([^']+)'/.exec(words)?.[1]
   if (missing) return `npm install ${missing}`
-  if (/import statement outside a module|Unexpected token 'export'/.test(cause))
+  if (/import statement outside a module|Unexpected token 'export'/.test(words))
     return 'name the file .mts or .mjs, or write "type": "module" into its package.json'
-  return 'look at the line that it names'
+  if (place !== undefined) return `look at ${place}`
+  if (!(cause instanceof Error)) return 'throw an Error, which says where it is from'
+  const [, importer] = cause.message.split(' imported from ')
+  if (importer !== undefined) return `look at what ${importer} imports`
+  if (path.endsWith('.json')) return 'write it as JSON: double quotes, no comments, no comma behind the last'
+  // Of these Node tells the line to nobody but the person who runs the file; with one in it nothing runs.
+  return cause instanceof SyntaxError ? `node ${shellWord(path)} shows the line` : 'STATECAST_DEBUG=1 shows where'
 }
 
 type JsonAgent = Omit<AgentDefinition, 'tools'> & { tools?: string[] }
@@ -113,5 +146,7 @@ const useThisCopy = (): void => {
   })
 }
 
-const unusable = (path: string, why: string, hint: string, cause?: unknown): RuntimeError =>
-  new RuntimeError('bad_request', `the app file ${path} ${why}`, { field: 'app', hint, cause })
+type Unusable = { by?: 'app' | 'against'; cause?: unknown }
+
+const unusable = (path: string, why: string, hint: string, { by = 'app', cause }: Unusable = {}): RuntimeError =>
+  new RuntimeError('bad_request', `the app file ${path} ${why}`, { field: by, hint, cause })

@@ -148,7 +148,10 @@ export const commandLine = (action: Action): Command => {
     .requiredOption('--as <key>', 'its key')
     .option('--at <seq>', 'the last commit that both share; default: the newest', wholeNumber(1))
     .option('--live', 'ask models and tools anew; default: they answer as recorded, where they are given the same')
-    .option('--change <seq:n>', 'what if: fork right before this commit, and let its input N, from 0, be another one')
+    .option(
+      '--change <seq:n>',
+      'what if: fork right before this commit, and let its input N be another one: N counts its lines in statecast trace from 0, without “taken over by”; default: 0',
+    )
     .option('--event <json>', 'with --change: what is different in its event, such as {"decision":"deny"}')
     .action(action(async (options, key) => (await import('./fork.ts')).fork(options, key)))
   add('test', 'fold exported traces by the machines of the app: each must arrive at the states that were recorded')

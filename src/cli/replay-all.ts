@@ -13,7 +13,7 @@ import { compareAll, recordedBy } from './traces.ts'
 
 type ReplayAllOptions = Globals & { against?: string; traces?: string; kind?: string; onlyStates?: boolean; report: string[] }
 
-/** @throws RuntimeError bad_request for a report that cannot be written, and for traces that are not there */
+/** @throws RuntimeError bad_request for a report that cannot be written, for traces that are not there, and for a kind that the machines do not have */
 export const replayAll = async (options: ReplayAllOptions): Promise<number> => {
   const { against, traces, kind } = options
   if (against === undefined && traces === undefined)
@@ -22,7 +22,16 @@ export const replayAll = async (options: ReplayAllOptions): Promise<number> => {
       hint: 'name a conversation: statecast replay KEY; or other machines for all of them: statecast replay --against FILE',
     })
   for (const file of options.report) requireEnding(file)
-  const compare = (all: readonly Recorded[]) => withMachinesOf(against ?? options.app, (machines) => compareAndTell(all, machines, options))
+  const compare = (all: readonly Recorded[]) =>
+    withMachinesOf(
+      against ?? options.app,
+      async (machines) => {
+        // Of a kind that is misspelt nothing is recorded, which would look as if all were well.
+        if (kind !== undefined) machines(kind)
+        return compareAndTell(all, machines, options)
+      },
+      against === undefined ? 'app' : 'against',
+    )
   if (traces !== undefined) return compare(recordedIn(traces))
   const client = await connect(options, { look: true })
   try {

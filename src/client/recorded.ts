@@ -1,5 +1,5 @@
 /** Traces that were exported, as files of a folder: what CI folds. */
-import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { type Dirent, readdirSync, readFileSync, realpathSync, type Stats, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { RuntimeError } from '../contracts/errors.ts'
 import type { Address } from '../contracts/subjects.ts'
@@ -9,7 +9,7 @@ import { journalOfFile, parseTraceFile } from './trace-file.ts'
 /** A recorded session; opened when its turn comes. `name` is its address, or its file. */
 export type Recorded = { name: string; file?: string; open(): { address: Address; journal: Journal } }
 
-/** Exported traces: a file, or all files of a folder and of those in it, in the order of their names. @throws RuntimeError bad_request */
+/** Exported traces: a file, or all files of a folder and of those in it, links among them, in the order of their names. @throws RuntimeError bad_request */
 export const recordedIn = (path: string): Recorded[] => {
   const files = filesOf(path)
   if (files.length > 0) return files.map((file) => ({ name: file, file, open: () => opened(file) }))
@@ -20,13 +20,45 @@ const exportHint = 'write some with `statecast export KEY > FILE`, or with --red
 
 const filesOf = (path: string): string[] => {
   try {
-    if (!statSync(path).isDirectory()) return [path]
-    return readdirSync(path, { recursive: true, withFileTypes: true })
-      .filter((entry) => entry.isFile() && !entry.name.startsWith('.') && !entry.name.endsWith('.md'))
-      .map((entry) => join(entry.parentPath, entry.name))
-      .sort()
+    return statSync(path).isDirectory() ? filesBelow(path).sort() : [path]
   } catch (cause) {
     throw new RuntimeError('bad_request', `${path} cannot be read`, { cause, field: 'traces', hint: `name a folder of traces: ${exportHint}` })
+  }
+}
+
+/** Links are followed, and each folder is read once: a link may lead back to where it stands. */
+const filesBelow = (top: string): string[] => {
+  const files: string[] = []
+  const seen = new Set<string>()
+  const folders = [top]
+  // Behind all that really stands there, so that it goes by its own name.
+  const linked: string[] = []
+  for (let folder = folders.pop(); folder !== undefined; folder = folders.pop() ?? linked.shift()) {
+    const real = realpathSync(folder)
+    if (seen.has(real)) continue
+    seen.add(real)
+    for (const entry of readdirSync(folder, { withFileTypes: true })) {
+      const path = join(folder, entry.name)
+      const kind = kindOf(entry, path)
+      if (kind === 'folder') (entry.isSymbolicLink() ? linked : folders).push(path)
+      else if (kind === 'file' && !entry.name.startsWith('.') && !entry.name.endsWith('.md')) files.push(path)
+    }
+  }
+  return files
+}
+
+const kindOf = (entry: Dirent, path: string): 'folder' | 'file' | 'other' => {
+  const found = entry.isSymbolicLink() ? behind(path) : entry
+  if (found === undefined || found.isFile()) return 'file'
+  return found.isDirectory() ? 'folder' : 'other'
+}
+
+/** A link that leads nowhere counts as a file, which cannot be read: whoever made it is told. */
+const behind = (link: string): Stats | undefined => {
+  try {
+    return statSync(link)
+  } catch {
+    return undefined
   }
 }
 

@@ -1,8 +1,10 @@
 /** A journal as a file, as `statecast export` writes it: what it is, one commit a line, one file a line, and an end that says that it is whole. */
 import { createHash } from 'node:crypto'
 import { z } from 'zod'
+import { commitOf } from '../actors/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { FileRef } from '../contracts/file.ts'
+import { isDamage } from '../contracts/lost-end.ts'
 import { type Address, parseAddress } from '../contracts/subjects.ts'
 import type { Frame, Journal } from '../contracts/transport.ts'
 
@@ -55,7 +57,16 @@ export const parseTraceFile = (text: string, name: string): TraceFile => {
   for (const { bytes } of frames) hash.update(bytes)
   if (frames.length !== commits || hash.digest('hex') !== sha256)
     throw broken(`it has ${frames.length} commits, ${commits} were written, or some differ`)
-  return { address: parseAddress(address), redacted, frames, files, wakeAt }
+  const of = parseAddress(address)
+  for (const [index, { seq, bytes }] of frames.entries())
+    try {
+      commitOf({ seq, bytes: Buffer.from(bytes, 'base64') }, of)
+    } catch (cause) {
+      if (!isDamage(cause)) throw cause
+      // No backup of a data folder would mend a file.
+      throw broken(`line ${index + 2}: ${cause.message}`, cause)
+    }
+  return { address: of, redacted, frames, files, wakeAt }
 }
 
 /** What a fold reads of a journal, out of a file. */

@@ -14,7 +14,7 @@ export type ForkAnswers = z.infer<typeof ForkAnswers>
 export const ForkChange = z
   .strictObject({
     seq: z.number().int().min(2).describe('the commit that has the input'),
-    input: z.number().int().min(0).describe('which of its inputs, from 0, as trace.read lists them'),
+    input: z.number().int().min(0).describe('which of its inputs, from 0: the entries of this commit in trace.read, without “taken over by …”'),
     event: z.record(z.string(), z.unknown()).describe('what is different in its event, as a JSON merge patch'),
   })
   .describe('one recorded input that is another one in the fork, which begins right before it')

@@ -71,6 +71,18 @@ export const parseAddress = (text: string): Address => {
   return { kind: checkKind(text.slice(0, at)), id: unescapeToken(text.slice(at + 1)) }
 }
 
+/** What is escaped where it need not be is not as a person wrote it. */
+const isEscaped = (id: string): boolean => {
+  try {
+    return unescapeToken(id) !== id
+  } catch {
+    return false
+  }
+}
+
+/** As people write it, `order/no 17`: for messages. What would be read as another address stays escaped. */
+export const shownAddress = (address: Address): string => (isEscaped(address.id) ? formatAddress(address) : `${address.kind}/${address.id}`)
+
 /** Builds and reads the subjects under one prefix. */
 export const subjects = (prefix = 'statecast') => {
   for (const token of prefix.split('.'))

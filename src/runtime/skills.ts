@@ -2,6 +2,7 @@
 
 import { join } from 'node:path'
 import type { Agent } from '../contracts/agent.ts'
+import { commandWords } from '../contracts/command-words.ts'
 import type { Environment } from '../contracts/environment.ts'
 import { checkSkillOptions, environmentTable, openSkills as open, type SkillSystem } from '../tools/index.ts'
 import type { Extension } from './extension.ts'
@@ -19,12 +20,6 @@ type Folders = Parameters<typeof open>[0]['folders']
 /** Beside `src` and `dist`. */
 const bundledFolder = join(import.meta.dirname, '..', '..', 'bundled-skills')
 
-/** Words of ours that begin a message. */
-const reserved =
-  'reset new stop compact usage send context status help commands whoami skills think thinking t verbose v reasoning reason elevated elev exec model queue approve'.split(
-    ' ',
-  )
-
 /** Reads what there is. @throws RuntimeError bad_request, conflict */
 export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'agents' | 'environment'>, parts: SkillParts): SkillSystem => {
   const options = checkSkillOptions(app.skills)
@@ -37,7 +32,14 @@ export const openSkills = (app: Pick<RuntimeOptions, 'skills' | 'transport' | 'a
   )
   const environments = environmentTable(brought, wanted, environment)
   const folders = options === false ? [] : foldersOf(options, app.transport, parts)
-  return open({ folders, options: options === false ? { watch: false } : { watch: watched, ...options }, environments, environment, env, reserved })
+  return open({
+    folders,
+    options: options === false ? { watch: false } : { watch: watched, ...options },
+    environments,
+    environment,
+    env,
+    reserved: [...commandWords],
+  })
 }
 
 const foldersOf = (

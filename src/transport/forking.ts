@@ -2,7 +2,7 @@
 import { RuntimeError } from '../contracts/errors.ts'
 import type { ForkChoice, Origin } from '../contracts/fork.ts'
 import { halfImportedError } from '../contracts/half-imported.ts'
-import { type Address, formatAddress } from '../contracts/subjects.ts'
+import { type Address, shownAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 
 /** Frames up to `upTo` that another root wrote; those before them belong to the segment before. The first one begins with the first frame. */
@@ -13,7 +13,7 @@ export type Segment = { upTo: number; of: Address }
  * @param first the lowest frame of `from` that is kept @throws RuntimeError not_found, bad_request, conflict
  */
 export const checkFork = (from: Address, at: number, to: Address, head: Pick<Head, 'seq' | 'wakeAt'> | undefined, first: number): void => {
-  const name = formatAddress(from)
+  const name = shownAddress(from)
   if (head === undefined) throw new RuntimeError('not_found', `there is no ${name}`, { hint: 'fork one that has begun' })
   if (head.wakeAt === beingImported) throw halfImportedError(name)
   if (to.kind !== from.kind)
@@ -31,7 +31,7 @@ export const checkFork = (from: Address, at: number, to: Address, head: Pick<Hea
 }
 
 export const takenError = (to: Address): RuntimeError =>
-  new RuntimeError('conflict', `there is a ${formatAddress(to)} already`, { field: 'as', hint: 'give another key, or delete that one first' })
+  new RuntimeError('conflict', `there is a ${shownAddress(to)} already`, { field: 'as', hint: 'give another key, or delete that one first' })
 
 export const originOf = (from: Address, at: number, { answers, change }: ForkChoice): Origin => ({
   address: { kind: from.kind, id: from.id },

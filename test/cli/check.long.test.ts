@@ -1,5 +1,5 @@
 /** `statecast check`: what the charts say, and what traces have never been through. */
-import { writeFileSync } from 'node:fs'
+import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { repository } from '../tidy/sources.ts'
@@ -51,4 +51,16 @@ export default defineApp({ machines: { bad } })
     code: 2,
     stderr: expect.stringContaining("no machine 'worse'"),
   })
+})
+
+test('traces that cannot be folded are told, and end with exit code 1: what was not looked at is not well', async () => {
+  const how = { folder: aFolder() }
+  mkdirSync(join(how.folder, 'traces'))
+  for (const name of ['one', 'two']) writeFileSync(join(how.folder, `traces/${name}.trace`), 'hello\n')
+
+  const { code, stderr } = await statecast(how, 'check', '--kind', 'refund', '--traces', 'traces', '--app', app)
+
+  expect(code).toBe(1)
+  expect(stderr).toMatch(/traces\/one\.trace.*\[bad_request\]/)
+  expect(stderr).toContain('2 could not be folded, and count for nothing')
 })

@@ -113,7 +113,7 @@ test('exported traces of a folder are folded like sessions; what is none is told
   expect(await replay('traces/small.trace', '--app', app)).toMatchObject({ code: 0, stdout: expect.stringContaining('1 identical, 0 different') })
 })
 
-test('an empty folder, machines that do not load or are not there, a report of no form and nothing to compare with are refused with the way out', async () => {
+test('an empty folder, machines that do not load or are not there, a report of no form, a misspelt kind and nothing to compare with are refused with the way out', async () => {
   const folder = aFolder()
   await recordRefunds(folder, 50)
   mkdirSync(join(folder, 'empty'))
@@ -127,6 +127,11 @@ test('an empty folder, machines that do not load or are not there, a report of n
   expect(await replay('--against', 'nowhere.ts', '--app', app)).toMatchObject({ code: 2, stderr: expect.stringContaining('does not exist') })
   expect(await replay('--against', changed, '--report', 'out.pdf')).toMatchObject({ code: 2, stderr: expect.stringContaining('.json or .html') })
   expect(await replay()).toMatchObject({ code: 2, stderr: expect.stringContaining('replay --against FILE') })
+  for (const more of [[], ['--traces', changed]])
+    expect(await replay('--against', changed, '--kind', 'refnud', ...more)).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/refunds-changed\.ts has no machine 'refnud'/),
+    })
 
   const other = join(repository, 'test/cli/fixtures/other.json')
   const { code, stdout } = await replay('--against', other, '--app', app)

@@ -7,6 +7,7 @@ import {
   formatAddress,
   maxIdBytes,
   parseAddress,
+  shownAddress,
   subjects,
   unescapeBytes,
   unescapeToken,
@@ -108,4 +109,10 @@ test('an address is read back from how it is written and from every subject that
       { ...seeded, numRuns: 300 },
     )
   }
+})
+
+test('people are shown an address as they write it; what would be read as another one is escaped', () => {
+  expect(shownAddress({ kind: 'order', id: 'no 1/"x" =' })).toBe('order/no 1/"x" =')
+  expect(shownAddress({ kind: 'session', id: 'agent:main:web' })).toBe('session/agent:main:web')
+  expect(shownAddress({ kind: 'order', id: 'a=2Fb' })).toBe('order/a=3D2Fb')
 })

@@ -7,7 +7,7 @@ import { definedOf } from '../../contracts/defined.ts'
 import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import type { CommitSteps, Moment, RemoteAt, ToldCommit } from '../../contracts/inspection.ts'
 import type { ActorPath, Commit } from '../../contracts/journal.ts'
-import { parseAddress } from '../../contracts/subjects.ts'
+import { parseAddress, shownAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
 import { renamedSnapshot } from '../journal/adoption.ts'
 import { commitOf, decode, encode } from '../journal/codec.ts'
@@ -122,7 +122,7 @@ export class Fold {
 
   async #record(seq: number, recorder: Recorder): Promise<Position> {
     // What came before is not told: the tree has to stand right before it.
-    if (seq > 1) await this.#go(seq - 1)
+    if (seq > 1) await this.#go(seq - 1, seq)
     else this.#here = undefined
     const commit = await this.#commit(seq)
     const taken = this.#taken(commit)
@@ -144,12 +144,12 @@ export class Fold {
     return next
   }
 
-  async #go(seq: number): Promise<Position> {
+  async #go(seq: number, wanted = seq): Promise<Position> {
     if (!Number.isInteger(seq) || seq < 1)
       throw new RuntimeError('bad_request', `there is no commit ${seq}`, { field: 'seq', hint: 'commits count from 1' })
     await this.#startBelow(seq)
     for (let next = (this.#here?.commit.seq ?? 0) + 1; next <= seq; next++) {
-      const commit = await this.#commit(next)
+      const commit = await this.#commit(next, wanted)
       this.#apply(commit)
       this.#requireSound(commit)
       if (next % keepEvery === 0) this.#keep(commit)
@@ -225,13 +225,17 @@ export class Fold {
     })
   }
 
-  async #commit(seq: number): Promise<Commit> {
+  /** @param wanted for the sake of which it is read: who asked for that one is told of it */
+  async #commit(seq: number, wanted = seq): Promise<Commit> {
     const { address, frames } = this.#options
     const within = (page: readonly Frame[]) => page[seq - (page[0]?.seq ?? Number.POSITIVE_INFINITY)]
     if (!within(this.#page)) this.#page = await frames(seq, pageSize)
     const frame = within(this.#page)
     if (!frame)
-      throw new RuntimeError('not_found', `${address} has no commit ${seq}`, { field: 'seq', hint: 'it has fewer; its trace says how many' })
+      throw new RuntimeError('not_found', `${shownAddress(parseAddress(address))} has no commit ${wanted}`, {
+        field: 'seq',
+        hint: seq === 1 ? 'it has none' : `its last one is ${seq - 1}`,
+      })
     return commitOf(frame, parseAddress(address))
   }
 }

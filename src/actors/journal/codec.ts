@@ -3,7 +3,7 @@ import { addExtension, Packr } from 'msgpackr'
 import { Actor } from 'xstate'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import { Commit } from '../../contracts/journal.ts'
-import { type Address, formatAddress } from '../../contracts/subjects.ts'
+import { type Address, formatAddress, parseAddress, shownAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
 import { crc32 } from '../native.ts'
 import { type ErrorParts, errorFrom, errorParts } from './journal-value.ts'
@@ -64,7 +64,7 @@ export const commitOf = ({ seq, bytes, of }: Frame, address: Address): Commit =>
 /** @throws RuntimeError corrupt_at when the bytes are no commit, or not the one that belongs there */
 export const decodeCommit = (bytes: Uint8Array, expected: { address: string; seq: number }): Commit => {
   const bad = (why: string, cause?: unknown) =>
-    new RuntimeError('corrupt_at', `commit ${expected.seq} of ${expected.address} ${why}`, {
+    new RuntimeError('corrupt_at', `commit ${expected.seq} of ${shownAddress(parseAddress(expected.address))} ${why}`, {
       cause,
       data: { seq: expected.seq },
       hint: 'restore the data folder from a backup; the entries before this one are still readable',

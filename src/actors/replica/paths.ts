@@ -84,5 +84,21 @@ export class Paths {
   }
 }
 
-const childPath = (above: ActorPath, id: string, incarnation: number): ActorPath =>
-  `${above === '/' ? '' : above}/${id.replace(/[/#%]/g, encodeURIComponent)}#${incarnation}`
+const childPath = (above: ActorPath, id: string, incarnation: number): ActorPath => `${above === '/' ? '' : above}/${segmentOf(id)}#${incarnation}`
+
+/** An id may hold what separates the parts of a path. */
+const segmentOf = (id: string): string => id.replace(/[/#%]/g, encodeURIComponent)
+const idOf = (segment: string): string => segment.replace(/%(?:2F|23|25)/g, decodeURIComponent)
+
+/** The actor's id, as its parent calls it; '' of the root. */
+export const idAt = (path: ActorPath): string => idOf(path.slice(path.lastIndexOf('/') + 1).replace(/#\d+$/, ''))
+
+/** The path of the same actor where ids are others. */
+export const pathWith = (path: ActorPath, rename: (id: string) => string): ActorPath =>
+  path
+    .split('/')
+    .map((segment) => {
+      const at = segment.indexOf('#')
+      return at === -1 ? segment : `${segmentOf(rename(idOf(segment.slice(0, at))))}${segment.slice(at)}`
+    })
+    .join('/')

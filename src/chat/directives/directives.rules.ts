@@ -9,6 +9,7 @@
  * | command   | compact, usage, send, context, btw                           | at the very start  | nothing: the rest is its argument  |
  */
 
+import { leadingWords, type settingWords, shortcutWords } from '../../contracts/command-words.ts'
 import type { ReasoningVisibility, ThinkingLevel, UsageMode, VerboseLevel } from '../../contracts/settings.ts'
 import { type Verdict, verdictIn } from './approve.rules.ts'
 import { type QueueWord, queueWord } from './queue-words.rules.ts'
@@ -77,7 +78,6 @@ const levels = {
   reasoning: orDefault(reasoningVisibility),
   elevated: orDefault(elevatedLevel),
 }
-const shortcuts = ['status', 'help', 'commands', 'whoami', 'skills'] as const
 const argued = {
   usage: (word: string) => usageMode(word) ?? (word.toLowerCase() === 'cost' ? 'cost' : undefined),
   send: sendPolicy,
@@ -85,25 +85,34 @@ const argued = {
   context: (word: string) => contextReports.find((report) => report === word.toLowerCase()),
 }
 
-type InlineName = keyof typeof levels | (typeof shortcuts)[number] | 'exec' | 'model' | 'queue'
-const inlineNames = new Map<string, InlineName>([
-  ...(['think', 'verbose', 'reasoning', 'elevated', 'exec', 'model', 'queue', ...shortcuts] as const).map((name) => [name, name] as const),
-  ['t', 'think'],
-  ['thinking', 'think'],
-  ['v', 'verbose'],
-  ['reason', 'reasoning'],
-  ['elev', 'elevated'],
-])
+type Shortcut = (typeof shortcutWords)[number]
+type InlineName = keyof typeof levels | Shortcut | 'exec' | 'model' | 'queue'
+const settings: Record<(typeof settingWords)[number], InlineName> = {
+  think: 'think',
+  thinking: 'think',
+  t: 'think',
+  verbose: 'verbose',
+  v: 'verbose',
+  reasoning: 'reasoning',
+  reason: 'reasoning',
+  elevated: 'elevated',
+  elev: 'elevated',
+  exec: 'exec',
+  model: 'model',
+  queue: 'queue',
+}
+const inlineNames = new Map<string, InlineName>([...shortcutWords.map((name) => [name, name] as const), ...Object.entries(settings)])
+const leading: ReadonlySet<string> = new Set(leadingWords)
 
 /** Takes directives, shortcuts and commands out of a message. @param resets commands that begin a conversation anew */
 export const parseDirectives = (text: string, resets = defaultResetCommands): Parsed => {
   const reset = resetCommand(text, resets)
   if (reset) return before({ name: 'reset', value: reset.command }, reset.rest)
   if (!text.includes('/')) return { text, directives: [], only: false }
-  const [start, word = ''] = /^\s*\/(compact|usage|send|context|stop|btw|approve)(?=[\s:]|$):?/i.exec(text) ?? []
-  if (start === undefined) return inline(text)
+  const [start = '', word = ''] = /^\s*\/([a-z]+)(?=[\s:]|$):?/i.exec(text) ?? []
+  if (!leading.has(word.toLowerCase())) return inline(text)
   const rest = text.slice(start.length).trim()
-  const name = word.toLowerCase() as 'compact' | 'btw' | 'stop' | keyof typeof argued
+  const name = word.toLowerCase() as (typeof leadingWords)[number]
   if (name === 'stop') return before({ name }, rest)
   const directive: Directive = rest === '' ? { name } : name === 'compact' || name === 'btw' ? { name, value: rest } : commandWith(name, rest)
   return { text: '', directives: [directive], only: true }

@@ -1,6 +1,7 @@
 /** Messages that begin a conversation anew. */
+import { resetWords } from '../../contracts/command-words.ts'
 
-export const defaultResetCommands: readonly string[] = ['/new', '/reset']
+export const defaultResetCommands: readonly string[] = resetWords.map((word) => `/${word}`)
 
 /** The command, as the list writes it, that a message begins with, and what follows; undefined when it begins with none. */
 export const resetCommand = (text: string, commands = defaultResetCommands): { command: string; rest: string } | undefined => {

@@ -1,6 +1,7 @@
 /** What a journal says about people, taken out of it: everything that is a text is replaced, unless it is a word of the machine. */
 import { randomBytes } from 'node:crypto'
-import { errorFrom, errorParts, type Registration, type Rewriting } from '../../actors/index.ts'
+import { errorFrom, errorParts, idAt, pathWith, type Registration, type Rewriting } from '../../actors/index.ts'
+import { commandWords } from '../../contracts/command-words.ts'
 import { type ErrorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { ActorPath, AnyEvent, Commit, Input } from '../../contracts/journal.ts'
 import { depthMax } from '../../contracts/plain.ts'
@@ -30,8 +31,8 @@ const worded = new Set(
     ' ',
   ),
 )
-/** A command to the session, which says nothing about who gave it. */
-const directive = /^(\/[a-z-]{1,20})(?![a-z-])([\s\S]*)$/i
+/** A message may begin with a slash and be no command: only what we know as one says nothing about who gave it. */
+const directive = /^\/([a-z]+)(?=[\s:]|$)([\s\S]*)$/i
 /** In types of events that XState makes. */
 const ofXState = new Set('xstate promise resolve reject observable next complete error done actor snapshot callback'.split(' '))
 const word = /^[a-z][\w./:@-]{0,99}$/i
@@ -46,7 +47,7 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
   const token = (part: string): string => (known.has(part) || /^\d{1,2}$/.test(part) ? part : stand.text(part))
   /** Of what is put together (`main/k1:2`) each part is replaced on its own, so that whoever puts it together gets the same. */
   const id = (text: string): string => (known.has(text) ? text : text.replace(/[\p{L}\p{N}]+/gu, token))
-  const path = (one: ActorPath): ActorPath => one.split('/').map(id).join('/')
+  const path = (one: ActorPath): ActorPath => pathWith(one, id)
 
   const text = (value: string, place: Place): string => {
     if (value.trim() === '') return value
@@ -57,8 +58,8 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
     if (!place.free) {
       if (isSession && worded.has(place.key) && word.test(value)) return value
       if (known.has(value) && !(isSession && written.has(place.key))) return value
-      const [, command, rest = ''] = (isSession && place.key === 'text' && directive.exec(value)) || []
-      if (command !== undefined) return rest.trim() === '' ? value : `${command} ${stand.text(rest)}`
+      const [, command = '', rest = ''] = (isSession && place.key === 'text' && directive.exec(value)) || []
+      if (commandWords.has(command.toLowerCase())) return rest.trim() === '' ? value : `/${command} ${stand.text(rest)}`
       if (!written.has(place.key) && /^\S{1,512}$/.test(value)) return id(value)
     }
     return stand.text(value)
@@ -104,7 +105,7 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
   const input = (one: Input): Input => {
     if ('timer' in one) return one
     // What an effect says stands under `data` or `error`, which is no name of the author's.
-    if ('from' in one) return { from: path(one.from), to: path(one.to), event: answered(one.event, nameIn(one.from)) }
+    if ('from' in one) return { from: path(one.from), to: path(one.to), event: answered(one.event, idAt(one.from)) }
     const { to, id: own, renews, cause } = one
     return { to: path(to), event: event(one.event, one.event.type), ...ids({ id: own, renews, cause }) }
   }
@@ -131,9 +132,6 @@ export const redactorOf = ({ address, registration, options = {}, words = [], te
 }
 
 type Test = (text: string) => boolean
-
-/** The name of an actor without its incarnation: `pay` of `/a#1/pay#2`. */
-const nameIn = (path: ActorPath): string => (path.split('/').at(-1) ?? '').replace(/#\d+$/, '')
 
 const jsonIn = (text: string): unknown => {
   try {

@@ -216,11 +216,12 @@ test('a conversation with tools shows its whole tree, and what came from effects
 
 test('what is not there, or is no number of a commit, is said', async () => {
   await using kit = await testRuntime({ machines: { order } })
-  const actor = kit.runtime.actor('order', 'o-3')
+  const actor = kit.runtime.actor('order', 'o 3')
   await kit.clock.until(actor.send({ type: 'pay', amount: 1 }))
   const fold = foldOf(kit.runtime, actor.address)
 
-  await expect(fold.moment(9)).rejects.toMatchObject({ code: 'not_found' })
+  for (const look of [fold.moment(9), fold.steps(9)])
+    await expect(look).rejects.toMatchObject({ code: 'not_found', message: 'order/o 3 has no commit 9', hint: 'its last one is 1' })
   for (const seq of [0, -1, 1.5, Number.NaN]) await expect(fold.moment(seq)).rejects.toMatchObject({ code: 'bad_request', field: 'seq' })
   await expect(fold.moment(1)).resolves.toMatchObject({ seq: 1 })
 })

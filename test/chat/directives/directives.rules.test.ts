@@ -1,10 +1,15 @@
 import { describe, expect, test } from 'vitest'
 import { abortWord, type Directive, directiveMax, parseDirectives } from '../../../src/chat/directives/directives.rules.ts'
+import { commandWords } from '../../../src/contracts/command-words.ts'
 import { growth, growthMax } from '../../support/growth.ts'
 
 const mixed = (text: string, ...directives: Directive[]) => ({ text, directives, only: false })
 const alone = (...directives: Directive[]) => ({ text: '', directives, only: true })
 const high = { name: 'think', value: 'high' } as const
+
+test.each([...commandWords])('/%s alone is a command', (word) => {
+  expect(parseDirectives(`/${word}`)).toMatchObject({ text: '', directives: [{}], only: true })
+})
 
 describe('directives', () => {
   test('one in the middle is taken out with its value [OC-97]', () => {

@@ -1,6 +1,6 @@
 /** Traces for others to see: nothing of what somebody said is left in them, and they lead to the same states. */
 import { expect, test } from 'vitest'
-import { assign, setup } from 'xstate'
+import { assign, setup, spawnChild } from 'xstate'
 import { z } from 'zod'
 import { decodeCommit, type Registration, replay, rewrite } from '../../../src/actors/index.ts'
 import { journalOf, journalOfFile } from '../../../src/client/index.ts'
@@ -95,6 +95,33 @@ test('a conversation with a tool, an approval, a refusal and a failure is redact
     expect({ word, found: bytes.includes(word) }).toEqual({ word, found: false })
 })
 
+test('of a message that begins with a slash only the name of a command is left', async () => {
+  await using kit = await testRuntime({ agents: [agent({ name: 'main', model: 'test/a' })], models: { 'test/a': () => ({ text: 'aye' }) } })
+  const session = kit.session('main')
+  for (const said of [
+    '/herzeloyde@soltane.example what do you think',
+    '/lance/herzeloyde.txt read it',
+    '/SOLTANE',
+    '/Soltane: hello',
+    '/send.soltane',
+    '/status',
+    '/Think high Soltane',
+  ])
+    await kit.clock.until((await session.send(said)).result())
+
+  const { difference, bytes, replayed, commits } = await redact(kit.runtime, session.address)
+
+  expect(difference).toBeUndefined()
+  expect(await replayed()).toMatchObject({ verdict: 'identical' })
+  expect(bytes).not.toMatch(/herzeloyde|soltane|lance|think high/i)
+  const told = commits().flatMap(({ inputs }) => inputs.flatMap((input) => ('timer' in input ? [] : [(input.event as { text?: unknown }).text])))
+  expect(told.filter((text) => typeof text === 'string')).toEqual([
+    ...Array.from({ length: 5 }, () => expect.stringMatching(/^[a-z]+$/)),
+    '/status',
+    expect.stringMatching(/^\/Think [a-z]+$/),
+  ])
+})
+
 type Order = { type: 'order'; item: string; customer: string; express: string; rows: { note: string }[]; raw: string; scan: Uint8Array; on: Date }
 type Event = Order | { type: 'cancel'; by: string } | { type: 'pin'; code: string }
 
@@ -181,6 +208,42 @@ test('where a guard reads what was said, the redacted trace would lead elsewhere
   expect(await kept.replayed()).toMatchObject({ verdict: 'identical', states: { '/': 'done' } })
   expect(kept.bytes).toContain('4711 open')
   expect(await redact(kit.runtime, address, { options: { keep: ['order.pin.*'], redact: ['*.code'] } })).toMatchObject({ difference: { seq: 1 } })
+})
+
+const refundWith = (id: string) =>
+  setup({ actors: { work: fromTask(async () => 'Ither') } }).createMachine({
+    id,
+    initial: 'waiting for go',
+    states: { 'waiting for go': { on: { go: 'paying_back' } }, paying_back: { invoke: { src: 'work', onDone: 'paid' } }, paid: { type: 'final' } },
+  })
+
+test.each(['shop/refund', '</script>', '50%#1'])('a machine called %j is redacted: what its paths have to escape are its words', async (id) => {
+  await using kit = await testRuntime({ machines: { refund: refundWith(id) } })
+  await kit.runtime.actor('refund', 'r/1').send({ type: 'go' })
+  await kit.clock.until(kit.runtime.settled(60_000))
+
+  const { difference, bytes, replayed } = await redact(kit.runtime, { kind: 'refund', id: 'r/1' })
+
+  expect(difference).toBeUndefined()
+  expect(await replayed()).toMatchObject({ verdict: 'identical', states: { '/': 'paid' } })
+  expect(bytes).not.toContain('Ither')
+})
+
+const parcels = setup({
+  types: { events: {} as { type: 'send'; parcel: string } },
+  actors: { ship: fromTask(async () => 'there') },
+}).createMachine({ id: 'parcels', on: { send: { actions: spawnChild('ship', { id: ({ event }) => event.parcel }) } } })
+
+test('an actor that was called by somebody loses its name in its path too, whatever characters it has', async () => {
+  await using kit = await testRuntime({ machines: { parcels } })
+  for (const parcel of ['ither/gaheviez', 'soltane#7', '100%kundrie']) await kit.runtime.actor('parcels', 'all').send({ type: 'send', parcel })
+  await kit.clock.until(kit.runtime.settled(60_000))
+
+  const { difference, bytes, replayed } = await redact(kit.runtime, { kind: 'parcels', id: 'all' })
+
+  expect(difference).toBeUndefined()
+  expect(await replayed()).toMatchObject({ verdict: 'identical' })
+  expect(bytes).not.toMatch(/ither|gaheviez|soltane|kundrie/i)
 })
 
 test('a long text is cut, and nobody can find out by trying what stands for it', async () => {
