@@ -6,10 +6,11 @@ import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { halfImportedError } from '../contracts/half-imported.ts'
 import { isDamage } from '../contracts/lost-end.ts'
 import type { SessionOutput } from '../contracts/session.ts'
+import { agentInKey } from '../contracts/session-key.rules.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { beingImported, type Head } from '../contracts/transport.ts'
 import type { RuntimeParts, Session } from '../runtime/index.ts'
-import { type ForkGate, forkActor, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
+import { agentNamed, type ForkGate, forkActor, readFrames, readTrace, registered, whereToLook } from '../runtime/index.ts'
 import { nearest } from '../tools/index.ts'
 import { beginsHint, healthFor, noSession, permitted, readInput } from './access.ts'
 import { allApprovals, approvalsOf, listActors, lookAt } from './actors.ts'
@@ -147,6 +148,9 @@ const handlers: Handlers = {
     registered(parts, kind)
     await existingActor(parts, { kind, id })
     parts.admit()
+    // Nobody could send to it.
+    const agent = kind === 'session' ? agentInKey(wanted.as, { agents: [...parts.agents.keys()] }) : undefined
+    if (agent !== undefined) agentNamed(parts.agents, agent, 'as')
     const gate: ForkGate = (scope) => access && requireScope(access.scopes, scope, 'this fork')
     return forkActor(parts, parts.runtime.registration(kind), { kind, id }, wanted, gate)
   },

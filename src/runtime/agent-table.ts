@@ -65,11 +65,11 @@ const withPolicy = (agent: Agent, policy: ToolPolicy | undefined): Agent => {
 }
 
 /** @throws RuntimeError not_found: a name that somebody mistyped, or a session that another app has begun */
-export const agentNamed = (agents: AgentTable, name: string) => {
+export const agentNamed = (agents: AgentTable, name: string, field = 'agent') => {
   const found = agents.get(name)
   if (found) return found
   throw new RuntimeError('not_found', `no agent is named '${String(name).slice(0, 80)}' on this node`, {
-    field: 'agent',
+    field,
     hint: `it has: ${[...agents.keys()].join(', ')}; nodes that share their sessions must all run the same app, so start this one with the app that has the agent`,
   })
 }

@@ -1,7 +1,8 @@
 /** Forks where several nodes share the work. */
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, expect, test, vi } from 'vitest'
 import { natsServer } from '../../scripts/nats-server.ts'
 import { agent, createRuntime, type Runtime } from '../../src/index.ts'
+import { partsOf } from '../../src/runtime/index.ts'
 import { type Nats, natsFetchMs, startNats } from '../support/nats.ts'
 
 let server: Nats
@@ -37,4 +38,17 @@ test('a fork that one node makes is gone on with through another; the origin may
   for (const node of nodes)
     for (const id of ['a', 'b', 'c', 'd']) expect(await node.command('trace.replay', { id })).toMatchObject({ verdict: 'identical' })
   await expect(one.command('trace.fork', { id: 'main', as: 'a' })).rejects.toMatchObject({ code: 'conflict', field: 'as' })
+})
+
+test('keys that were looked at through whichever node before forks were made there run on', async () => {
+  const [one, other] = nodes as [Runtime, Runtime]
+  await says(one, 'looked', 'first')
+  const keys = Array.from({ length: 8 }, (_, index) => `looked-${index}`)
+  for (const node of nodes) for (const key of keys) await expect(node.session(key).view()).rejects.toMatchObject({ code: 'not_found' })
+
+  for (const as of keys) await one.command('trace.fork', { id: 'looked', as, at: 1 })
+
+  const { journal } = partsOf(other).transport
+  for (const id of keys) await vi.waitFor(async () => expect((await journal.head({ kind: 'session', id }))?.wakeAt).toBeNull(), 20_000)
+  for (const key of keys) expect((await other.session(key).history()).map(({ role }) => role)).toEqual(['user', 'assistant'])
 })

@@ -296,6 +296,7 @@ test('what cannot be forked is refused by name, with what to do, and nothing is 
     [{ at: 0 }, 'bad_request', 'at'],
     [{ as: 'main' }, 'conflict', 'as'],
     [{ as: '' }, 'bad_request', 'as'],
+    [{ as: 'agent:nosuch:evil' }, 'not_found', 'as'],
     [{ at: seq, change: { seq, input, event: {} } }, 'bad_request', 'at'],
     [{ change: { seq: 10_000, input: 0, event: {} } }, 'bad_request', 'change.seq'],
     [{ change: { seq, input: 99, event: {} } }, 'bad_request', 'change.input'],

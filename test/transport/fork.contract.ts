@@ -100,6 +100,9 @@ export const forkContract = ({ claim, open, reopen, beside }: Suite): void => {
     await journal.remove(fork)
     expect(await journal.read(fork, 1)).toEqual([])
     expect(await told(journal, second)).toEqual(before[1])
+    // Whoever is refused there learns by that that nobody has begun it.
+    expect(await journal.append(second, 0, bytesOf('no'), awake)).toEqual({ outcome: 'fenced', last: 3 })
+    expect(await journal.last(second)).toEqual({ seq: 3, bytes: bytesOf('C'), of: fork })
     expect(await journal.append(second, 3, bytesOf('on'), awake)).toEqual({ outcome: 'ok' })
     expect(await told(journal, second)).toEqual([...(before[1] ?? []), '4:on'])
     expect(await told(journal, main)).toEqual(['1:x', '2:y', '3:z'])

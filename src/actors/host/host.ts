@@ -1,5 +1,5 @@
 /** Many roots in one process: finds them by address, wakes them in time, lets them sleep, keeps one's trouble from the others. */
-import { errorBody, isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
+import { isRuntimeError, RuntimeError } from '../../contracts/errors.ts'
 import type { Receipt } from '../../contracts/journal.ts'
 import { type Address, formatAddress, parseAddress } from '../../contracts/subjects.ts'
 import type { Head } from '../../contracts/transport.ts'
@@ -15,8 +15,9 @@ import { settled, vacated } from './drain.ts'
 import type { HostOptions, SendOptions } from './host.options.ts'
 import { Idling } from './idling.ts'
 import { defaultLimits, type HostLimits } from './limits.ts'
+import { Sleeping } from './sleeping.ts'
 import { WakeBackoff } from './wake-backoff.ts'
-import { type Sleepers, Waking } from './waking.ts'
+import { Waking } from './waking.ts'
 
 export class Host {
   readonly #options: HostOptions
@@ -42,13 +43,15 @@ export class Host {
       this.#resting.end(formatAddress(address))
       events.forgotten?.(address)
     })
-    const sleepers: Sleepers = {
-      may: (address, now) => this.#mayWake(address, now),
-      wake: (address, now) => this.#wakeOne(address, now),
-      rested: (now) => this.#resting.nextEnd(now),
-      // What is awake has timers of its own.
-      watch: (wanted) => journal.watchWakes((address, wakeAt) => this.#live.has(formatAddress(address)) || wanted(address, wakeAt)),
-    }
+    const sleepers = new Sleeping({
+      ...options,
+      resting: this.#resting,
+      live: this.#live,
+      mine: (address) => this.mayHave(address) && this.#registrations.has(address.kind),
+      get: (address) => this.get(address),
+      dismiss: (root) => this.#dismiss(root),
+      closing: () => this.closed,
+    })
     this.#waking = new Waking({ journal, environment, sleepers, shared: options.placement !== undefined })
     this.#idling = new Idling({ environment, limits: this.#limits, live: this.#live, dismiss: (root) => this.#dismiss(root) })
     this.#rootHost = guarded({
@@ -68,17 +71,11 @@ export class Host {
       reached: (...args) => events.reached?.(...args),
       released: (root, reason) => {
         if (this.#live.get(root.name) === root) this.#live.delete(root.name)
-        if (reason.code === 'fenced') this.#restFenced(root.name, reason)
+        if (reason.code === 'fenced') sleepers.fenced(root.name, reason)
         this.#waking.soon()
         events.released?.(root)
       },
     })
-  }
-
-  /** Whoever wrote has it. Where nodes share the actors it may be ours again, by a lease that is given back or a writer that dies. */
-  #restFenced(name: string, reason: RuntimeError): void {
-    if (this.#options.placement === undefined) this.#resting.forGood(name)
-    else this.#resting.after(name, new RuntimeError(reason.code, reason.message, { retryable: true }), this.#options.environment.clock.now())
   }
 
   /** Wakes every root that was cut off in its work or has a timer that is due, and goes on doing so. Resolves when those due now are awake. */
@@ -226,23 +223,6 @@ export class Host {
     const removal = this.#removals.underWay(name)
     const { placement } = this.#options
     return placement ? Promise.resolve(removal).then(() => placement.admit(address)) : removal
-  }
-
-  #mayWake(address: Address, now: number): boolean {
-    const name = formatAddress(address)
-    return this.mayHave(address) && this.#registrations.has(address.kind) && !this.#live.has(name) && !this.#resting.has(name, now)
-  }
-
-  async #wakeOne(address: Address, now: number): Promise<void> {
-    try {
-      await this.get(address)
-    } catch (error) {
-      if (this.#closing) return
-      const name = formatAddress(address)
-      if (this.#options.placement && isRuntimeError(error) && error.code === 'fenced') return this.#resting.briefly(name, now)
-      this.#resting.after(name, error, now)
-      this.#options.environment.log.error({ actor: name, error: errorBody(error) }, 'an actor with unfinished work could not be woken')
-    }
   }
 
   async #dismiss(root: Root): Promise<void> {

@@ -48,7 +48,7 @@ export const appendCommit = async (append: Append): Promise<void> => {
     const last = await lastOf(journal, address)
     if (last !== 'unknown') {
       if (last?.seq === expected + 1 && sameBytes(last.bytes, bytes)) return
-      if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0)
+      if ((last?.seq ?? 0) !== expected) throw await overtaken({ journal, address, seq: expected, birth }, last?.seq ?? 0, isUnbegun(last))
     }
     if (waited >= (failed.code === 'log_full' ? patienceMs : Math.max(patienceMs, unknownMs))) throw failed
     stalled(failed)
@@ -65,14 +65,19 @@ export const lastOf = (journal: Journal, address: Address): Promise<Frame | unde
     return 'unknown' as const
   })
 
+/** Whether a journal ends with what a fork shares: nobody has gone on with it. @param last its last frame */
+export const isUnbegun = (last: Frame | undefined): boolean => last?.of !== undefined
+
 /**
- * Why a journal does not end where its owner left it: another host went on with it, or removed it; or it has lost its end.
- * @param owned how far its owner had come @param found where it ends
+ * Why a journal does not end where its owner left it: another host went on with it, or removed it; somebody made a fork there; or it has lost its end.
+ * @param owned how far its owner had come @param found where it ends @param fork it is one that nobody has begun
  */
 export const overtaken = async (
   { journal, address, seq, birth }: { journal: Journal; address: Address; seq: number; birth: number },
   found: number,
+  fork: boolean,
 ): Promise<RuntimeError> => {
+  if (fork) return forkedError(address)
   if (found > 0 && found < seq) {
     const [first] = await journal.read(address, 1, { limit: 1 })
     if (first === undefined || first.seq > 1 || checksum(first.bytes) === birth) return lostEndError(address, found, seq)
@@ -84,6 +89,13 @@ export const overtaken = async (
 const fencedError = (address: Address, seq: number): RuntimeError =>
   new RuntimeError('fenced', `${formatAddress(address)} was taken over: commit ${seq} is by another host`, {
     hint: 'send the message again; the new host answers it',
+    retryable: true,
+  })
+
+/** No other host has it: whoever asks for it next begins it. */
+const forkedError = (address: Address): RuntimeError =>
+  new RuntimeError('closed', `${formatAddress(address)} is a fork by now, which was made meanwhile`, {
+    hint: 'send the message again; the fork answers it',
     retryable: true,
   })
 

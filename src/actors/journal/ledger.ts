@@ -20,6 +20,8 @@ export type Ledger = {
   quarantine: ErrorBody | undefined
   /** Hosts in a row that took over and got no further: they wrote no input, nor that they let go. */
   takeovers: number
+  /** The last commit that other roots wrote, whose past a fork shares; 0 for what is none. */
+  shared: number
   /** Ids of recent inputs from outside, in order, with the commit that has them, and the error of those that it refused. */
   recent: Map<string, Seen>
 }
@@ -42,8 +44,18 @@ export const emptyLedger = (): Ledger => ({
   crashes: [],
   quarantine: undefined,
   takeovers: 0,
+  shared: 0,
   recent: new Map(),
 })
+
+/** All of it so far is by others, and a fork goes on from here: what became of their hosts says nothing about its own. */
+export const beginFork = (ledger: Ledger): void => {
+  ledger.shared = ledger.seq
+  ledger.takeovers = 0
+}
+
+/** Whether a commit is the first that a root writes by itself. */
+export const isBeginning = ({ shared }: Ledger, { seq }: Pick<Commit, 'seq'>): boolean => seq === shared + 1
 
 /** Takes one commit into account, in place. @param crc of its bytes */
 export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
@@ -58,7 +70,7 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
     ledger.quarantine = undefined
     ledger.crashes = []
   }
-  if (isTakeover(commit)) ledger.takeovers++
+  if (isTakeover(commit) && !isBeginning(ledger, commit)) ledger.takeovers++
   else if (commit.inputs.length > 0 || commit.revived || commit.released) ledger.takeovers = 0
   if (commit.crash) ledger.crashes = [...ledger.crashes, commit.at].slice(-crashesKept)
   if (commit.quarantine) ledger.quarantine = commit.quarantine
@@ -77,6 +89,7 @@ export const advance = (ledger: Ledger, commit: Commit, crc: number): void => {
   for (const { input, error } of commit.refused ?? []) remember(input, { seq, at, error })
 }
 
-export type PersistedLedger = Omit<Ledger, 'recent'> & { recent: [string, Seen][] }
+/** @property shared is not in snapshots of older versions */
+export type PersistedLedger = Omit<Ledger, 'recent' | 'shared'> & { recent: [string, Seen][]; shared?: number }
 export const persistLedger = (ledger: Ledger): PersistedLedger => ({ ...ledger, recent: [...ledger.recent] })
-export const reviveLedger = (persisted: PersistedLedger): Ledger => ({ ...persisted, recent: new Map(persisted.recent) })
+export const reviveLedger = ({ shared = 0, ...persisted }: PersistedLedger): Ledger => ({ ...persisted, shared, recent: new Map(persisted.recent) })

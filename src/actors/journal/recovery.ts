@@ -9,7 +9,7 @@ import { Replica } from '../replica/replica.ts'
 import { mustBeRepeated, type Output, type ReplicaSink } from '../replica/sink.ts'
 import { adopted, ancestorSnapshot } from './adoption.ts'
 import { checksum, commitOf } from './codec.ts'
-import { advance, emptyLedger, type Ledger } from './ledger.ts'
+import { advance, beginFork, emptyLedger, type Ledger } from './ledger.ts'
 import { contentOf, type Restored, restore, standsIn } from './snapshots.ts'
 
 export type Recovered = {
@@ -106,6 +106,7 @@ export const recover = async (journal: Journal, address: Address, registration: 
       replica = adopted(registration, replica, ledger, { from: writer, to: next, origin: next === address ? origin : undefined, ...outside })
     // What was let out before is the affair of those who let it out.
     doubtful.clear()
+    beginFork(ledger)
     writer = next
   }
   for (let next = Math.max(1, settledSeq); next <= to; page = undefined) {

@@ -2,9 +2,9 @@
 import { type Instant, instantOf, isWithin, pause } from '../../contracts/environment.ts'
 import type { RuntimeError } from '../../contracts/errors.ts'
 import type { Commit } from '../../contracts/journal.ts'
-import { appendCommit, lastOf, longer, overtaken } from '../journal/append.ts'
+import { appendCommit, isUnbegun, lastOf, longer, overtaken } from '../journal/append.ts'
 import { checksum, commitOf, encode } from '../journal/codec.ts'
-import { advance } from '../journal/ledger.ts'
+import { advance, isBeginning } from '../journal/ledger.ts'
 import type { Output } from '../replica/sink.ts'
 import type { EffectRunner } from './effect-runner.ts'
 import type { RootHandle, RootHost } from './root-host.ts'
@@ -96,7 +96,7 @@ export class Committer {
     })
     if (this.stalled) log.info({ actor: root.name }, 'the journal takes writes again')
     this.stalled = undefined
-    if (commit.claim && commit.epoch > 1) this.#tellTakeover(commit)
+    if (commit.claim && !isBeginning(state.ledger, commit)) this.#tellTakeover(commit)
     advance(state.ledger, commit, checksum(bytes))
     state.claimed = true
     state.wakeAt = head.wakeAt
@@ -143,7 +143,7 @@ export class Committer {
         await pause(clock, pauseMs)
       } else if (!last || last.seq < root.seq || commitOf(last, root.address).writer !== host.writer) {
         const { seq, birth } = this.#options.state.ledger
-        throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0)
+        throw await overtaken({ journal: host.journal, address: root.address, seq, birth }, last?.seq ?? 0, isUnbegun(last))
       } else {
         known = now
         asked = true

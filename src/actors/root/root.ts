@@ -131,7 +131,7 @@ export class Root {
   /** Takes up what a life before left undone. Nothing may be done again before the claim says who does it. */
   async #redo(replica: Replica, doubtful: Doubtful[], extra: Partial<Commit>): Promise<void> {
     for (const { commit, outputs } of doubtful) this.#effects.addPending(outputs, commit.seq)
-    const quarantine = extra.revived ? undefined : exhaustion(this.name, this.#state.ledger, replica.effects.keys(), this.#host.limits.takeoverMax)
+    const quarantine = extra.revived ? undefined : exhaustion(this.#state.ledger, replica.effects.keys(), this.#host.limits.takeoverMax)
     await this.#committer.note(quarantine ? { quarantine } : extra)
     if (quarantine) return this.#effects.discardPending()
     for (const { commit, outputs } of doubtful) {

@@ -242,7 +242,7 @@ export class State {
     if (this.replica) this.#options.broken(this.replica)
     const before = this.ledger
     await this.read()
-    if (this.ledger.seq !== before.seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq)
+    if (this.ledger.seq !== before.seq) throw await overtaken({ ...this.#options, ...before }, this.ledger.seq, this.#later !== undefined)
     this.tick(before.at)
     for (const { waiting } of applied.splice(0)) this.#apply(waiting, applied)
   }

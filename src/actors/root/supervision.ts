@@ -29,11 +29,12 @@ export const takeoverRestMs = ({ takeovers }: Ledger): number =>
   takeovers < calmTakeovers ? 0 : Math.min(60_000, 1000 * 2 ** (takeovers - calmTakeovers))
 
 /** Why a root is not run again after one more takeover, if so. */
-export const exhaustion = (name: string, { takeovers }: Ledger, running: Iterable<string>, takeoverMax: number): ErrorBody | undefined =>
+export const exhaustion = ({ takeovers }: Ledger, running: Iterable<string>, takeoverMax: number): ErrorBody | undefined =>
   takeovers < takeoverMax
     ? undefined
     : new RuntimeError('internal', `${takeovers} processes in a row ended while they ran ${[...running].slice(0, 5).join(', ') || 'its actions'}`, {
-        hint: `look at what that does to a process, mend it, then 'statecast revive ${name}'`,
+        // Without a name: a fork that shares this commit has another one.
+        hint: "look at what that does to a process, mend it, then take it into service again with 'statecast revive'",
       }).toJSON()
 
 /** A wait that can be cut short. */
@@ -111,6 +112,6 @@ export const createFailedError = (name: string, failure: ErrorBody): RuntimeErro
 
 export const quarantinedError = (name: string, reason: ErrorBody): RuntimeError =>
   new RuntimeError('quarantined', `${name} was quarantined after repeated failures: ${reason.message}`, {
-    hint: `see 'statecast trace', mend the cause, then revive it`,
+    hint: `see 'statecast trace ${name}', mend the cause, then 'statecast revive ${name}'`,
     data: { reason },
   })

@@ -1,6 +1,6 @@
 /** What a root remembers of its own journal. */
 import { expect, test } from 'vitest'
-import { advance, emptyLedger, recentMax } from '../../../src/actors/journal/ledger.ts'
+import { advance, beginFork, emptyLedger, persistLedger, recentMax, reviveLedger } from '../../../src/actors/journal/ledger.ts'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Commit, Input } from '../../../src/contracts/journal.ts'
 
@@ -35,6 +35,7 @@ test('hosts that take over and get no further are counted, until somebody does, 
   const ledger = emptyLedger()
   const seen: number[] = []
   const claim = { claim: true as const }
+  advance(ledger, commit(1, {}), 0)
   for (const [index, part] of [
     claim,
     claim,
@@ -45,9 +46,24 @@ test('hosts that take over and get no further are counted, until somebody does, 
     claim,
     { ...claim, revived: true as const },
   ].entries()) {
-    advance(ledger, commit(index + 1, part), 0)
+    advance(ledger, commit(index + 2, part), 0)
     seen.push(ledger.takeovers)
   }
 
   expect(seen).toEqual([1, 2, 0, 1, 0, 1, 2, 0])
+})
+
+test('a fork begins its own count: neither the takeovers of what it shares nor its first commit are in it', () => {
+  const claim = { claim: true as const }
+  const past = emptyLedger()
+  for (const [index, part] of [{}, claim, claim, claim].entries()) advance(past, commit(index + 1, part), 0)
+  beginFork(past)
+  const ledger = reviveLedger(persistLedger(past))
+  const seen = [past.takeovers, ledger.takeovers]
+  for (const seq of [5, 6, 7]) {
+    advance(ledger, commit(seq, claim), 0)
+    seen.push(ledger.takeovers)
+  }
+
+  expect(seen).toEqual([0, 0, 0, 1, 2])
 })
