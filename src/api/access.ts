@@ -4,8 +4,9 @@ import { type CommandInput, type CommandName, commands } from '../contracts/comm
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
 import { type Address, escapeToken, formatAddress } from '../contracts/subjects.ts'
+import { configKind } from '../machines/index.ts'
 import type { Health, RuntimeParts, TokenDocument } from '../runtime/index.ts'
-import { isKeptByNodes, registered, whereToLook } from '../runtime/index.ts'
+import { registered, whereToLook } from '../runtime/index.ts'
 import { parsePlace } from './place.ts'
 import { requireScope } from './scopes.ts'
 
@@ -90,7 +91,7 @@ export const permitted = async <Name extends CommandName>(
   if (ofTheNode.has(name)) requireWhole(access, name)
   const { kind: asked } = input as Named
   // Their journals hold what only an administrator may see: the configuration, and who has which token.
-  if (asked !== undefined && isKeptByNodes(parts, asked)) requireScope(access.scopes, 'admin', `${name} of '${asked}'`)
+  if (asked === configKind) requireScope(access.scopes, 'admin', `${name} of '${asked}'`)
   if (access.sessions === undefined) return input
   const { sessionKey, sessionKeys, parent, kind = 'session', id, as, ...rest } = input as Named & { after?: string }
   if (name === 'sessions.resolve') return input

@@ -19,9 +19,6 @@ export const registered = (parts: Kinds, kind: string): void => {
   if (unknown) throw unknown
 }
 
-/** What nodes keep for themselves: the configuration, tokens, what is known of providers. */
-export const isKeptByNodes = ({ host }: Kinds, kind: string): boolean => host.kinds.includes(kind) && host.registration(kind).forks === false
-
 /** Where those are listed that there are. */
 export const whereToLook = (parts: Kinds, kind: string): string => {
   if (kind === 'session') return 'see `statecast sessions`'

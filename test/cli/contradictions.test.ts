@@ -3,7 +3,9 @@ import { createHash } from 'node:crypto'
 import { existsSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
+import { encode } from '../../src/actors/index.ts'
 import { commandLine, main } from '../../src/cli/main.ts'
+import { toBase64 } from '../../src/contracts/bytes.ts'
 import { aFolder } from './run.ts'
 
 let folder = ''
@@ -43,10 +45,12 @@ const app = (text: string): string => {
 /** A file that import gets as far as a store with. */
 const anExport = (): string => {
   const file = join(folder, 'export')
-  const sha256 = createHash('sha256').update('AA==').digest('hex')
+  const commit = { v: 1, address: 'session/s', seq: 1, epoch: 1, writer: 'n', at: 1, prev: 0, inputs: [], states: {}, digest: 0 }
+  const bytes = toBase64(encode(commit))
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
   const lines = [
     { statecast: 'journal', version: 1, address: 'session/s' },
-    { seq: 1, bytes: 'AA==' },
+    { seq: 1, bytes },
     { commits: 1, wakeAt: null, sha256 },
   ]
   writeFileSync(file, lines.map((line) => `${JSON.stringify(line)}\n`).join(''))

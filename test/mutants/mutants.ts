@@ -59,9 +59,9 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'forget to be woken for a timer',
-    file: 'actors/root/state.ts',
-    find: ': timers.nextDue(), at }',
-    replace: ': null, at }',
+    file: 'actors/root/committer.ts',
+    find: ': timers.nextDue()',
+    replace: ': null',
   },
   {
     name: 'fire recovered timers at once',
@@ -93,7 +93,7 @@ export const mutants: Mutant[] = [
     replace: 'applied.slice(0, Math.ceil(applied.length / 2)).map(({ waiting }) => waiting.input)',
   },
   { name: 'break the chain of commits', file: 'actors/journal/ledger.ts', find: '  ledger.prev = crc\n', replace: '' },
-  { name: 'let recorded time go back', file: 'actors/root/state.ts', find: 'Math.max(this.ledger.at, now)', replace: 'now' },
+  { name: 'let recorded time go back', file: 'actors/root/state.ts', find: 'Math.max(0, now - this.ledger.at)', replace: 'now - this.ledger.at' },
   {
     name: 'forget the actions of the last commit',
     file: 'actors/journal/recovery.ts',

@@ -56,8 +56,8 @@ export class Sleeping implements Sleepers {
     return journal.watchWakes((address, wakeAt) => {
       const root = live.get(formatAddress(address))
       if (root === undefined) return wanted(address, wakeAt)
-      if (root.seq > 0) return
-      // It hears of its own first commit too, which is on its way here then. One that has been let go meanwhile is looked for anyway.
+      // It hears of its own first commit too, while that is being written; where a fork was faster, that fails, and it is looked for anyway.
+      if (root.seq > 0 || (root.begun && root.working)) return
       const told = (seq: number): void => void (seq === 0 && wanted(address, wakeAt))
       get(address)
         .then(seqOf)

@@ -216,7 +216,7 @@ export class Replica implements SystemHooks {
   /** The epoch in which inputs are applied from now on. @param later ms by which a fork puts its timers off, see `Commit` */
   enter(epoch: number, later = 0): void {
     this.#held.epoch = epoch
-    this.timers.putOff(later)
+    if (later > 0) this.timers.putOff(later)
   }
   get epoch(): number {
     return this.#held.epoch
@@ -225,7 +225,6 @@ export class Replica implements SystemHooks {
   actors(): IterableIterator<[ActorPath, AnyActorRef]> {
     return this.#paths.entries()
   }
-
   takeOutputs(): Output[] {
     return this.#held.outputs.splice(0)
   }

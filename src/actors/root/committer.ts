@@ -5,6 +5,7 @@ import type { Commit } from '../../contracts/journal.ts'
 import { appendCommit, isUnbegun, lastOf, longer, overtaken } from '../journal/append.ts'
 import { checksum, commitOf, encode } from '../journal/codec.ts'
 import { advance, isBeginning } from '../journal/ledger.ts'
+import type { Replica } from '../replica/replica.ts'
 import type { Output } from '../replica/sink.ts'
 import type { EffectRunner } from './effect-runner.ts'
 import type { RootHandle, RootHost } from './root-host.ts'
@@ -75,7 +76,7 @@ export class Committer {
     const before = host.reached(root, 'received', commit)
     if (before) await before
     alive()
-    const head = state.head(outputs, extra)
+    const head = { wakeAt: wakeAtOf(state.present(), [...state.initialOutputs, ...outputs], extra), at: state.ledger.at }
     const began = instantOf(host.environment.clock)
     // What effects have done must not be lost, nor they be started twice, because a store was full for a moment. Those of an earlier life wait anyway.
     const patient = (root.begun && effects.running) || inputs.some((input) => 'from' in input)
@@ -150,4 +151,10 @@ export class Committer {
       }
     }
   }
+}
+
+/** When a root wants to be woken though nobody writes to it. @param outputs that are still to come @returns ms since the epoch, 0 for at once, null for never */
+const wakeAtOf = ({ effects, timers }: Replica, outputs: readonly Output[], { quarantine, owed }: Partial<Commit>): number | null => {
+  if (quarantine) return null
+  return effects.size > 0 || owed || outputs.some(({ kind }) => kind === 'action') ? 0 : timers.nextDue()
 }

@@ -1,4 +1,5 @@
 /** The first thing that happens in a fork: what was changed of its origin, together with all that came with it. */
+import { fromBase64, toBase64 } from '../../contracts/bytes.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Change, ForkChange } from '../../contracts/fork.ts'
 import type { AnyEvent, Input } from '../../contracts/journal.ts'
@@ -28,7 +29,7 @@ export const changeOf = (registration: Registration, inputs: readonly Input[], {
     })
   const whole = 'from' in found ? checkResult(registration, found.event, event) : checkEvent(registration, event).copy
   const changed = inputs.map((one, at) => (at === input ? { ...found, event: whole } : one))
-  return { seq, input, event: whole, inputs: Buffer.from(encode(changed)).toString('base64') }
+  return { seq, input, event: whole, inputs: toBase64(encode(changed)) }
 }
 
 /** What an effect would have answered: of the form that its machine relies on, which no schema of events knows. */
@@ -58,5 +59,5 @@ const isObject = (value: unknown): value is Record<string, unknown> => typeof va
 /** @returns nothing to do where nothing was changed */
 export const inputsAtFork = async (journal: Journal, address: Address): Promise<Input[]> => {
   const change = (await journal.origin(address))?.change
-  return change ? (decode(Buffer.from(change.inputs, 'base64')) as Input[]) : []
+  return change ? (decode(fromBase64(change.inputs)) as Input[]) : []
 }

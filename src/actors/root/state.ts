@@ -19,7 +19,6 @@ import { inputsAtFork } from './fork-beginning.ts'
 import { answerTogether, type Waiting } from './mailbox.ts'
 import { RecordedAnswers } from './recorded.ts'
 import { createFailedError, isSendersAffair, poisonError, quarantinedError } from './supervision.ts'
-import { wakeAtOf } from './wake.ts'
 
 /** Folding a longer journal again for one look would hold everybody up. */
 const refoldMax = 1_000
@@ -271,11 +270,6 @@ export class State {
       digest: replica.digest(),
       ...(notes.length > 0 ? { notes } : {}),
     }
-  }
-
-  /** What the journal keeps beside a commit. @param outputs that are still to come */
-  head(outputs: Output[], extra: Partial<Commit>): { wakeAt: number | null; at: number } {
-    return { wakeAt: wakeAtOf(this.present(), [...this.initialOutputs, ...outputs], extra), at: this.ledger.at }
   }
 
   /** @param commits between two snapshots */

@@ -3,7 +3,6 @@ import { type Registration, type Rewritten, rewrite } from '../../actors/index.t
 import { RuntimeError } from '../../contracts/errors.ts'
 import { type Address, formatAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
-import type { RuntimeOptions } from '../options.ts'
 import { type RedactionOptions, redactorOf } from './redactor.ts'
 
 /** What an app says about its data, and names of its own, which say nothing about people. */
@@ -15,7 +14,14 @@ const textMaxima = [2000, Number.POSITIVE_INFINITY]
 /** What keys of sessions are made of, beside names. */
 const wordsOfKeys = ['agent', 'main', 'web', 'stdio', 'direct', 'group', 'channel', 'thread']
 
-export const redactionOf = ({ redaction, agents = [], models = {}, channels = [] }: RuntimeOptions): Redaction => ({
+type App = {
+  redaction?: RedactionOptions
+  agents?: readonly { name: string; tools: readonly { name: string }[] }[]
+  models?: Readonly<Record<string, unknown>>
+  channels?: readonly { id: string }[]
+}
+
+export const redactionOf = ({ redaction, agents = [], models = {}, channels = [] }: App): Redaction => ({
   options: redaction,
   words: [
     ...wordsOfKeys,
