@@ -4,6 +4,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { expect, test } from 'vitest'
+import { pay } from '../examples/05-approval/pay.ts'
+import { agent, createRuntime } from '../src/index.ts'
 import { textOf } from './tidy/sources.ts'
 
 const root = join(import.meta.dirname, '..')
@@ -26,6 +28,21 @@ test('the code of the README runs as it stands and prints the answer of its own 
     expect(stdout).toContain('add: 42')
   } finally {
     rmSync(folder, { recursive: true, force: true })
+  }
+})
+
+test('what the README says to type, to see a tool ask, makes that tool ask', async () => {
+  const readme = textOf('README.md')
+  const [, typed = ''] = /`(pay \{.*?\})`/.exec(readme) ?? []
+  const runtime = await createRuntime({ transport: 'memory:', agents: [agent({ name: 'main', model: 'scripted/offline', tools: [pay] })] })
+  try {
+    const session = runtime.session('main')
+    await session.send(typed)
+
+    await expect.poll(async () => (await session.view()).approvals).toMatchObject([{ name: 'pay', input: { to: 'the plumber', euros: 480 } }])
+    expect(readme).toContain('npx statecast up --app examples/05-approval/pay.ts')
+  } finally {
+    await runtime.close()
   }
 })
 

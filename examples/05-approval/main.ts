@@ -1,14 +1,6 @@
 /** A tool that a person has to agree to, once, for exactly these arguments. */
-import { z } from 'zod'
-import { agent, createRuntime, isRuntimeError, tool } from '../../src/index.ts'
-
-const pay = tool({
-  name: 'pay',
-  description: 'Pays a bill.',
-  input: z.object({ to: z.string(), euros: z.number() }),
-  approval: ({ euros }) => euros > 100, // or simply true
-  execute: ({ to, euros }) => `paid ${euros} euros to ${to}`,
-})
+import { agent, createRuntime, isRuntimeError } from '../../src/index.ts'
+import { pay } from './pay.ts'
 
 const runtime = await createRuntime({
   transport: 'memory:',

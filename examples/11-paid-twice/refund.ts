@@ -1,4 +1,4 @@
-/** A machine that pays money back. It has a fault: now and then a customer is paid twice. */
+/** A machine that pays money back. It has a fault: now and then a customer is paid more than once. */
 import { assign, setup } from 'xstate'
 import { defineApp, fromTask } from '../../src/index.ts'
 

@@ -1,5 +1,5 @@
 /** The actor system: any XState machine, made durable. */
-export { type Chart, type ChartNode, chart, chartsBelow, toJson } from './charts/chart.ts'
+export { type Chart, type ChartNode, chart, chartsBelow, named, namesBelow, toJson } from './charts/chart.ts'
 export { toConfig } from './charts/config.ts'
 export {
   type DrawnTransition,

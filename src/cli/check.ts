@@ -1,5 +1,5 @@
 /** `statecast check`: what the charts say against machines, and which of their states and transitions no trace has been through. */
-import { type Chart, Coverage, chartsBelow, type Registration, type Soundness, soundnessOf } from '../actors/index.ts'
+import { type Chart, Coverage, chartsBelow, namesBelow, type Registration, type Soundness, soundnessOf } from '../actors/index.ts'
 import { type Recorded, recordedIn } from '../client/index.ts'
 import { type ErrorCode, isRuntimeError } from '../contracts/errors.ts'
 import type { MachineCoverage, TransitionRef } from '../contracts/inspection.ts'
@@ -9,6 +9,7 @@ import type { RuntimeOptions } from '../runtime.ts'
 import { withMachinesOf } from './against.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
+import { hintCommand } from './hint.ts'
 import { exitCodes, note, print, printable, printJson } from './output.ts'
 import { progressOn } from './progress.ts'
 import { printTable } from './table.ts'
@@ -18,7 +19,13 @@ type CheckOptions = Globals & { kind?: string; traces?: string }
 
 /** One machine, as `--json` prints it. */
 type Checked = MachineCoverage & Soundness & { kind: string }
-type Row = { checked: Checked; chart: Chart }
+type Row = {
+  checked: Checked
+  chart: Chart
+  /** An id of the chart as it is told. */
+  shown: Renamed
+}
+type Renamed = (id: string) => string
 
 /** @throws RuntimeError bad_request for a kind that the app does not have, or traces that are not there */
 export const check = (options: CheckOptions): Promise<number> =>
@@ -29,7 +36,7 @@ export const check = (options: CheckOptions): Promise<number> =>
     const unread = await foldAll(options, coverages)
     const rows = rowsOf(registrations, coverages)
     if (options.json) for (const { checked } of rows) printJson(checked)
-    else tell(rows)
+    else tell(rows, options, new Set(Object.keys(app.machines ?? {})))
     if (unread.length > 0) note(`${unread.length} could not be folded, and count for nothing`)
     const unsound = rows.some(({ checked }) => checked.unreachable.length > 0 || checked.deadEnds.length > 0)
     // What older machines recorded here stays here. Traces were put there to be folded.
@@ -79,12 +86,34 @@ const rowsOf = (registrations: ReadonlyMap<string, Registration>, coverages: Rea
   const rows = new Map<string, Row>()
   for (const [kind, { machine }] of registrations) {
     const charts = chartsBelow(machine)
+    const names = namesBelow(machine, kind)
     for (const one of coverages.get(kind)?.result() ?? []) {
-      const chart = charts[one.machine.signature]
-      if (chart && !rows.has(one.machine.signature)) rows.set(one.machine.signature, { chart, checked: { kind, ...one, ...soundnessOf(chart) } })
+      const { signature, id } = one.machine
+      const chart = charts[signature]
+      if (!chart || rows.has(signature)) continue
+      const shown = renamed(id, names[signature] ?? id)
+      rows.set(signature, { chart, shown, checked: checkedOf(kind, chart, one, shown) })
     }
   }
   return [...rows.values()]
+}
+
+const renamed =
+  (from: string, to: string): Renamed =>
+  (id) =>
+    id === from || id.startsWith(`${from}.`) ? `${to}${id.slice(from.length)}` : id
+
+const checkedOf = (kind: string, chart: Chart, { machine, sessions, states, transitions }: MachineCoverage, shown: Renamed): Checked => {
+  const { unreachable, deadEnds } = soundnessOf(chart)
+  return {
+    kind,
+    machine: { ...machine, id: shown(machine.id) },
+    sessions,
+    states: states.map((state) => ({ ...state, id: shown(state.id) })),
+    transitions: transitions.map((transition) => ({ ...transition, ref: { ...transition.ref, source: shown(transition.ref.source) } })),
+    unreachable: unreachable.map(shown),
+    deadEnds: deadEnds.map(shown),
+  }
 }
 
 /** Lines of one sort that people are shown of one machine. */
@@ -92,7 +121,8 @@ const linesMax = 20
 /** Taken by so many sessions at most, a transition is a rare one. */
 const rareMax = 2
 
-const tell = (rows: readonly Row[]): void => {
+/** @param own kinds of the author: with any of them, and none asked for by name, ours are a line each, unless something is wrong with one */
+const tell = (rows: readonly Row[], options: CheckOptions, own: ReadonlySet<string>): void => {
   const of = (part: readonly { sessions: readonly unknown[] }[]) => `${part.filter(({ sessions }) => sessions.length > 0).length}/${part.length}`
   printTable(
     ['MACHINE', 'SESSIONS', 'STATES', 'TRANSITIONS', 'UNREACHABLE', 'DEAD ENDS'],
@@ -101,12 +131,16 @@ const tell = (rows: readonly Row[]): void => {
       return [printable(machine.id), String(sessions), of(states), of(transitions), String(unreachable.length), String(deadEnds.length)]
     }),
   )
-  for (const row of rows) tellMachine(row)
+  const briefly = options.kind === undefined && own.size > 0
+  const brief = rows.filter(({ checked }) => briefly && !own.has(checked.kind))
+  for (const row of rows) tellMachine(row, !brief.includes(row))
+  if (brief.some(({ checked }) => checked.sessions > 0))
+    print(`\nof ${brief.length} machines of Statecast's own only the counts are told: ${hintCommand(options, 'check')} --kind session tells the rest`)
 }
 
-const tellMachine = ({ checked, chart }: Row): void => {
+const tellMachine = ({ checked, chart, shown }: Row, counts: boolean): void => {
   const { machine, unreachable, deadEnds, sessions, transitions } = checked
-  const texts = new Map(transitionTexts(chart))
+  const texts = new Map(transitionTexts(chart, shown))
   const never = transitions.filter(({ taken }) => taken === 0)
   const rare = transitions.filter(({ taken, sessions: names }) => taken > 0 && names.length <= rareMax && sessions > rareMax)
   const told = (ref: TransitionRef) => texts.get(keyOf(ref)) ?? `${ref.source} ${ref.eventType}`
@@ -114,8 +148,8 @@ const tellMachine = ({ checked, chart }: Row): void => {
     ['nothing leads to', unreachable],
     ['no end can be reached from', deadEnds],
     // Of a machine that nobody has used yet that says nothing.
-    ['never taken', sessions === 0 ? [] : never.map(({ ref }) => told(ref))],
-    ['rare', rare.map(({ ref, taken, sessions: names }) => `${told(ref)}  ${taken} × ${names.join(', ')}`)],
+    ['never taken', sessions === 0 || !counts ? [] : never.map(({ ref }) => told(ref))],
+    ['rare', counts ? rare.map(({ ref, taken, sessions: names }) => `${told(ref)}  ${taken} × ${names.join(', ')}`) : []],
   ]
   for (const [what, lines] of parts) {
     if (lines.length === 0) continue
@@ -128,8 +162,8 @@ const tellMachine = ({ checked, chart }: Row): void => {
 const keyOf = ({ source, eventType, index }: TransitionRef): string => `${source} ${eventType} ${index}`
 
 /** `deciding  deny → refused`, by the place of the transition. */
-function* transitionTexts({ id, root }: Chart): Generator<[string, string]> {
-  const brief = (node: string) => (node.startsWith(`${id}.`) ? node.slice(id.length + 1) : node)
+function* transitionTexts({ id, root }: Chart, shown: Renamed): Generator<[string, string]> {
+  const brief = (node: string) => (node.startsWith(`${id}.`) ? node.slice(id.length + 1) : shown(node))
   const waiting = [root]
   for (let node = waiting.pop(); node; node = waiting.pop()) {
     waiting.push(...node.states)
@@ -138,7 +172,7 @@ function* transitionTexts({ id, root }: Chart): Generator<[string, string]> {
       const index = counts.get(eventType) ?? 0
       counts.set(eventType, index + 1)
       const to = targets.length > 0 ? ` → ${targets.map(brief).join(', ')}` : ''
-      yield [keyOf({ source, eventType, index }), `${brief(source)}  ${event}${guard === undefined ? '' : ` [${guard}]`}${to}`]
+      yield [keyOf({ source: shown(source), eventType, index }), `${brief(source)}  ${event}${guard === undefined ? '' : ` [${guard}]`}${to}`]
     }
   }
 }

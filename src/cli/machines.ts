@@ -1,6 +1,6 @@
 /** `statecast machines`: the statecharts, ours and those of the app. */
 import type { AnyStateMachine } from 'xstate'
-import { type Chart, chart, type Elk, placeChart, toConfig, toMermaid, toScxml, toSvg } from '../actors/index.ts'
+import { type Chart, chart, type Elk, named, placeChart, toConfig, toMermaid, toScxml, toSvg } from '../actors/index.ts'
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
@@ -23,10 +23,11 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
       hint: `name one: ${chosen.map(([one]) => one).join(', ')}`,
     })
   for (const [one, machine] of chosen) {
-    const drawn = chart(machine)
+    const shown = named(machine, one)
+    const drawn = chart(shown)
     if (json) printJson({ name: one, ...drawn })
     else if (format === 'svg') process.stdout.write(await svgOf(drawn))
-    else if (format === 'scxml') process.stdout.write(toScxml(machine))
+    else if (format === 'scxml') process.stdout.write(toScxml(shown))
     else if (format === 'json') process.stdout.write(`${JSON.stringify(toConfig(machine).config, null, 2)}\n`)
     else process.stdout.write(`${chosen.length > 1 ? `%% ${one}\n` : ''}${toMermaid(drawn)}`)
   }

@@ -114,15 +114,18 @@ export const commandLine = (action: Action): Command => {
     .option('--all', 'also those that have ended')
     .action(action(async (options) => (await import('./actors.ts')).actors(options)))
   add('trace', 'print the events of a conversation or actor, one a line')
-    .argument('<key>', 'a conversation, or kind/id of an actor')
+    .argument('[key]', 'a conversation, or kind/id of an actor; none with --traces')
     .option('--follow', 'keep printing what happens')
     .option('--from <seq>', 'start at this commit', wholeNumber(1))
     .option('--timing', 'show instead when its newest run did what, as its node observed it')
     .option('--run <id>', 'with --timing: another run')
+    .option('--traces <path>', 'exported traces instead, a file or a folder of them: what stands in them')
     .action(
-      action(async (options, key) =>
-        options.timing ? (await import('./timing.ts')).timing(options, key) : (await import('./trace.ts')).trace(options, key),
-      ),
+      action(async (options, key) => {
+        if (options.traces !== undefined) return (await import('./trace-exported.ts')).traceExported(options, key)
+        if (key === undefined) throw (await import('./trace-exported.ts')).nothingToTrace()
+        return options.timing ? (await import('./timing.ts')).timing(options, key) : (await import('./trace.ts')).trace(options, key)
+      }),
     )
   add('revive', 'resume a conversation or actor that was quarantined after repeated failures')
     .argument('<key>', 'a conversation, or kind/id of an actor')

@@ -11,7 +11,7 @@ import { hintCommand } from './hint.ts'
 import { onInterrupt } from './interrupt.ts'
 import { exitCodes, note, print, printable, printJson, stateText } from './output.ts'
 
-type TraceOptions = Globals & { follow?: boolean; from?: number }
+export type TraceOptions = Globals & { follow?: boolean; from?: number; timing?: boolean }
 
 /** A journal is followed by asking again: works for every kind of actor, and misses nothing. */
 const askEveryMs = 250
@@ -27,8 +27,7 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
       for (;;) {
         const page = await client.command<TracePage>('trace.read', { kind, id, from, limit: 1000 })
         for (const entry of page.entries) {
-          if (options.json) printJson(entry)
-          else print(line(entry))
+          tellEntry(options, entry)
           if (entry.event === 'quarantined' || entry.event === 'revived') setAside = entry.event === 'quarantined'
         }
         if (page.damage) throw damaged(page.damage)
@@ -51,6 +50,11 @@ export const trace = async (options: TraceOptions, key: string): Promise<number>
     stopListening()
     await client.close()
   }
+}
+
+export const tellEntry = ({ json }: Globals, entry: TraceEntry): void => {
+  if (json) printJson(entry)
+  else print(line(entry))
 }
 
 /** What stands before it has been shown. */

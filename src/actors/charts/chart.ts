@@ -1,8 +1,9 @@
 /** A machine as plain JSON that can be drawn, listed or sent to another program. */
 
-import type { AnyStateMachine, AnyStateNode, StateValue } from 'xstate'
+import { type AnyStateMachine, type AnyStateNode, createMachine, type StateValue } from 'xstate'
 import { definedOf } from '../../contracts/defined.ts'
 import { isMachine } from '../state-nodes.ts'
+import { toConfig } from './config.ts'
 import { actionName, delayName, guardName } from './names.ts'
 import { machineSignature } from './signature.ts'
 
@@ -61,6 +62,26 @@ export const chartsBelow = (machine: AnyStateMachine, found: Record<string, Char
   found[signature] = chart(machine)
   for (const logic of Object.values(machine.implementations.actors as Record<string, unknown>)) if (isMachine(logic)) chartsBelow(logic, found)
   return found
+}
+
+/**
+ * What people are told a machine and those below it are called, by their signatures: XState names each without an id `(machine)`. That name stands in journals, as a
+ * part of paths and of signatures, so it stays what it is everywhere else.
+ * @param name of the first one, where it has no id; those below have the names of their actors
+ */
+export const namesBelow = (machine: AnyStateMachine, name: string, found: Record<string, string> = {}): Record<string, string> => {
+  const signature = machineSignature(machine)
+  if (found[signature] !== undefined) return found
+  found[signature] = machine.config.id || name
+  for (const [src, logic] of Object.entries(machine.implementations.actors as Record<string, unknown>))
+    if (isMachine(logic)) namesBelow(logic, src, found)
+  return found
+}
+
+/** The same machine under a name, if it has none: only to be drawn, see {@link namesBelow}. One that names its own states by `#(machine)` cannot be renamed. */
+export const named = (machine: AnyStateMachine, name: string): AnyStateMachine => {
+  if (machine.config.id || JSON.stringify(toConfig(machine).config).includes('#(machine)')) return machine
+  return createMachine({ ...machine.config, id: name }, machine.implementations)
 }
 
 /** The chart as stable, indented JSON. */

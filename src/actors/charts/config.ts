@@ -37,7 +37,7 @@ class ConfigWriter {
   node(node: AnyStateNode, path: string): Written {
     const config = node.config as Parts
     const at = (key: string): string => (path === '' ? key : `${path}.${key}`)
-    const written: Written = path === '' ? { id: node.machine.id } : {}
+    const written: Written = path === '' && node.machine.config.id ? { id: node.machine.id } : {}
     for (const [key, value] of Object.entries(config)) {
       if (value === undefined) continue
       if (key === 'states') written.states = this.#states(node, at)

@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest'
 import { and, assign, createMachine, fromCallback, fromPromise, not, or, raise, sendTo, setup, stateIn } from 'xstate'
-import { activeNodes, type ChartNode, chart, nodesOf, toJson } from '../../../src/actors/charts/chart.ts'
+import { activeNodes, type ChartNode, chart, named, namesBelow, nodesOf, toJson } from '../../../src/actors/charts/chart.ts'
+import { toScxml } from '../../../src/actors/charts/scxml.ts'
+import { machineSignature } from '../../../src/actors/charts/signature.ts'
 
 /** One node of a machine's chart. */
 const node = (machine: Parameters<typeof chart>[0], id: string): ChartNode => {
@@ -195,4 +197,28 @@ test('active nodes follow a state value, and skip keys of another version', () =
   expect(active({ a: 'y', b: {} })).toEqual(['m', 'm.a', 'm.a.y', 'm.b'])
   expect(active({ a: 'gone', constructor: {} })).toEqual(['m', 'm.a'])
   expect(active('b')).toEqual(['m', 'm.b'])
+})
+
+test('a machine without an id is drawn under the name that it is given, those below it under the names of their actors; its signature stays', () => {
+  const item = setup({}).createMachine({ initial: 'packed', states: { packed: { on: { send: 'sent' } }, sent: { type: 'final' } } })
+  const order = setup({ actors: { item } }).createMachine({
+    initial: 'new',
+    states: { new: { after: { 300: 'placed' }, invoke: { src: 'item', onDone: 'placed' } }, placed: { type: 'final' } },
+  })
+  const before = machineSignature(order)
+
+  const drawn = named(order, 'order')
+
+  expect(namesBelow(order, 'order')).toEqual({ [before]: 'order', [machineSignature(item)]: 'item' })
+  expect([...nodesOf(chart(drawn).root)].map(({ id }) => id)).toEqual(['order', 'order.new', 'order.placed'])
+  expect(toJson(chart(drawn)) + toScxml(drawn)).not.toMatch(/[(_]machine/)
+  expect(machineSignature(order)).toBe(before)
+})
+
+test('a machine that has an id, or that calls itself as XState does, is drawn as it is', () => {
+  const itself = createMachine({ initial: 'a', states: { a: { on: { go: '#(machine).b' } }, b: {} } })
+
+  expect(named(turn, 'other')).toBe(turn)
+  expect(namesBelow(turn, 'other')).toEqual({ [machineSignature(turn)]: 'turn' })
+  expect(named(itself, 'other')).toBe(itself)
 })

@@ -82,6 +82,13 @@ test('every kind of part stands in it, in the form in which the author wrote it'
   expect(machineSignature(again(machine))).toBe(machineSignature(machine))
 })
 
+test('a machine without an id has none in JSON either: with one it would have another signature', () => {
+  const machine = createMachine({ initial: 'a', states: { a: { on: { go: 'b' } }, b: {} } })
+
+  expect(toConfig(machine).config).not.toHaveProperty('id')
+  expect(machineSignature(again(machine))).toBe(machineSignature(machine))
+})
+
 test('a function in place of a name gets a name of what it does, and is listed', () => {
   const machine = createMachine({
     id: 'm',

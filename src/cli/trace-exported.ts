@@ -1,0 +1,28 @@
+/** `statecast trace --traces`: the events of exported traces, redacted ones too, so that whoever gives one away has read what stands in it. */
+import { commitOf, traceEntries } from '../actors/index.ts'
+import { recordedIn } from '../client/index.ts'
+import { RuntimeError } from '../contracts/errors.ts'
+import { formatAddress } from '../contracts/subjects.ts'
+import { contradiction } from './contradictions.ts'
+import { exitCodes, note, printable } from './output.ts'
+import { type TraceOptions, tellEntry } from './trace.ts'
+
+/** @throws RuntimeError bad_request for traces that are not there or not whole, and for what only a journal that is still written can do */
+export const traceExported = async (options: TraceOptions & { traces: string }, key: string | undefined): Promise<number> => {
+  if (key !== undefined) throw contradiction('traces', `the key ${printable(key)}`, '--traces')
+  if (options.follow) throw contradiction('traces', '--follow', '--traces')
+  if (options.timing) throw contradiction('traces', '--timing', '--traces')
+  for (const { name, open } of recordedIn(options.traces)) {
+    const { address, journal } = open()
+    note(`${printable(name)}: ${printable(formatAddress(address))}`)
+    for (const frame of await journal.read(address, options.from ?? 1, { limit: Number.MAX_SAFE_INTEGER }))
+      for (const entry of traceEntries(commitOf(frame, address))) tellEntry(options, entry)
+  }
+  return exitCodes.fine
+}
+
+export const nothingToTrace = (): RuntimeError =>
+  new RuntimeError('bad_request', 'there is nothing to print the events of', {
+    field: 'key',
+    hint: 'name a conversation or actor: statecast trace KEY; or exported traces: statecast trace --traces FILE',
+  })
