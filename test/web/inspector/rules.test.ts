@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import type { Candidate } from '../../../src/contracts/inspection.ts'
 import { cutTexts, isCut, textAt } from '../../../web/inspector/src/fold/cut.rules.ts'
 import { boxesOf, boxFor } from '../../../web/inspector/src/rules/actors.rules.ts'
-import { placeIn, searchOf } from '../../../web/inspector/src/rules/address.rules.ts'
+import { placeIn, searchOf, troubleWith } from '../../../web/inspector/src/rules/address.rules.ts'
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
 import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
 import { changeableIn, changed, draftOf, forkKey } from '../../../web/inspector/src/rules/forks.rules.ts'
@@ -187,6 +187,16 @@ test('a link names a session or another actor, the moment and who is looked at, 
   expect(placeIn(searchOf({ kind: 'order', id: 'o-1', actor: '/' }))).toEqual({ kind: 'order', id: 'o-1' })
   expect(placeIn('?session=a&seq=nonsense')).toEqual({ kind: 'session', id: 'a' })
   expect(placeIn('')).toBeUndefined()
+  for (const seq of ['1e308', '-1', '0', '1.5', '9007199254740993']) expect(placeIn(`?session=a&seq=${seq}`)).toEqual({ kind: 'session', id: 'a' })
+})
+
+test('an address that nothing can have is told from one that something may have, with what to do', () => {
+  expect(troubleWith({ kind: 'session', id: 'agent:main:web:a b&c=#' })).toBeUndefined()
+  const trouble = (kind: string, id: string) => troubleWith({ kind, id })?.message
+  expect(trouble('<img>', 'x')).toBe("the address of this page leads to nothing: '<img>' is not a valid kind of actor")
+  expect(trouble('__proto__', '__proto__')).toContain("'__proto__' is not a valid kind of actor")
+  expect(trouble('session', 'x'.repeat(6_000))).toContain('at most 1024 bytes, this one has 6000')
+  expect(troubleWith({ kind: '<img>', id: 'x' })?.hint).toContain('in the list')
 })
 
 test('forks hang under their origin, and the list is searched by key, text and state', () => {

@@ -17,7 +17,7 @@ import { reading } from './live/reading.ts'
 import { Recording } from './live/recording.ts'
 import { WorkerLink } from './live/worker-link.ts'
 import type { Connection, ForkWish, InspectorModel, InspectorView, Verdict } from './model.ts'
-import { placeIn, searchOf } from './rules/address.rules.ts'
+import { placeIn, searchOf, troubleWith } from './rules/address.rules.ts'
 import { modelCallIn } from './rules/calls.rules.ts'
 import { answerOf } from './rules/runs.rules.ts'
 import type { LookInput, Subject, ViewingEvent } from './viewing/viewing.context.ts'
@@ -273,6 +273,11 @@ class LiveModel implements InspectorModel {
   #goToAddress(): void {
     const place = placeIn(location.search)
     if (!place) return
+    const error = troubleWith(place)
+    if (error) {
+      this.#viewing.send({ type: 'unreadable', error })
+      return
+    }
     const { kind, id, seq, actor, run } = place
     this.open({ kind, id }, seq)
     this.#actor = actor ?? '/'

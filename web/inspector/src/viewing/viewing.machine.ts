@@ -83,7 +83,10 @@ export const viewingMachine = setup({
           states: { catchingUp: { on: { read: 'whole' } }, whole: {} },
         },
         damaged: { description: 'What stands before the damage is sound.' },
-        unreadable: { on: { connected: 'reading' } },
+        unreadable: {
+          description: 'There is no such journal, or its address is none at all.',
+          on: { connected: { guard: 'isOpen', target: 'reading' } },
+        },
       },
     },
     place: {
