@@ -1,6 +1,6 @@
 /** What a root remembers of its own journal. */
 import { expect, test } from 'vitest'
-import { advance, emptyLedger, recentMax } from '../../../src/actors/journal/ledger.ts'
+import { advance, claimWord, emptyLedger, recentMax } from '../../../src/actors/journal/ledger.ts'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Commit, Input } from '../../../src/contracts/journal.ts'
 
@@ -50,4 +50,15 @@ test('hosts that take over and get no further are counted, until somebody does, 
   }
 
   expect(seen).toEqual([1, 2, 0, 1, 0, 1, 2, 0])
+})
+
+test('who claims an actor took it over from another host, has it again, or goes on with the past of another actor', () => {
+  const claim = commit(2, { claim: true, epoch: 2 })
+  expect(claimWord(claim, commit(1, { writer: 'killed' }))).toBe('taken over')
+  expect(claimWord(claim, commit(1, { writer: 'left', released: true }))).toBe('claimed')
+  expect(claimWord(claim, commit(1, {}))).toBe('claimed')
+  expect(claimWord(claim, commit(1, { address: 'm/origin', writer: 'killed' }))).toBe('forked')
+  // Nobody knows who had it before.
+  expect(claimWord(claim, undefined)).toBe('taken over')
+  expect(claimWord(commit(2, {}), commit(1, {}))).toBeUndefined()
 })

@@ -55,6 +55,12 @@ test('a kill is a break with the time in which nobody was there; who let go in g
   expect(cutsIn(rows, 1, 5).map(({ seq, ms, killed }) => ({ seq, ms, killed }))).toEqual([{ seq: 4, ms: 57_000, killed: true }])
   const [, , , handed] = rowsOf(...refund.slice(0, 2), { ...refund[2], released: true }, { ...refund[3]! })
   expect(handed?.killed).toBeUndefined()
+  // It was idle, left memory, and the same host took it up again.
+  const [, , , again] = rowsOf(...refund.slice(0, 3), { ...refund[3], writer: 'n1', inputs: [] })
+  expect([again?.killed, again?.marks[0]?.event]).toEqual([undefined, 'claimed'])
+  // A fork goes on, under its own name, from where its origin was.
+  const [, , , forked] = rowsOf(...refund.slice(0, 3), { ...refund[3], address: 'session/main-f1', inputs: [] })
+  expect([forked?.killed, forked?.marks[0]?.event]).toEqual([undefined, 'forked'])
   expect([400, 3_140, 52_000, 200_000, 9_000_000].map(spanWords)).toEqual(['400 ms', '3.1 s', '52 s', '3 min', '3 h'])
 })
 
