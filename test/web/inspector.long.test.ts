@@ -99,6 +99,8 @@ test('forked from the page: what if it had been denied, and once more as it was'
 
   await page.keyboard.press('w')
   const whatIf = page.getByRole('dialog', { name: /What if/ })
+  await whatIf.getByText('another model answer').last().click()
+  await whatIf.getByText('Its call of refund is then not made.').waitFor()
   await whatIf.getByText('another decision').click()
   await whatIf.getByText('It would have been denied').waitFor()
   await picture(page, 'what-if-denied')
@@ -186,6 +188,9 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   // Nobody writes before what was recorded is there: it would fall upon what they wrote.
   expect(await field.isDisabled()).toBe(true)
   await heldBack.go()
+  await field.fill('{"note":')
+  await whatIf.getByText('This is not JSON').waitFor()
+  expect(await whatIf.getByRole('button', { name: 'Fork with this' }).isDisabled()).toBe(true)
   await field.fill('{"note":"hardly"}')
   await whatIf.getByRole('button', { name: 'Fork with this' }).click()
   await expect.poll(() => new URL(page.url()).searchParams.get('id')).toBe('o-1-f1')

@@ -6,7 +6,7 @@ import { boxesOf, boxFor } from '../../../web/inspector/src/rules/actors.rules.t
 import { placeIn, searchOf, troubleWith } from '../../../web/inspector/src/rules/address.rules.ts'
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
 import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
-import { changeableIn, changed, draftOf, forkKey } from '../../../web/inspector/src/rules/forks.rules.ts'
+import { changeableIn, changed, draftOf, draftTrouble, forkKey, notAsked } from '../../../web/inspector/src/rules/forks.rules.ts'
 import { type Facet, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
 import { moodOf, stateText } from '../../../web/inspector/src/rules/moods.rules.ts'
 import { oneLine, sizeWords, visible } from '../../../web/inspector/src/rules/plain.rules.ts'
@@ -231,6 +231,10 @@ test('what if: decisions, answers and results at or before the moment, each with
   expect(draftOf(choices[0]!, detail)).toBe('deny')
   expect(changed(choices[0]!, detail, 'deny')).toEqual({ seq: 3, input: 0, event: { decision: 'deny' } })
   expect(changed(choices[1]!, detail, 'no')).toEqual({ seq: 2, input: 0, event: { data: { text: 'no' } } })
+  // What is said instead is all of the answer: the call that it asked for is not made.
+  const asked = { seq: 2, inputs: [answer('/turn#1/loop#1/model#1', { kind: 'model', text: 'I ask', calls: [{ name: 'refund' }] }).event], notes: [] }
+  expect(changed(choices[1]!, asked, 'no')).toEqual({ seq: 2, input: 0, event: { data: { text: 'no', calls: [] } } })
+  expect([notAsked(choices[1]!, asked), notAsked(choices[0]!, detail), notAsked(choices[1]!, detail)]).toEqual([['refund'], [], []])
   expect(forkKey('a-f1', ['a-f1', 'a-f2'])).toBe('a-f3')
 
   const plain = changeableIn(rows, 3, false)
@@ -239,5 +243,11 @@ test('what if: decisions, answers and results at or before the moment, each with
     [2, 'result'],
   ])
   expect(draftOf(plain[0]!, detail)).toBe('{\n  "decision": "approve"\n}')
+  expect(draftTrouble(plain[0]!, '{"note":"no"}')).toBeUndefined()
+  expect(draftTrouble(plain[0]!, '{"note":')).toMatch(/^This is not JSON: /)
+  expect(draftTrouble(plain[0]!, '5')).toContain('write an object')
+  // A result may be a text as well, but hardly one like this.
+  expect([draftTrouble(plain[1]!, 'sold out'), draftTrouble(choices[1]!, '{"')]).toEqual([undefined, undefined])
+  expect(draftTrouble(plain[1]!, '{"sold": out}')).toMatch(/^This is not JSON: /)
   expect(changed(plain[0]!, detail, '{"note":"no"}')).toEqual({ seq: 3, input: 0, event: { decision: null, note: 'no' } })
 })
