@@ -196,6 +196,9 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   await expect.poll(() => new URL(page.url()).searchParams.get('id')).toBe('o-1-f1')
   await expect.poll(() => active(page)).toEqual(['order.paused'])
   await details(page).getByText('"hardly"').first().waitFor()
+  // The list knows it at once, and where it came from.
+  const list = page.getByRole('complementary', { name: 'Sessions' })
+  await list.locator('li.is-fork').getByText('fork of o-1 at 1').waitFor()
 })
 
 test('a node that is killed and started again is found again, and nothing is missing', async () => {

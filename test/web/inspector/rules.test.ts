@@ -7,7 +7,7 @@ import { placeIn, searchOf, troubleWith } from '../../../web/inspector/src/rules
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
 import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
 import { changeableIn, changed, draftOf, draftTrouble, forkKey, notAsked } from '../../../web/inspector/src/rules/forks.rules.ts'
-import { type Facet, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
+import { type Facet, listedActor, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
 import { moodOf, stateText } from '../../../web/inspector/src/rules/moods.rules.ts'
 import { oneLine, sizeWords, visible } from '../../../web/inspector/src/rules/plain.rules.ts'
 import { printed } from '../../../web/inspector/src/rules/printed.rules.ts'
@@ -218,6 +218,15 @@ test('forks hang under their origin, and the list is searched by key, text and s
   expect(keys('parcel', 'all')).toEqual(['a'])
   expect(keys('', 'waiting')).toEqual(['b'])
   expect(keys('', 'failed')).toEqual(['x'])
+
+  const actor = (kind: string, id: string, origin?: string) =>
+    listedActor({ kind, id, status: 'active', states: {}, seq: 1, at: 1, waiting: 0, ...(origin && { origin: { kind, id: origin, at: 3 } }) })
+  const others = [actor('order', '1-f1', '1'), actor('parcel', '1'), actor('order', '1')]
+  expect(listRows(others, '', 'all').map(({ kind, id, isFork }) => `${isFork ? '- ' : ''}${kind} ${id}`)).toEqual([
+    'parcel 1',
+    'order 1',
+    '- order 1-f1',
+  ])
 })
 
 test('what if: decisions, answers and results at or before the moment, each with what was recorded to write over', () => {

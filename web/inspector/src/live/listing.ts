@@ -15,21 +15,26 @@ export class Listing {
   #wanted = false
   #asked = 0
   #shown = 0
+  #othersAsked = 0
+  #othersShown = 0
 
   constructor(client: SocketClient, changed: () => void) {
     this.#client = client
     this.#changed = changed
-    const readAgain = (): void => {
-      if (document.visibilityState === 'visible' && client.status === 'ready') this.read()
+    const isLookedAt = (): boolean => document.visibilityState === 'visible' && client.status === 'ready'
+    const readAll = (): void => {
+      if (isLookedAt()) this.read()
     }
-    client.on('sessions.changed', readAgain)
-    document.addEventListener('visibilitychange', readAgain)
-    setInterval(readAgain, listMs)
+    client.on('sessions.changed', () => {
+      if (isLookedAt()) void this.#readSessions()
+    })
+    // A node says nothing of actors of other kinds.
+    document.addEventListener('visibilitychange', readAll)
+    setInterval(readAll, listMs)
   }
 
   connected(): void {
     this.read()
-    if (this.#wanted) void this.#readOthers()
   }
 
   wantOthers(): void {
@@ -40,6 +45,7 @@ export class Listing {
 
   read(): void {
     void this.#readSessions()
+    if (this.#wanted) void this.#readOthers()
   }
 
   async #readSessions(): Promise<void> {
@@ -58,6 +64,7 @@ export class Listing {
   }
 
   async #readOthers(): Promise<void> {
+    const reading = ++this.#othersAsked
     try {
       const found: Listed[] = []
       for (let after: string | null = null; ; ) {
@@ -66,6 +73,8 @@ export class Listing {
         after = page.next
         if (after === null || found.length > 1_000) break
       }
+      if (reading < this.#othersShown) return
+      this.#othersShown = reading
       this.others = found.sort((a, b) => b.at - a.at)
       this.#changed()
     } catch {

@@ -10,11 +10,11 @@ import { type Answers, AnswersField, Footer, KeyField, useFork } from './fields.
 
 type DialogProps = { view: InspectorView; onClose(): void }
 
-const useKey = ({ subject, list = [] }: InspectorView) =>
+const useKey = ({ subject, list = [], others = [] }: InspectorView) =>
   useState(() =>
     forkKey(
       subject?.id ?? '',
-      list.map(({ id }) => id),
+      [...list, ...others].filter(({ kind }) => kind === subject?.kind).map(({ id }) => id),
     ),
   )
 
