@@ -1,7 +1,7 @@
 /** Each view of the inspector, wide and on a phone, light and dark: pictures to look at, and axe. */
 import { expect, test } from 'vitest'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
-import { inspectorOf, order } from './live/inspector.ts'
+import { inspectorOf, order, rpc } from './live/inspector.ts'
 import { looksRight, phone, wide } from './live/looks.ts'
 
 withLiveBrowser()
@@ -46,6 +46,18 @@ test('an address that nothing can have leaves the page standing: it says what is
   const beyond = await another(inspectorOf(node.page, '?kind=order&id=o-1&seq=1e308'))
   await beyond.getByText('1 / 1').waitFor()
   await beyond.locator('.drawing').waitFor()
+})
+
+test('who waits for the first session sees it arrive', async () => {
+  const node = await aNode()
+  const { another } = await aPage(node.page)
+  const page = await another(inspectorOf(node.page))
+  await page.getByText('No session yet').waitFor()
+
+  await rpc(node.page, 'chat.send', { sessionKey: 'main', message: 'hello' })
+
+  await page.locator('.drawing').waitFor()
+  await expect.poll(() => new URL(page.url()).searchParams.get('session')).toBe('main')
 })
 
 test('each view of a session: the list, lanes, words, labels, dialogs, and what a phone shows of them', async () => {
