@@ -49,6 +49,11 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await expect.poll(() => active(page)).toContain('tool.awaiting-input')
   await details(page).locator('.why .yes').getByText('needsApproval', { exact: true }).waitFor()
   await details(page).getByText('Context, 1 to 2').waitFor()
+  // Where there is no room for all, the one that waits is in sight, and it is seen that there are more.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect.poll(() => actors.getAttribute('data-more')).toBe('before')
+  const { x = 0, width = 390 } = (await actors.getByRole('button', { name: /^refund/ }).boundingBox()) ?? {}
+  expect([x >= 0, x + width <= 390]).toEqual([true, true])
   await looksRight(page, 'approval')
 
   await details(page).getByRole('button', { name: 'Approve' }).click()
