@@ -71,6 +71,12 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.keyboard.press(']')
   await details(page).getByText('commit 2', { exact: true }).waitFor()
   await details(page).getByText('Answered at').waitFor()
+  const edge = await actors.evaluate((strip) => strip.getBoundingClientRect().right)
+  const rightOf = async (name: RegExp) => {
+    const box = await actors.getByRole('button', { name }).boundingBox()
+    return box ? box.x + box.width : Number.POSITIVE_INFINITY
+  }
+  await expect.poll(() => rightOf(/^refund/)).toBeLessThanOrEqual(edge)
   expect(await details(page).getByRole('button', { name: 'Approve' }).count()).toBe(0)
   await page.getByRole('button', { name: 'replay' }).first().click()
   await page.getByText('replay identical').waitFor()

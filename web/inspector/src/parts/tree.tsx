@@ -11,10 +11,9 @@ export const Tree = ({ boxes, chosen }: { boxes: readonly Box[]; chosen: Box | u
   const key = chosen?.lane.key
   const more = useMore(row, 'x')
   const { width } = useSize(row)
-  const waiting = boxes
-    .filter(({ mood }) => mood === 'wait')
-    .map(({ lane }) => lane.key)
-    .join(' ')
+  const waits = boxes.some(({ mood }) => mood === 'wait')
+  // A moment is told in short until it has been folded; then boxes become wider.
+  const words = boxes.map(({ name, mood, state }) => `${name} ${mood} ${state}`).join()
   useEffect(() => {
     const [box, around] = [row.current?.querySelector<HTMLElement>('[aria-pressed="true"]'), row.current]
     if (!box || !around || around.scrollWidth <= around.clientWidth) return
@@ -22,9 +21,10 @@ export const Tree = ({ boxes, chosen }: { boxes: readonly Box[]; chosen: Box | u
   }, [key, boxes.length, width])
   // After the one that is chosen: where both have no room, it is more urgent. Those above one that waits wait as well.
   useEffect(() => {
+    if (!waits) return
     const last = [...(row.current?.querySelectorAll('.actor.wait') ?? [])].at(-1)
     last?.scrollIntoView({ inline: 'nearest', block: 'nearest' })
-  }, [waiting, width])
+  }, [words, width])
   return (
     <section class="tree" aria-label="Actors" ref={row} data-more={more}>
       {boxes.map((box, index) => {
