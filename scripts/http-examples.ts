@@ -409,7 +409,7 @@ export const examples: Record<CommandName, Example> = {
       next: null,
     },
     about:
-      '`states` also holds whoever lives below, by path. `wakeAt` is when it goes on by itself: 0 at once, ms since the epoch, or null. One that cannot be woken has `status` null and an `error`; one that was set aside has `quarantine`. `next` is the `after` of the next page.',
+      '`states` also holds whoever lives below, by path. `wakeAt` is when it goes on by itself: 0 at once, ms since the epoch, or null. One that cannot be woken has `status` null and an `error`; one that was set aside has `quarantine`. `origin` of a fork says of which actor it shares the first commits. `next` is the `after` of the next page.',
   },
   'models.list': {
     input: {},

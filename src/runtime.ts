@@ -1,4 +1,4 @@
-import { Host, localDirectory, replay, traceEntries } from './actors/index.ts'
+import { Host, localDirectory, replay } from './actors/index.ts'
 import { accessOf, checkAgentProtocol, execute, listen, openAgentProtocol, parsePlace, serveCommands } from './api/index.ts'
 import { follow, inProcessClient } from './client/index.ts'
 import { type Cluster, openCluster } from './cluster/index.ts'
@@ -39,7 +39,7 @@ import {
   openDocuments,
   othersOn,
   publishOutputs,
-  readCommits,
+  readEntries,
   receiveMessage,
   redactionOf,
   registerBrought,
@@ -235,9 +235,7 @@ export const createRuntime = async <Registered extends Machines = Machines>(
       events: (address, after) => listen(parts, address, after === undefined ? undefined : parsePlace(after)),
       onSessionChange: (listener) => outputs.onSessionChange(listener),
       onGrowth: (address, listener) => outputs.growth.watch(address, listener),
-      async *trace(address, from = 1) {
-        for await (const commit of readCommits(parts, address, from)) yield* traceEntries(commit)
-      },
+      trace: (address, from = 1) => readEntries(parts, address, from),
       replay: (address, to) => replay(transport.journal, address, host.registration(address.kind), to === undefined ? {} : { to }),
       registration: (kind) => host.registration(kind),
       tracing: environment.tracing ?? traces,

@@ -31,6 +31,7 @@ export { commitMessages, type ToldAs, treeMessages } from './inspection/protocol
 export { inspected } from './inspection/verdicts.ts'
 export { checksum, commitOf, decode, decodeCommit, encode } from './journal/codec.ts'
 export { errorFrom, errorParts, plainCopy, wholeCopy } from './journal/journal-value.ts'
+export { claimWord } from './journal/ledger.ts'
 export { recover } from './journal/recovery.ts'
 export { type Replayed, replay, saidAfter, type TraceEntry, traceEntries } from './journal/replay.ts'
 export { type Rewriting, type Rewritten, rewrite, underOwnName } from './journal/rewrite.ts'

@@ -29,6 +29,8 @@ export type ActorRow = {
   wakeAt: number | null
   /** Tool calls of a session that wait for a person. */
   waiting: number
+  /** Of a fork: the actor whose past it has, up to that commit. */
+  origin?: Address & { at: number }
   /** Why it was set aside. */
   quarantine?: ErrorBody
   /** Why it cannot be woken: drift, corrupt_at, conflict while it is being imported, or a kind that nobody registered. */
@@ -85,10 +87,20 @@ export const listActors = async (parts: JournalParts, { kind, after, limit = 100
   return { actors, next: heads.length < limit || !last ? null : formatAddress(last.address) }
 }
 
-const bareRow = ({ address, seq, at, wakeAt }: Head): ActorRow => ({ ...address, status: null, states: {}, seq, at, wakeAt, waiting: 0 })
+const bareRow = ({ address, seq, at, wakeAt, origin }: Head): ActorRow => ({
+  ...address,
+  status: null,
+  states: {},
+  seq,
+  at,
+  wakeAt,
+  waiting: 0,
+  ...(origin && { origin: { ...origin.address, at: origin.at } }),
+})
 
-const actorRow = async (parts: JournalParts, { address, seq, at, wakeAt }: Head): Promise<ActorRow> => {
-  const row = bareRow({ address, seq, at, wakeAt })
+const actorRow = async (parts: JournalParts, head: Head): Promise<ActorRow> => {
+  const { address, wakeAt } = head
+  const row = bareRow(head)
   if (wakeAt === beingImported) return { ...row, wakeAt: null, error: halfImportedError(formatAddress(address)).toJSON() }
   try {
     const { replica, status, approvals, quarantine } = await peek(parts, address)

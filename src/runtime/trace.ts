@@ -27,9 +27,9 @@ export const readTrace = async (parts: JournalParts, address: Address, from = 1,
   const entries: TraceEntry[] = []
   let next = from
   try {
-    for await (const frame of framesOf(parts, address, from)) {
-      entries.push(...traceEntries(commitOf(frame, address)))
-      next = frame.seq + 1
+    for await (const { commit, before } of commitsOf(parts, address, from)) {
+      entries.push(...traceEntries(commit, before))
+      next = commit.seq + 1
       if ((head && next > head.seq) || entries.length >= limit) break
     }
     return { entries, next: head && next > head.seq ? null : next, seq: head?.seq ?? next - 1 }
@@ -69,10 +69,26 @@ export const readFrames = async (parts: JournalParts, address: Address, from = 1
   return { frames, next: next <= last ? next : null, head: { seq: last, at, wakeAt, ...definedOf({ origin }) } }
 }
 
-/** All commits to the present end. @throws RuntimeError not_found; corrupt_at behind the last one that is whole */
-export async function* readCommits(parts: JournalParts, address: Address, from: number): AsyncGenerator<Commit> {
+/** All entries to the present end. @throws RuntimeError not_found; corrupt_at behind the last commit that is whole */
+export async function* readEntries(parts: JournalParts, address: Address, from: number): AsyncGenerator<TraceEntry> {
   await headOf(parts, address)
-  for await (const frame of framesOf(parts, address, from)) yield commitOf(frame, address)
+  for await (const { commit, before } of commitsOf(parts, address, from)) yield* traceEntries(commit, before)
+}
+
+/** Commits, and the one before each where somebody may want to know who wrote that. */
+async function* commitsOf(parts: JournalParts, address: Address, from: number): AsyncGenerator<{ commit: Commit; before: Commit | undefined }> {
+  let before: Commit | undefined
+  for await (const frame of framesOf(parts, address, from)) {
+    const commit = commitOf(frame, address)
+    if (!before && commit.claim && commit.seq > 1) before = await commitAt(parts, address, commit.seq - 1).catch(unlessDamaged)
+    yield { commit, before }
+    before = commit
+  }
+}
+
+const commitAt = async ({ transport }: JournalParts, address: Address, seq: number): Promise<Commit | undefined> => {
+  const [frame] = await transport.journal.read(address, seq, { limit: 1 })
+  return frame && commitOf(frame, address)
 }
 
 const headOf = async (parts: JournalParts, address: Address): Promise<Head> => {

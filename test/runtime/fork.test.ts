@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest'
 import { assign, setup } from 'xstate'
+import type { ActorPage } from '../../src/api/index.ts'
 import type { FileRef } from '../../src/contracts/file.ts'
 import type { FramePage, TracePage } from '../../src/runtime/index.ts'
 import { testRuntime } from '../../src/testing/index.ts'
@@ -282,6 +283,13 @@ test('a machine of an author is forked as well', async () => {
 
   const countOf = async (id: string) => (await runtime.actor('counter', id).snapshot()).context.count
   expect([await countOf('one'), await countOf('two'), await countOf('three')]).toEqual([6, 103, 11])
+
+  const { actors } = await runtime.command<ActorPage>('actors.list', { kind: 'counter' })
+  expect(actors.map(({ id, origin }) => [id, origin])).toEqual([
+    ['one', undefined],
+    ['three', { kind: 'counter', id: 'one', at: 1 }],
+    ['two', { kind: 'counter', id: 'one', at: 2 }],
+  ])
 })
 
 test('what cannot be forked is refused by name, with what to do, and nothing is begun', async () => {

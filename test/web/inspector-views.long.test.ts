@@ -1,7 +1,7 @@
 /** Each view of the inspector, wide and on a phone, light and dark: pictures to look at, and axe. */
 import { expect, test } from 'vitest'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
-import { inspectorOf, order } from './live/inspector.ts'
+import { inspectorOf, order, rpc } from './live/inspector.ts'
 import { looksRight, phone, wide } from './live/looks.ts'
 
 withLiveBrowser()
@@ -23,6 +23,41 @@ test('where there is no session, what there is else is shown, and found from eve
   expect(await page.getByRole('button', { name: 'Tools', exact: true }).count()).toBe(0)
   await page.locator('.drawing').waitFor()
   await looksRight(page, 'others', wide)
+})
+
+test('an address that nothing can have leaves the page standing: it says what is wrong, and the list leads on', async () => {
+  const node = await aNode()
+  await order(node.page, { type: 'pay', amount: 49.9 })
+  const { another } = await aPage(node.page)
+  const wrong: [query: string, said: string][] = [
+    ['?kind=%3Cimg%3E&id=x', "'<img>' is not a valid kind of actor"],
+    ['?kind=__proto__&id=__proto__', "'__proto__' is not a valid kind of actor"],
+    [`?session=${'x'.repeat(6_000)}`, 'an id may have at most 1024 bytes'],
+  ]
+  for (const [query, said] of wrong) {
+    const page = await another(inspectorOf(node.page, query))
+    await page.getByRole('alert').getByText(said).waitFor()
+    await page.getByRole('alert').getByText('choose what you look for in the list').waitFor()
+    await page.getByRole('link', { name: /o-1/ }).click()
+    await page.locator('.drawing').waitFor()
+    expect(await page.getByRole('alert').count()).toBe(0)
+    await page.close()
+  }
+  const beyond = await another(inspectorOf(node.page, '?kind=order&id=o-1&seq=1e308'))
+  await beyond.getByText('1 / 1').waitFor()
+  await beyond.locator('.drawing').waitFor()
+})
+
+test('who waits for the first session sees it arrive', async () => {
+  const node = await aNode()
+  const { another } = await aPage(node.page)
+  const page = await another(inspectorOf(node.page))
+  await page.getByText('No session yet').waitFor()
+
+  await rpc(node.page, 'chat.send', { sessionKey: 'main', message: 'hello' })
+
+  await page.locator('.drawing').waitFor()
+  await expect.poll(() => new URL(page.url()).searchParams.get('session')).toBe('main')
 })
 
 test('each view of a session: the list, lanes, words, labels, dialogs, and what a phone shows of them', async () => {

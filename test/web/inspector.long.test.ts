@@ -52,6 +52,11 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await expect.poll(() => active(page)).toContain('tool.awaiting-input')
   await details(page).locator('.why .yes').getByText('needsApproval', { exact: true }).waitFor()
   await details(page).getByText('Context, 1 to 2').waitFor()
+  // Where there is no room for all, the one that waits is in sight, and it is seen that there are more.
+  await page.setViewportSize({ width: 390, height: 844 })
+  await expect.poll(() => actors.getAttribute('data-more')).toBe('before')
+  const { x = 0, width = 390 } = (await actors.getByRole('button', { name: /^refund/ }).boundingBox()) ?? {}
+  expect([x >= 0, x + width <= 390]).toEqual([true, true])
   await looksRight(page, 'approval')
 
   await details(page).getByRole('button', { name: 'Approve' }).click()
@@ -69,6 +74,12 @@ test('a turn with a tool and an approval: the tree, each chart as it changes, wh
   await page.keyboard.press(']')
   await details(page).getByText('commit 2', { exact: true }).waitFor()
   await details(page).getByText('Answered at').waitFor()
+  const edge = await actors.evaluate((strip) => strip.getBoundingClientRect().right)
+  const rightOf = async (name: RegExp) => {
+    const box = await actors.getByRole('button', { name }).boundingBox()
+    return box ? box.x + box.width : Number.POSITIVE_INFINITY
+  }
+  await expect.poll(() => rightOf(/^refund/)).toBeLessThanOrEqual(edge)
   expect(await details(page).getByRole('button', { name: 'Approve' }).count()).toBe(0)
   await page.getByRole('button', { name: 'replay' }).first().click()
   await page.getByText('replay identical').waitFor()
@@ -108,6 +119,8 @@ test('forked from the page: what if it had been denied, and once more as it was'
 
   await page.keyboard.press('w')
   const whatIf = page.getByRole('dialog', { name: /What if/ })
+  await whatIf.getByText('another model answer').last().click()
+  await whatIf.getByText('Its call of refund is then not made.').waitFor()
   await whatIf.getByText('another decision').click()
   await whatIf.getByText('It would have been denied').waitFor()
   await picture(page, 'what-if-denied')
@@ -195,11 +208,17 @@ test("an author's own machine shows as well: regions, a history, and why a refun
   // Nobody writes before what was recorded is there: it would fall upon what they wrote.
   expect(await field.isDisabled()).toBe(true)
   await heldBack.go()
+  await field.fill('{"note":')
+  await whatIf.getByText('This is not JSON').waitFor()
+  expect(await whatIf.getByRole('button', { name: 'Fork with this' }).isDisabled()).toBe(true)
   await field.fill('{"note":"hardly"}')
   await whatIf.getByRole('button', { name: 'Fork with this' }).click()
   await expect.poll(() => new URL(page.url()).searchParams.get('id')).toBe('o-1-f1')
   await expect.poll(() => active(page)).toEqual(['order.paused'])
   await details(page).getByText('"hardly"').first().waitFor()
+  // The list knows it at once, and where it came from.
+  const list = page.getByRole('complementary', { name: 'Sessions' })
+  await list.locator('li.is-fork').getByText('fork of o-1 at 1').waitFor()
 })
 
 test('a node that is killed and started again is found again, and nothing is missing', async () => {

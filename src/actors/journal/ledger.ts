@@ -31,7 +31,18 @@ export const recentMax = 1000
 const crashesKept = 20
 
 /** A claim by whoever took the root into memory, unlike the one by which a host begins anew after a crash of its own, or an event that it had to undo. */
-export const isTakeover = ({ claim, create, crash, refused, revived }: Commit): boolean => claim === true && !create && !crash && !refused && !revived
+const isTakeover = ({ claim, create, crash, refused, revived }: Commit): boolean => claim === true && !create && !crash && !refused && !revived
+
+/** In a word, how whoever claims an actor came to it. @param before the commit before, where it is known */
+export const claimWord = (
+  commit: Commit,
+  before: Pick<Commit, 'address' | 'writer' | 'released'> | undefined,
+): 'claimed' | 'forked' | 'taken over' | undefined => {
+  if (!isTakeover(commit)) return undefined
+  // What was before happened under another name.
+  if (before && before.address !== commit.address) return 'forked'
+  return before && (before.released || before.writer === commit.writer) ? 'claimed' : 'taken over'
+}
 
 export const emptyLedger = (): Ledger => ({
   seq: 0,

@@ -8,7 +8,7 @@ import type { Registration } from '../registration.ts'
 import { firstDifference } from '../replica/difference.ts'
 import type { Replica } from '../replica/replica.ts'
 import { type Emitted, emittedBy } from '../replica/sink.ts'
-import { isTakeover } from './ledger.ts'
+import { claimWord } from './ledger.ts'
 import { recover } from './recovery.ts'
 
 export type Replayed = {
@@ -98,12 +98,13 @@ export type TraceEntry = {
   error?: ErrorBody
 }
 
-/** The entries of one commit, as people read them. */
-export const traceEntries = (commit: Commit): TraceEntry[] => {
+/** The entries of one commit, as people read them. @param before the commit before, which says who had the actor until then */
+export const traceEntries = (commit: Commit, before?: Commit): TraceEntry[] => {
   const common = { seq: commit.seq, at: commit.at, epoch: commit.epoch }
   const entries: TraceEntry[] = []
   if (commit.create) entries.push({ ...common, actor: '/', event: 'created' })
-  if (isTakeover(commit)) entries.push({ ...common, actor: '/', event: `taken over by ${commit.writer}` })
+  const claim = claimWord(commit, before)
+  if (claim) entries.push({ ...common, actor: '/', event: `${claim} by ${commit.writer}` })
   for (const input of commit.inputs)
     if ('timer' in input) entries.push({ ...common, actor: '/', event: `timer ${input.timer}` })
     else if ('from' in input) entries.push({ ...common, actor: input.from, event: effectEvent(input.event.type), detail: input.event })

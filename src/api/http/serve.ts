@@ -78,6 +78,7 @@ export const serveGateway = async ({ port, ...options }: ServeOptions): Promise<
       trust(socket)
       return caller.access
     },
+    trust: ({ socket }) => trust(socket),
     admit,
     room,
     relay: options.relay,

@@ -23,6 +23,8 @@ type SocketOptions = Pick<ConnectionParts, 'runtime' | 'log' | 'admit' | 'room'>
   check: (request: IncomingMessage) => void
   /** Says whether a token is ours. @returns what it allows now; undefined where that is everything @throws RuntimeError unauthorised, rate_limited */
   authorise: (token: string, request: IncomingMessage) => (() => Access) | undefined
+  /** Its connection stays, however many come that show nothing: the address it asked for was a secret of ours. */
+  trust: (request: IncomingMessage) => void
   limits?: Partial<SocketLimits>
   relay?: Partial<RelayLimits> | undefined
 }
@@ -34,7 +36,7 @@ export type Sockets = {
   close(): void
 }
 
-export const serveSockets = (server: Server, { check, authorise, clock, ...options }: SocketOptions): Sockets => {
+export const serveSockets = (server: Server, { check, authorise, trust, clock, ...options }: SocketOptions): Sockets => {
   const limits = { ...socketLimits, ...options.limits }
   // Without compression: a small frame cannot become a large one.
   const sockets = new WebSocketServer({ noServer: true, maxPayload: limits.frameBytesMax, perMessageDeflate: false, clientTracking: false })
@@ -85,6 +87,7 @@ export const serveSockets = (server: Server, { check, authorise, clock, ...optio
       check(request)
       if (path !== socketPath) {
         relay.upgrade(path, request, socket, head)
+        trust(request)
         return
       }
     } catch (error) {

@@ -1,6 +1,6 @@
 /** What a root remembers of its own journal. */
 import { expect, test } from 'vitest'
-import { advance, beginFork, emptyLedger, persistLedger, recentMax, reviveLedger } from '../../../src/actors/journal/ledger.ts'
+import { advance, beginFork, claimWord, emptyLedger, persistLedger, recentMax, reviveLedger } from '../../../src/actors/journal/ledger.ts'
 import { RuntimeError } from '../../../src/contracts/errors.ts'
 import type { Commit, Input } from '../../../src/contracts/journal.ts'
 
@@ -66,4 +66,15 @@ test('a fork begins its own count: neither the takeovers of what it shares nor i
   }
 
   expect(seen).toEqual([0, 0, 0, 1, 2])
+})
+
+test('who claims an actor took it over from another host, has it again, or goes on with the past of another actor', () => {
+  const claim = commit(2, { claim: true, epoch: 2 })
+  expect(claimWord(claim, commit(1, { writer: 'killed' }))).toBe('taken over')
+  expect(claimWord(claim, commit(1, { writer: 'left', released: true }))).toBe('claimed')
+  expect(claimWord(claim, commit(1, {}))).toBe('claimed')
+  expect(claimWord(claim, commit(1, { address: 'm/origin', writer: 'killed' }))).toBe('forked')
+  // Nobody knows who had it before.
+  expect(claimWord(claim, undefined)).toBe('taken over')
+  expect(claimWord(commit(2, {}), commit(1, {}))).toBeUndefined()
 })

@@ -1,5 +1,7 @@
 /** Trees of actors for other people's visualisers: with the published receiver of the Stately inspector, and against those who mean ill. */
-import { expect, test, vi } from 'vitest'
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, onTestFinished, test, vi } from 'vitest'
 import WebSocket from 'ws'
 import { machines } from '../../runtime/inspection/orders.ts'
 import { aGateway } from '../http/harness.ts'
@@ -146,6 +148,24 @@ test('a receiver that stops reading costs what waits for it, disturbs nobody, an
   expect((await slow.closed).code).toBe(1006)
   expect(fine.socket.readyState).toBe(WebSocket.OPEN)
 }, 20_000)
+
+test('a receiver stays, however many connections come from its host that say nothing', async () => {
+  const { gateway, send, address } = await aNode({ limits: { strangersPerAddressMax: 4 } })
+  await send('o1', { type: 'note', text: 'hello' })
+  const { socket, until } = rawSocket(gateway.url, { path: await address('o1') })
+  await until(({ type }) => type === '@xstate.actor')
+
+  const strangers = Array.from({ length: 12 }, () => connect(Number(new URL(gateway.url).port), '127.0.0.1').on('error', () => undefined))
+  onTestFinished(() => {
+    for (const stranger of strangers) stranger.destroy()
+  })
+  // All but the last four have been hung up on.
+  await Promise.all(strangers.slice(0, 8).map((stranger) => once(stranger.resume(), 'close')))
+  await send('o1', { type: 'note', text: 'more' })
+
+  await until(({ type, seq }) => type === '@xstate.snapshot' && seq === 2)
+  expect(socket.readyState).toBe(WebSocket.OPEN)
+})
 
 test('so many receivers and addresses there may be, and 10,000 that come one after another leave nothing behind', async () => {
   const { gateway, runtime, send, address, rpc } = await aNode({ relay: { receiversMax: 2 } })

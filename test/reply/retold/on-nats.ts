@@ -28,7 +28,7 @@ const toldBy = async (kit: TestRuntime): Promise<Told> => {
   const { journal } = partsOf(kit.runtime).transport
   for (const { address } of await journal.list())
     for await (const { actor, event } of kit.runtime.trace(address)) {
-      if (event.startsWith('taken over')) continue
+      if (/^(?:claimed|taken over) by /.test(event)) continue
       const name = `${formatAddress(address)} ${actor}`
       trace[name] = [...(trace[name] ?? []), event]
     }

@@ -3,11 +3,11 @@ import { expect, test } from 'vitest'
 import type { Candidate } from '../../../src/contracts/inspection.ts'
 import { cutTexts, isCut, textAt } from '../../../web/inspector/src/fold/cut.rules.ts'
 import { boxesOf, boxFor } from '../../../web/inspector/src/rules/actors.rules.ts'
-import { placeIn, searchOf } from '../../../web/inspector/src/rules/address.rules.ts'
+import { placeIn, searchOf, troubleWith } from '../../../web/inspector/src/rules/address.rules.ts'
 import { differences, valueWords } from '../../../web/inspector/src/rules/diff.rules.ts'
 import { filtersOf, isLoud, isOfInterest, seek } from '../../../web/inspector/src/rules/filter.rules.ts'
-import { changeableIn, changed, draftOf, forkKey } from '../../../web/inspector/src/rules/forks.rules.ts'
-import { type Facet, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
+import { changeableIn, changed, draftOf, draftTrouble, forkKey, notAsked } from '../../../web/inspector/src/rules/forks.rules.ts'
+import { type Facet, listedActor, listedSession, rowsOf as listRows } from '../../../web/inspector/src/rules/list.rules.ts'
 import { moodOf, stateText } from '../../../web/inspector/src/rules/moods.rules.ts'
 import { oneLine, sizeWords, visible } from '../../../web/inspector/src/rules/plain.rules.ts'
 import { printed } from '../../../web/inspector/src/rules/printed.rules.ts'
@@ -55,6 +55,12 @@ test('a kill is a break with the time in which nobody was there; who let go in g
   expect(cutsIn(rows, 1, 5).map(({ seq, ms, killed }) => ({ seq, ms, killed }))).toEqual([{ seq: 4, ms: 57_000, killed: true }])
   const [, , , handed] = rowsOf(...refund.slice(0, 2), { ...refund[2], released: true }, { ...refund[3]! })
   expect(handed?.killed).toBeUndefined()
+  // It was idle, left memory, and the same host took it up again.
+  const [, , , again] = rowsOf(...refund.slice(0, 3), { ...refund[3], writer: 'n1', inputs: [] })
+  expect([again?.killed, again?.marks[0]?.event]).toEqual([undefined, 'claimed'])
+  // A fork goes on, under its own name, from where its origin was.
+  const [, , , forked] = rowsOf(...refund.slice(0, 3), { ...refund[3], address: 'session/main-f1', inputs: [] })
+  expect([forked?.killed, forked?.marks[0]?.event]).toEqual([undefined, 'forked'])
   expect([400, 3_140, 52_000, 200_000, 9_000_000].map(spanWords)).toEqual(['400 ms', '3.1 s', '52 s', '3 min', '3 h'])
 })
 
@@ -187,6 +193,16 @@ test('a link names a session or another actor, the moment and who is looked at, 
   expect(placeIn(searchOf({ kind: 'order', id: 'o-1', actor: '/' }))).toEqual({ kind: 'order', id: 'o-1' })
   expect(placeIn('?session=a&seq=nonsense')).toEqual({ kind: 'session', id: 'a' })
   expect(placeIn('')).toBeUndefined()
+  for (const seq of ['1e308', '-1', '0', '1.5', '9007199254740993']) expect(placeIn(`?session=a&seq=${seq}`)).toEqual({ kind: 'session', id: 'a' })
+})
+
+test('an address that nothing can have is told from one that something may have, with what to do', () => {
+  expect(troubleWith({ kind: 'session', id: 'agent:main:web:a b&c=#' })).toBeUndefined()
+  const trouble = (kind: string, id: string) => troubleWith({ kind, id })?.message
+  expect(trouble('<img>', 'x')).toBe("the address of this page leads to nothing: '<img>' is not a valid kind of actor")
+  expect(trouble('__proto__', '__proto__')).toContain("'__proto__' is not a valid kind of actor")
+  expect(trouble('session', 'x'.repeat(6_000))).toContain('at most 1024 bytes, this one has 6000')
+  expect(troubleWith({ kind: '<img>', id: 'x' })?.hint).toContain('in the list')
 })
 
 test('forks hang under their origin, and the list is searched by key, text and state', () => {
@@ -202,6 +218,15 @@ test('forks hang under their origin, and the list is searched by key, text and s
   expect(keys('parcel', 'all')).toEqual(['a'])
   expect(keys('', 'waiting')).toEqual(['b'])
   expect(keys('', 'failed')).toEqual(['x'])
+
+  const actor = (kind: string, id: string, origin?: string) =>
+    listedActor({ kind, id, status: 'active', states: {}, seq: 1, at: 1, waiting: 0, ...(origin && { origin: { kind, id: origin, at: 3 } }) })
+  const others = [actor('order', '1-f1', '1'), actor('parcel', '1'), actor('order', '1')]
+  expect(listRows(others, '', 'all').map(({ kind, id, isFork }) => `${isFork ? '- ' : ''}${kind} ${id}`)).toEqual([
+    'parcel 1',
+    'order 1',
+    '- order 1-f1',
+  ])
 })
 
 test('what if: decisions, answers and results at or before the moment, each with what was recorded to write over', () => {
@@ -215,6 +240,10 @@ test('what if: decisions, answers and results at or before the moment, each with
   expect(draftOf(choices[0]!, detail)).toBe('deny')
   expect(changed(choices[0]!, detail, 'deny')).toEqual({ seq: 3, input: 0, event: { decision: 'deny' } })
   expect(changed(choices[1]!, detail, 'no')).toEqual({ seq: 2, input: 0, event: { data: { text: 'no' } } })
+  // What is said instead is all of the answer: the call that it asked for is not made.
+  const asked = { seq: 2, inputs: [answer('/turn#1/loop#1/model#1', { kind: 'model', text: 'I ask', calls: [{ name: 'refund' }] }).event], notes: [] }
+  expect(changed(choices[1]!, asked, 'no')).toEqual({ seq: 2, input: 0, event: { data: { text: 'no', calls: [] } } })
+  expect([notAsked(choices[1]!, asked), notAsked(choices[0]!, detail), notAsked(choices[1]!, detail)]).toEqual([['refund'], [], []])
   expect(forkKey('a-f1', ['a-f1', 'a-f2'])).toBe('a-f3')
 
   const plain = changeableIn(rows, 3, false)
@@ -223,5 +252,11 @@ test('what if: decisions, answers and results at or before the moment, each with
     [2, 'result'],
   ])
   expect(draftOf(plain[0]!, detail)).toBe('{\n  "decision": "approve"\n}')
+  expect(draftTrouble(plain[0]!, '{"note":"no"}')).toBeUndefined()
+  expect(draftTrouble(plain[0]!, '{"note":')).toMatch(/^This is not JSON: /)
+  expect(draftTrouble(plain[0]!, '5')).toContain('write an object')
+  // A result may be a text as well, but hardly one like this.
+  expect([draftTrouble(plain[1]!, 'sold out'), draftTrouble(choices[1]!, '{"')]).toEqual([undefined, undefined])
+  expect(draftTrouble(plain[1]!, '{"sold": out}')).toMatch(/^This is not JSON: /)
   expect(changed(plain[0]!, detail, '{"note":"no"}')).toEqual({ seq: 3, input: 0, event: { decision: null, note: 'no' } })
 })

@@ -11,8 +11,10 @@ type Pending = LookInput & { done(): void; fail(error: Error): void; signal: Abo
 const aPage = () => {
   const reads: number[] = []
   const looks: Pending[] = []
+  const opened: (Subject | undefined)[] = []
   const actor = createActor(
     viewingMachine.provide({
+      actions: { openFirst: (_, { first }) => void opened.push(first) },
       actors: {
         read: fromCallback<ViewingEvent, { subject: Subject; from: number }>(({ input }) => void reads.push(input.from)),
         look: fromPromise<Looked, LookInput>(
@@ -35,6 +37,7 @@ const aPage = () => {
     actor,
     reads,
     looks,
+    opened,
     finish,
     settled,
     is,
@@ -136,4 +139,20 @@ test('a commit that was pinned is compared with others of its journal, and not w
   await page.finish()
   page.actor.send({ type: 'open', subject: { kind: 'session', id: 'other' }, seq: undefined })
   expect(page.actor.getSnapshot().context.compares).toBe('before')
+})
+
+test('where there is nothing at all, the first session that comes is opened; where there is a choice, somebody chooses', () => {
+  const page = aPage()
+  page.actor.send({ type: 'listed', first: undefined, isEmpty: true })
+  page.actor.send({ type: 'listed', first: undefined, isEmpty: true })
+  page.actor.send({ type: 'listed', first: subject, isEmpty: false })
+  page.actor.send({ type: 'listed', first: { kind: 'session', id: 'next' }, isEmpty: false })
+  expect(page.opened).toEqual([subject])
+
+  for (const first of [subject, undefined]) {
+    const other = aPage()
+    other.actor.send({ type: 'listed', first, isEmpty: false })
+    other.actor.send({ type: 'listed', first: subject, isEmpty: false })
+    expect([other.opened, other.is({ journal: { none: 'choosing' } })]).toEqual([[], true])
+  }
 })

@@ -55,6 +55,33 @@ export const useMedia = (query: string): boolean => {
   return fits
 }
 
+/** At which ends of something that scrolls there is more than is seen: words for a style to show. */
+export const useMore = (of: RefObject<HTMLElement | null>, axis: 'x' | 'y'): string => {
+  const [more, set] = useState('')
+  const look = () => {
+    const element = of.current
+    if (!element) return
+    const { scrollLeft, scrollTop, scrollWidth, scrollHeight, clientWidth, clientHeight } = element
+    const [from, seen, all] = axis === 'x' ? [scrollLeft, clientWidth, scrollWidth] : [scrollTop, clientHeight, scrollHeight]
+    // Half a pixel is nothing that anybody misses.
+    set(`${from > 1 ? 'before ' : ''}${from + seen < all - 1 ? 'after' : ''}`.trim())
+  }
+  // What is in it may be another thing each time.
+  useLayoutEffect(look)
+  useEffect(() => {
+    const element = of.current
+    if (!element) return
+    element.addEventListener('scroll', look, { passive: true })
+    const observer = new ResizeObserver(look)
+    observer.observe(element)
+    return () => {
+      element.removeEventListener('scroll', look)
+      observer.disconnect()
+    }
+  }, [of])
+  return more
+}
+
 /** The room that an element has, in px. */
 export const useSize = (of: RefObject<HTMLElement | null>): { width: number; height: number } => {
   const [size, set] = useState({ width: 0, height: 0 })

@@ -11,13 +11,13 @@ import type { Approval } from '../../../src/contracts/turn.ts'
 import { keep } from '../../shared/storage.ts'
 import type { CommitDetail, FromWorker, Looked, Origin, Row } from './fold/protocol.ts'
 import { Covering } from './live/covering.ts'
-import { chartsFor, exportOf, forkOf, replayed, resolve } from './live/doings.ts'
+import { chartsFor, exportOf, forkOf, replayed, resolve, spansOf } from './live/doings.ts'
 import { Listing } from './live/listing.ts'
 import { reading } from './live/reading.ts'
 import { Recording } from './live/recording.ts'
 import { WorkerLink } from './live/worker-link.ts'
 import type { Connection, ForkWish, InspectorModel, InspectorView, Verdict } from './model.ts'
-import { placeIn, searchOf } from './rules/address.rules.ts'
+import { placeIn, searchOf, troubleWith } from './rules/address.rules.ts'
 import { modelCallIn } from './rules/calls.rules.ts'
 import { answerOf } from './rules/runs.rules.ts'
 import type { LookInput, Subject, ViewingEvent } from './viewing/viewing.context.ts'
@@ -59,10 +59,14 @@ class LiveModel implements InspectorModel {
       },
     })
     this.#worker = new WorkerLink((told) => this.#hear(told))
-    this.#list = new Listing(this.#client, () => this.#change())
+    this.#list = new Listing(this.#client, (known) => {
+      if (known) this.#viewing.send({ type: 'listed', ...known })
+      this.#change()
+    })
     this.#covering = new Covering(this.#client, () => this.#change())
     this.#viewing = createActor(
       viewingMachine.provide({
+        actions: { openFirst: (_, { first }) => first && this.open(first) },
         actors: {
           read: fromCallback<ViewingEvent, { subject: Subject; from: number }>(({ input, sendBack }) =>
             reading({ client: this.#client, worker: this.#worker, tell: sendBack }, input.subject, input.from),
@@ -204,13 +208,8 @@ class LiveModel implements InspectorModel {
     this.#spansAt = looked.seq
     const { subject } = this.#viewing.getSnapshot().context
     if (subject?.kind !== 'session' || !modelCallIn(looked)) return
-    try {
-      const { runs } = await this.#client.call<{ runs: { spans: Span[] }[] }>('trace.spans', { sessionKey: subject.id })
-      this.#spansOf = runs.flatMap(({ spans }) => spans)
-      this.#change()
-    } catch {
-      // Then it is not said how long the first token took.
-    }
+    this.#spansOf = await spansOf(this.#client, subject.id, this.#spansOf)
+    this.#change()
   }
 
   // ---- what a person does
@@ -242,11 +241,7 @@ class LiveModel implements InspectorModel {
 
   decide = (approval: Approval, decision: 'approve' | 'deny'): Promise<void> => resolve(this.#client, this.#subject(), approval, decision)
 
-  async fork(wish: ForkWish): Promise<string> {
-    const key = await forkOf(this.#client, this.#subject(), wish)
-    this.#list.read()
-    return key
-  }
+  fork = (wish: ForkWish): Promise<string> => forkOf(this.#client, this.#subject(), wish).finally(() => this.#list.read())
 
   replay(): void {
     const subject = this.#subject()
@@ -273,10 +268,13 @@ class LiveModel implements InspectorModel {
   #goToAddress(): void {
     const place = placeIn(location.search)
     if (!place) return
-    const { kind, id, seq, actor, run } = place
-    this.open({ kind, id }, seq)
-    this.#actor = actor ?? '/'
-    this.#run = run
+    const error = troubleWith(place)
+    if (error) this.#viewing.send({ type: 'unreadable', error })
+    else {
+      this.open({ kind: place.kind, id: place.id }, place.seq)
+      this.#actor = place.actor ?? '/'
+      this.#run = place.run
+    }
   }
 
   #search(always: boolean): string {

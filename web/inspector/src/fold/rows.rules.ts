@@ -1,4 +1,5 @@
 /** Commits in short: what the timeline draws and the list of events says, without folding anything. */
+import { claimWord } from '../../../../src/actors/index.ts'
 import type { ActorPath, AnyEvent, Commit, Input } from '../../../../src/contracts/journal.ts'
 import { parentPath } from '../rules/lanes.rules.ts'
 import type { Mark, MarkKind, Row } from './protocol.ts'
@@ -24,19 +25,19 @@ const brief = (text: string): string => (text.length > wordsMax ? `${text.slice(
 export class Rows {
   /** Tools that a model asked for last, by the actor whose call it was. */
   readonly #calls = new Map<ActorPath, string[]>()
-  #released = true
-  #epoch = 0
+  #before: Commit | undefined
 
   take(commit: Commit): Row {
     const { seq, at, epoch, writer, states, crash, quarantine } = commit
+    const claim = claimWord(commit, this.#before)
+    // One that left memory because nobody needed it, and came back to the same host, was never gone.
+    const killed = claim === 'taken over'
+    this.#before = commit
     const marks = [...commit.inputs.map((input) => this.#mark(input)), ...(commit.refused ?? []).map(({ input, error }) => refusal(input, error))]
     if (crash) marks.push({ actor: '/', kind: 'error', event: 'crashed', words: brief(crash.message) })
     if (quarantine) marks.push({ actor: '/', kind: 'error', event: 'quarantined', words: brief(quarantine.message) })
     if (commit.revived) marks.push({ actor: '/', kind: 'message', event: 'revived', words: '' })
-    const killed = commit.claim === true && !commit.create && !crash && !commit.refused && !commit.revived && !this.#released && epoch > this.#epoch
-    if (marks.length === 0) marks.push(quiet(commit, killed))
-    this.#released = commit.released === true
-    this.#epoch = epoch
+    if (marks.length === 0) marks.push(quiet(commit, claim))
     const names = this.#namesIn(states)
     const ended = endedIn(commit.notes ?? [])
     const begun = commit.inputs.flatMap((input) => ('event' in input && input.event.type === 'message' ? (textIn(input.event, 'id') ?? []) : []))
@@ -86,10 +87,10 @@ const refusal = (input: Input, error: { message: string }): Mark => ({
   words: brief(error.message),
 })
 
-const quiet = ({ create, released, writer }: Commit, killed: boolean): Mark => ({
+const quiet = ({ create, released, writer }: Commit, claim = 'claimed'): Mark => ({
   actor: '/',
   kind: 'timer',
-  event: create ? 'created' : released ? 'released' : killed ? 'taken over' : 'claimed',
+  event: create ? 'created' : released ? 'released' : claim,
   words: `by ${writer}`,
 })
 

@@ -22,6 +22,8 @@ export type ActorListed = {
   seq: number
   at: number
   waiting: number
+  /** Of a fork. */
+  origin?: { kind: string; id: string; at: number }
   quarantine?: ErrorBody
   error?: ErrorBody
 }

@@ -2,6 +2,7 @@
 import type { Chart } from '../../../../src/actors/index.ts'
 import type { SocketClient } from '../../../../src/client/socket/index.ts'
 import { errorBody } from '../../../../src/contracts/errors.ts'
+import type { Span } from '../../../../src/contracts/tracing.ts'
 import type { Approval } from '../../../../src/contracts/turn.ts'
 import type { ForkWish, Verdict } from '../model.ts'
 import type { Subject } from '../viewing/viewing.context.ts'
@@ -40,4 +41,11 @@ export const chartsFor = (client: SocketClient, kind: string): Promise<Record<st
   client.call<{ charts: Record<string, Chart> }>('machines.get', { kind }).then(
     ({ charts }) => charts,
     () => ({}),
+  )
+
+/** What this node has observed of the runs of a session; where that cannot be had, it is not said how long the first token took. */
+export const spansOf = (client: SocketClient, sessionKey: string, known: readonly Span[]): Promise<readonly Span[]> =>
+  client.call<{ runs: { spans: Span[] }[] }>('trace.spans', { sessionKey }).then(
+    ({ runs }) => runs.flatMap(({ spans }) => spans),
+    () => known,
   )

@@ -2,34 +2,43 @@
 import type { SocketClient } from '../../../../src/client/socket/index.ts'
 import type { Listed } from '../model.ts'
 import { listedActor, listedSession } from '../rules/list.rules.ts'
+import type { Subject } from '../viewing/viewing.context.ts'
 import type { ActorsPage, SessionListed } from './commands.ts'
 
 /** ms after which it is read again in any case while the page is looked at: a node says only of its own sessions that they have changed. */
 const listMs = 30_000
 
+/** What stands first among the sessions, and whether there is nothing at all, of any kind. */
+type Known = { first: Subject | undefined; isEmpty: boolean }
+
 export class Listing {
   sessions: readonly Listed[] | undefined
   others: readonly Listed[] | undefined
   readonly #client: SocketClient
-  readonly #changed: () => void
+  readonly #changed: (known: Known | undefined) => void
   #wanted = false
   #asked = 0
   #shown = 0
+  #othersAsked = 0
+  #othersShown = 0
 
-  constructor(client: SocketClient, changed: () => void) {
+  constructor(client: SocketClient, changed: (known: Known | undefined) => void) {
     this.#client = client
     this.#changed = changed
-    const readAgain = (): void => {
-      if (document.visibilityState === 'visible' && client.status === 'ready') this.read()
+    const isLookedAt = (): boolean => document.visibilityState === 'visible' && client.status === 'ready'
+    const readAll = (): void => {
+      if (isLookedAt()) this.read()
     }
-    client.on('sessions.changed', readAgain)
-    document.addEventListener('visibilitychange', readAgain)
-    setInterval(readAgain, listMs)
+    client.on('sessions.changed', () => {
+      if (isLookedAt()) void this.#readSessions()
+    })
+    // A node says nothing of actors of other kinds.
+    document.addEventListener('visibilitychange', readAll)
+    setInterval(readAll, listMs)
   }
 
   connected(): void {
     this.read()
-    if (this.#wanted) void this.#readOthers()
   }
 
   wantOthers(): void {
@@ -40,6 +49,7 @@ export class Listing {
 
   read(): void {
     void this.#readSessions()
+    if (this.#wanted) void this.#readOthers()
   }
 
   async #readSessions(): Promise<void> {
@@ -51,13 +61,14 @@ export class Listing {
       this.#shown = reading
       this.sessions = sessions.map(listedSession)
       if (sessions.length === 0) this.wantOthers()
-      this.#changed()
+      this.#changed(this.#known())
     } catch {
       // It is read again soon, and the connection says for itself that it is gone.
     }
   }
 
   async #readOthers(): Promise<void> {
+    const reading = ++this.#othersAsked
     try {
       const found: Listed[] = []
       for (let after: string | null = null; ; ) {
@@ -66,10 +77,19 @@ export class Listing {
         after = page.next
         if (after === null || found.length > 1_000) break
       }
+      if (reading < this.#othersShown) return
+      this.#othersShown = reading
       this.others = found.sort((a, b) => b.at - a.at)
-      this.#changed()
+      this.#changed(this.#known())
     } catch {
       // As above.
     }
+  }
+
+  #known(): Known | undefined {
+    const [first] = this.sessions ?? []
+    if (first) return { first: { kind: first.kind, id: first.id }, isEmpty: false }
+    // As long as nobody knows of others, there are none.
+    return this.sessions && { first: undefined, isEmpty: (this.others ?? []).length === 0 }
   }
 }

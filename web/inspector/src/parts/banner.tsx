@@ -51,6 +51,12 @@ export const Banner = ({ view }: { view: InspectorView }) => {
       <div class="banner fail" role="alert">
         <p>
           <code>{place.error.code}</code> <Said text={place.error.message} />
+          {place.error.hint && (
+            <>
+              {' '}
+              (<Said text={place.error.hint} />)
+            </>
+          )}
         </p>
       </div>
     )

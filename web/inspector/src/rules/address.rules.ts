@@ -1,4 +1,6 @@
 /** What a link to a moment says. Never the token: that comes in the fragment, and does not stay there. */
+import { type ErrorBody, errorBody } from '../../../../src/contracts/errors.ts'
+import { formatAddress } from '../../../../src/contracts/subjects.ts'
 
 export type Place = {
   kind: string
@@ -20,9 +22,25 @@ export const placeIn = (search: string): Place | undefined => {
   return {
     kind,
     id,
-    ...(Number.isInteger(seq) && seq > 0 ? { seq } : {}),
+    // No commit has a number beyond those that can be counted.
+    ...(Number.isSafeInteger(seq) && seq > 0 ? { seq } : {}),
     ...(actor?.startsWith('/') ? { actor } : {}),
     ...(run ? { run } : {}),
+  }
+}
+
+/** Why nothing can have this address: it may have been cut short, or written by hand. @returns undefined where something can */
+export const troubleWith = ({ kind, id }: Pick<Place, 'kind' | 'id'>): ErrorBody | undefined => {
+  try {
+    formatAddress({ kind, id })
+    return undefined
+  } catch (error) {
+    const body = errorBody(error)
+    return {
+      ...body,
+      message: `the address of this page leads to nothing: ${body.message}`,
+      hint: 'choose what you look for in the list, or ask for the link again',
+    }
   }
 }
 

@@ -1,4 +1,5 @@
 /** What a fork is called, and which recorded inputs somebody would change. */
+import { messageOf } from '../../../../src/contracts/errors.ts'
 import type { ForkChange } from '../../../../src/contracts/fork.ts'
 import type { AnyEvent } from '../../../../src/contracts/journal.ts'
 import type { CommitDetail, MarkKind, Row } from '../fold/protocol.ts'
@@ -65,11 +66,30 @@ export const changed = ({ seq, input, kind }: Changeable, { inputs }: CommitDeta
     case 'result':
       return { seq, input, event: { data: instead(inputs[input]?.data, parsed(draft)) } }
     case 'model':
-      return { seq, input, event: { data: { text: draft } } }
+      // What is written is said instead of all that was answered: what it asked for would come on top of that.
+      return { seq, input, event: { data: { text: draft, ...(callsIn(inputs[input]).length > 0 && { calls: [] }) } } }
     case 'tool': {
       const data = inputs[input]?.data
       return { seq, input, event: { data: { output: instead(isTold(data) ? data.output : undefined, parsed(draft)) } } }
     }
+  }
+}
+
+/** Names of the tools that a recorded answer asked for; nobody asks for them where the model says something else. */
+export const notAsked = ({ kind, input }: Changeable, { inputs }: CommitDetail): string[] =>
+  kind === 'model' ? callsIn(inputs[input]).map((call) => (isTold(call) ? textOf(call.name) : '')) : []
+const callsIn = (event: AnyEvent | undefined): unknown[] => (isTold(event?.data) && Array.isArray(event.data.calls) ? event.data.calls : [])
+
+/** What is wrong with what somebody has written. @returns undefined where it can be taken */
+export const draftTrouble = ({ kind }: Changeable, draft: string): string | undefined => {
+  if (kind === 'decision' || kind === 'message' || kind === 'model') return undefined
+  // What does not look like JSON is a text, which a result may be.
+  if (kind !== 'event' && !/^\s*[[{]/.test(draft)) return undefined
+  try {
+    const isObject = isTold(JSON.parse(draft))
+    return kind === 'event' && !isObject ? 'An event holds fields: write an object, such as {"amount": 5}.' : undefined
+  } catch (error) {
+    return `This is not JSON: ${messageOf(error)}.`
   }
 }
 

@@ -17,14 +17,25 @@ export const listedSession = ({ key, state, seq, at, busy, waiting, title, last,
   }
 }
 
-export const listedActor = ({ kind, id, status, states, seq, at, quarantine, error }: ActorListed): Listed => {
+export const listedActor = ({ kind, id, status, states, seq, at, origin, quarantine, error }: ActorListed): Listed => {
   const state = quarantine ? 'quarantined' : error ? error.code : (states['/'] ?? status ?? '')
-  return { kind, id, seq, at, mood: error ? 'fail' : moodOf(state), state: stateText(state), words: error?.message ?? quarantine?.message ?? kind }
+  return {
+    kind,
+    id,
+    seq,
+    at,
+    mood: error ? 'fail' : moodOf(state),
+    state: stateText(state),
+    words: error?.message ?? quarantine?.message ?? kind,
+    ...(origin && { origin: { key: origin.id, at: origin.at } }),
+  }
 }
 
 export type Facet = 'all' | 'waiting' | 'failed' | 'others'
 
 export type ListRow = Listed & { isFork: boolean }
+
+const nameOf = ({ kind, id }: Pick<Listed, 'kind' | 'id'>): string => `${kind}/${id}`
 
 /** Forks hang under their origin, where that is in the list. */
 export const rowsOf = (list: readonly Listed[], words: string, facet: Facet): ListRow[] => {
@@ -33,14 +44,17 @@ export const rowsOf = (list: readonly Listed[], words: string, facet: Facet): Li
     (facet === 'waiting' ? mood === 'wait' || mood === 'doubt' : facet === 'failed' ? mood === 'fail' : true) &&
     [id, said, state].some((text) => text.toLowerCase().includes(sought))
   const found = list.filter(fits)
-  const ids = new Set(found.map(({ id }) => id))
+  // A fork is of the same kind as what it was made of, and ids are of one kind only.
+  const names = new Set(found.map(nameOf))
+  const originOf = ({ kind, origin }: Listed) => origin && nameOf({ kind, id: origin.key })
   const placed = new Set<Listed>()
   const withForks = (one: Listed, isFork: boolean): ListRow[] => {
     if (placed.has(one)) return []
     placed.add(one)
-    return [{ ...one, isFork }, ...found.filter(({ origin }) => origin?.key === one.id).flatMap((fork) => withForks(fork, true))]
+    return [{ ...one, isFork }, ...found.filter((other) => originOf(other) === nameOf(one)).flatMap((fork) => withForks(fork, true))]
   }
-  return found.filter(({ origin }) => !origin || !ids.has(origin.key)).flatMap((one) => withForks(one, false))
+  const isHanging = (one: Listed) => names.has(originOf(one) ?? '')
+  return found.filter((one) => !isHanging(one)).flatMap((one) => withForks(one, false))
 }
 
 export const countOf = (list: readonly Listed[], facet: Facet): number => rowsOf(list, '', facet).length

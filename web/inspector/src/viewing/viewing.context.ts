@@ -22,6 +22,8 @@ export type ViewingContext = {
 
 export type ViewingEvent =
   | { type: 'open'; subject: Subject; seq: number | undefined }
+  /** The list was read: what stands first in it, and whether there is nothing to look at at all. */
+  | { type: 'listed'; first: Subject | undefined; isEmpty: boolean }
   | { type: 'connected' }
   | { type: 'disconnected' }
   | { type: 'grown'; head: number }

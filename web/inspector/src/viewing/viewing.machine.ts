@@ -22,9 +22,13 @@ export const viewingMachine = setup({
     isOutdated: ({ context }) => context.seq >= 1 && context.seq <= context.head && !isWanted(context.looked, context),
     wantsHead: ({ context }) => context.seq === 0,
     isAhead: ({ context }) => context.seq > context.head,
+    isNothing: (_, { isEmpty }: { isEmpty: boolean }) => isEmpty,
+    hasCome: (_, { first }: { first: Subject | undefined }) => first !== undefined,
     isOpen: ({ context }) => context.subject !== undefined,
   },
   actions: {
+    /** Opens what came first, as if somebody had chosen it. */
+    openFirst: (_, _params: { first: Subject | undefined }) => void notProvided(),
     begin: assign(({ context: { compares } }, { subject, seq }: { subject: Subject; seq: number | undefined }) => ({
       subject,
       // A commit that was pinned says nothing of another journal.
@@ -73,7 +77,35 @@ export const viewingMachine = setup({
         unreadable: { target: '.unreadable', actions: { type: 'showError', params: ({ event: { error } }) => ({ error }) } },
       },
       states: {
-        none: { description: 'Nothing is open.' },
+        none: {
+          description: 'Nothing is open.',
+          initial: 'unlisted',
+          states: {
+            unlisted: {
+              on: {
+                listed: [
+                  { guard: { type: 'isNothing', params: ({ event: { isEmpty } }) => ({ isEmpty }) }, target: 'empty' },
+                  { target: 'choosing' },
+                ],
+              },
+            },
+            empty: {
+              description: 'There is nothing to choose: the first session that comes is opened.',
+              on: {
+                listed: [
+                  {
+                    guard: { type: 'hasCome', params: ({ event: { first } }) => ({ first }) },
+                    target: 'choosing',
+                    actions: { type: 'openFirst', params: ({ event: { first } }) => ({ first }) },
+                  },
+                  { guard: { type: 'isNothing', params: ({ event: { isEmpty } }) => ({ isEmpty }) } },
+                  { target: 'choosing' },
+                ],
+              },
+            },
+            choosing: { description: 'Somebody chooses from the list.' },
+          },
+        },
         deciding: { always: 'reading' },
         away: { description: 'What is known is still shown.', on: { connected: 'reading' } },
         reading: {
@@ -83,7 +115,10 @@ export const viewingMachine = setup({
           states: { catchingUp: { on: { read: 'whole' } }, whole: {} },
         },
         damaged: { description: 'What stands before the damage is sound.' },
-        unreadable: { on: { connected: 'reading' } },
+        unreadable: {
+          description: 'There is no such journal, or its address is none at all.',
+          on: { connected: { guard: 'isOpen', target: 'reading' } },
+        },
       },
     },
     place: {
