@@ -69,12 +69,16 @@ export const reachableHeads = async (
   let last = after
   while (found.length < limit) {
     const page = await transport.journal.list({ kind: 'session', limit: 1000, after: last })
-    found.push(...page.filter(({ address }) => reaches(access, address.id)))
+    found.push(...page.filter(({ address }) => reaches(access, address.id)).map((head) => withoutForeign(head, access)))
     last = page.at(-1)?.address
     if (page.length < 1000) break
   }
   return found.slice(0, limit)
 }
+
+/** Where a fork came from is nothing to a token that does not reach that. */
+const withoutForeign = ({ origin, ...head }: Head, access: Access): Head =>
+  origin && reaches(access, origin.address.id) ? { ...head, origin } : head
 
 type Listing = { kind?: string | undefined; after?: string | undefined; limit?: number | undefined; states?: boolean | undefined }
 

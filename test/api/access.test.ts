@@ -76,7 +76,14 @@ test('[INV-19] lists show what the token reaches and no more, and node-wide comm
   for (const input of [{}, { details: true }, { limit: 1 }])
     expect((await own('sessions.list', input)).json.sessions.map(({ key }: any) => key)).toEqual([mine])
   expect((await own('actors.list', { limit: 1 })).json.actors.map(({ id }: any) => id)).toEqual([mine])
-  expect(JSON.stringify((await own('actors.list')).json)).not.toContain('sms')
+  // A fork that they were given does not say where it came from.
+  await rpc('trace.fork', { id: foreign, as: 'agent:main:web:given' })
+  for (const command of ['actors.list', 'sessions.list']) {
+    const { text } = await own(command)
+    expect(text).toContain('given')
+    expect(text).not.toContain('sms')
+  }
+  await rpc('sessions.delete', { sessionKey: 'agent:main:web:given' })
   expect((await own('approvals.list')).json.approvals.every(({ sessionKey }: any) => sessionKey === mine)).toBe(true)
   for (const command of ['config.get', 'tokens.list', 'nodes.list', 'extensions.list', 'extensions.reload', 'environments.list'])
     expect((await own(command, command === 'extensions.reload' ? { name: 'chat' } : {})).json.error).toMatchObject({
