@@ -392,7 +392,7 @@ export const examples: Record<CommandName, Example> = {
   },
   'actors.get': {
     input: { kind: 'order', id: 'o-17' },
-    answer: { status: 'active', value: 'placed', context: { item: 'lamp' }, tags: [], children: {}, seq: 1, epoch: 1 },
+    answer: { status: 'done', value: 'placed', context: { item: 'lamp' }, tags: [], children: {}, seq: 1, epoch: 1 },
     about: 'Wakes it. `output` is there when it has ended, `error` when it failed; `children` are the actors below it.',
     errors: ['not_found', 'quarantined', 'drift', 'corrupt_at'],
   },
@@ -405,7 +405,7 @@ export const examples: Record<CommandName, Example> = {
   'actors.list': {
     input: { kind: 'order', limit: 50 },
     answer: {
-      actors: [{ kind: 'order', id: 'o-17', status: 'active', states: { '/': 'placed' }, seq: 1, at: 1795240144115, wakeAt: null, waiting: 0 }],
+      actors: [{ kind: 'order', id: 'o-17', status: 'done', states: { '/': 'placed' }, seq: 1, at: 1795240144115, wakeAt: null, waiting: 0 }],
       next: null,
     },
     about:
@@ -503,11 +503,8 @@ export const examples: Record<CommandName, Example> = {
     errors: ['not_found', 'conflict', 'drift', 'corrupt_at', 'log_full'],
   },
   'trace.export': {
-    input: { kind: 'order', id: 'o-1' },
-    answer: {
-      commits: 2,
-      file: '{"statecast":"journal","version":1,"address":"order/k-wq","redacted":true}\n…\n{"commits":2,"wakeAt":null,"sha256":"…"}\n',
-    },
+    input: { kind: 'order', id: 'o-17' },
+    answer: { commits: 1, file: '{"statecast":"journal","version":1,"address":"order/…' },
     about:
       'As `statecast export --redact` writes it, by the machines of this node. It can be folded and looked at, and never goes on; up to 1,000 commits, as more would keep others from their turn.',
     errors: ['not_found', 'conflict', 'drift', 'corrupt_at', 'too_large'],
