@@ -47,8 +47,13 @@ const existing = async (parts: RuntimeParts, key: string): Promise<Session> => {
   return session
 }
 
-const existingActor = async (parts: RuntimeParts, address: Address): Promise<void> =>
+/** @throws RuntimeError not_found, also where no machine of its kind is registered; conflict while it is being imported */
+const existingActor = async (parts: RuntimeParts, { kind = 'session', id }: { kind?: string | undefined; id: string }): Promise<Address> => {
+  registered(parts, kind)
+  const address = { kind, id }
   whole(address, await headOf(parts, address, `there is no ${formatAddress(address)}`))
+  return address
+}
 
 const whole = (address: Address, { wakeAt }: Head): void => {
   if (wakeAt === beingImported) throw halfImportedError(formatAddress(address))
@@ -127,17 +132,12 @@ const handlers: Handlers = {
     runs: runId === undefined ? traces.list(sessionKey) : [traces.trace({ sessionKey, runId })],
   }),
   'trace.frames': (parts, { kind = 'session', id, from, limit }) => readFrames(parts, { kind, id }, from, limit),
-  'trace.export': async (parts, { kind = 'session', id }) => {
-    registered(parts, kind)
-    await existingActor(parts, { kind, id })
-    return exportTrace(parts, { kind, id })
-  },
+  'trace.export': async (parts, input) => exportTrace(parts, await existingActor(parts, input)),
   'trace.import': (parts, { kind = 'session', id, frames, wakeAt }) => {
     registered(parts, kind)
     return importFrames(parts.transport, { kind, id }, frames, wakeAt)
   },
   'trace.replay': async (parts, { kind = 'session', id, to }) => {
-    registered(parts, kind)
     // What stands before a damaged commit can be folded.
     await existingActor(parts, { kind, id }).catch((error: unknown) => {
       if (!isDamage(error)) throw error
@@ -145,31 +145,19 @@ const handlers: Handlers = {
     return parts.runtime.replay({ kind, id }, to)
   },
   'trace.fork': async (parts, { kind = 'session', id, ...wanted }, access) => {
-    registered(parts, kind)
-    await existingActor(parts, { kind, id })
+    const address = await existingActor(parts, { kind, id })
     parts.admit()
     // Nobody could send to it.
     const agent = kind === 'session' ? agentInKey(wanted.as, { agents: [...parts.agents.keys()] }) : undefined
     if (agent !== undefined) agentNamed(parts.agents, agent, 'as')
     const gate: ForkGate = (scope) => access && requireScope(access.scopes, scope, 'this fork')
-    return forkActor(parts, parts.runtime.registration(kind), { kind, id }, wanted, gate)
+    return forkActor(parts, parts.runtime.registration(kind), address, wanted, gate)
   },
   'machines.get': (parts, { kind = 'session' }) => chartsOf(parts, kind),
-  'trace.moment': async (parts, { kind = 'session', id, seq, texts }) => {
-    registered(parts, kind)
-    await existingActor(parts, { kind, id })
-    return readMoment(parts, { address: { kind, id }, seq, texts })
-  },
-  'trace.steps': async (parts, { kind = 'session', id, seq, texts }) => {
-    registered(parts, kind)
-    await existingActor(parts, { kind, id })
-    return readSteps(parts, { address: { kind, id }, seq, texts })
-  },
-  'trace.relay': async (parts, { kind = 'session', id, expiresInMs }, access) => {
-    registered(parts, kind)
-    await existingActor(parts, { kind, id })
-    return createCapability(parts, { kind, id }, { expiresInMs, access })
-  },
+  'trace.moment': async (parts, { seq, texts, ...input }) => readMoment(parts, { address: await existingActor(parts, input), seq, texts }),
+  'trace.steps': async (parts, { seq, texts, ...input }) => readSteps(parts, { address: await existingActor(parts, input), seq, texts }),
+  'trace.relay': async (parts, { expiresInMs, ...input }, access) =>
+    createCapability(parts, await existingActor(parts, input), { expiresInMs, access }),
   'trace.coverage': (parts, input, access) => {
     registered(parts, input.kind ?? 'session')
     return readCoverage(parts, input, access)
@@ -182,15 +170,13 @@ const handlers: Handlers = {
     return receiptOf(await parts.runtime.actor(kind, id, input).send(event, messageId === undefined ? {} : { id: messageId }))
   },
   'actors.get': async (parts, { kind, id }) => {
-    registered(parts, kind)
+    await existingActor(parts, { kind, id })
     const actor = parts.runtime.actor(kind, id)
-    await existingActor(parts, actor.address)
     return actor.snapshot()
   },
   'actors.revive': async (parts, { kind, id }) => {
-    registered(parts, kind)
+    await existingActor(parts, { kind, id })
     const actor = parts.runtime.actor(kind, id)
-    await existingActor(parts, actor.address)
     return { revived: await actor.revive() }
   },
   'actors.list': (parts, input, access) => listActors(parts, input, access),

@@ -3,7 +3,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { type Address, formatAddress } from '../contracts/subjects.ts'
 import { type RuntimeParts, redactedTrace, TraceWriter } from '../runtime/index.ts'
 
-/** Commits that are folded in one go while nobody else has a turn: some 100 ms. */
+/** Commits that are folded in one go while nobody else has a turn. */
 const commitsMax = 1_000
 
 /** @throws RuntimeError too_large, conflict where a guard reads what would be replaced, drift, corrupt_at */

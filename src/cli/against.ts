@@ -1,8 +1,8 @@
 /** `statecast replay --against`: the recorded inputs, given to the machines of another app module. Nothing is written and no effect runs. */
 
-import { commitOf, type Registration, type Replayed, replay, traceEntries } from '../actors/index.ts'
+import { commitOf, type Registration, type Replayed, replay } from '../actors/index.ts'
 import type { Client } from '../client/index.ts'
-import { journalOf } from '../client/index.ts'
+import { eventsAt, journalOf } from '../client/index.ts'
 import { definedOf } from '../contracts/defined.ts'
 
 import { isRuntimeError, RuntimeError } from '../contracts/errors.ts'
@@ -45,8 +45,7 @@ export const replayAgainst = (client: Client, address: Address, file: string, to
       const registration = machines(address.kind)
       const replayed = await replay(journal, address, { ...registration, onDrift: 'force' }, to === undefined ? {} : { to })
       const recorded = first ? (commitOf(first, address).create?.signature ?? '') : ''
-      const [at] = replayed.difference ? await journal.read(address, replayed.difference.seq, { limit: 1 }) : []
-      const events = at && traceEntries(commitOf(at, address)).map(({ actor, event }) => printable(`${actor} ${event}`))
+      const events = replayed.difference && (await eventsAt(journal, address, replayed.difference.seq)).map((event) => printable(event))
       return { ...replayed, signature: { recorded, present: registration.signature }, ...definedOf({ events }) }
     },
     'against',

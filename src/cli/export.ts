@@ -18,8 +18,9 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
   try {
     return await withAddress(key, async (address) => {
       const name = printable(formatAddress(address))
-      const { origin } = (await journalOf(client, address).head(address)) ?? {}
-      const { trace, wakeAt } = origin ? await exportFork(client, address, options.app) : await exportStored(client, address)
+      const first = await framesFrom(client, address, 1)
+      const { origin } = first.head
+      const { trace, wakeAt } = origin ? await exportFork(client, address, options.app) : await exportStored(client, address, first)
       if (address.kind === 'session') await exportFiles(client, address.id, trace)
       const commits = await trace.end(wakeAt)
       note(`exported ${commits} commits of ${name}${origin ? `, also those that it shares with ${printable(formatAddress(origin.address))}` : ''}`)
@@ -35,27 +36,23 @@ export const exportJournal = async (options: Globals, key: string): Promise<numb
 type Written = { trace: TraceWriter; wakeAt: number | null }
 
 /** As it stands in the journal, one page after the other. */
-const exportStored = async (client: Client, address: Address): Promise<Written> => {
-  let trace: TraceWriter | undefined
-  let wakeAt: number | null = null
-  for (let from: number | null = 1; from !== null; ) {
-    const page: FramePage = await client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
-    trace ??= await TraceWriter.begin(printed, address)
+const exportStored = async (client: Client, address: Address, first: FramePage): Promise<Written> => {
+  const trace = await TraceWriter.begin(printed, address)
+  for (let page = first; ; page = await framesFrom(client, address, page.next)) {
     for (const { seq, bytes } of page.frames) await trace.frame(seq, bytes)
-    from = page.next
-    wakeAt = page.head.wakeAt
+    if (page.next === null) return { trace, wakeAt: page.head.wakeAt }
   }
-  return { trace: trace as TraceWriter, wakeAt }
 }
+
+const framesFrom = (client: Client, address: Address, from: number): Promise<FramePage> =>
+  client.command<FramePage>('trace.frames', { ...address, from, limit: 1000 })
 
 /** What a fork shares says the name of its origin: it is folded, and written under the name of the fork. */
 const exportFork = async (client: Client, address: Address, app: string | undefined): Promise<Written> => {
   const journal = journalOf(client, address)
   const all: Frame[] = [...(await journal.read(address, 1, { limit: Number.MAX_SAFE_INTEGER }))]
   const wakeAt = (await journal.head(address))?.wakeAt ?? null
-  const { frames, difference } = await withMachinesOf(app, async (machines) =>
-    rewrite(address, all, { ...machines(address.kind), determinismCheck: undefined }, underOwnName(address)),
-  )
+  const { frames, difference } = await withMachinesOf(app, async (machines) => rewrite(address, all, machines(address.kind), underOwnName(address)))
   if (difference)
     throw new RuntimeError('conflict', `${formatAddress(address)} cannot be exported: under its own name commit ${difference.seq} leads elsewhere`, {
       hint: `something decides by that name; export its origin, and fork that where it is imported: see \`statecast fork --help\``,

@@ -2,6 +2,7 @@
 import { commitOf, traceEntries } from '../actors/index.ts'
 import { recordedIn } from '../client/index.ts'
 import { RuntimeError } from '../contracts/errors.ts'
+import type { Commit } from '../contracts/journal.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import { contradiction } from './contradictions.ts'
 import { exitCodes, note, printable } from './output.ts'
@@ -15,8 +16,14 @@ export const traceExported = async (options: TraceOptions & { traces: string }, 
   for (const { name, open } of recordedIn(options.traces)) {
     const { address, journal } = open()
     note(`${printable(name)}: ${printable(formatAddress(address))}`)
-    for (const frame of await journal.read(address, options.from ?? 1, { limit: Number.MAX_SAFE_INTEGER }))
-      for (const entry of traceEntries(commitOf(frame, address))) tellEntry(options, entry)
+    const from = options.from ?? 1
+    let before: Commit | undefined
+    // From the one before on: it says who had the actor until then.
+    for (const frame of await journal.read(address, Math.max(1, from - 1), { limit: Number.MAX_SAFE_INTEGER })) {
+      const commit = commitOf(frame, address)
+      if (commit.seq >= from) for (const entry of traceEntries(commit, before)) tellEntry(options, entry)
+      before = commit
+    }
   }
   return exitCodes.fine
 }

@@ -73,11 +73,17 @@ type Found = NonNullable<Awaited<ReturnType<typeof replay>>['difference']>
 
 const explained = async (journal: Journal, address: Address, found: Found): Promise<FirstDifference> => {
   const { seq, path, recorded, replayed } = found
-  const [at] = await commitsIn(journal, address, seq, 1)
-  const events = at ? traceEntries(at).map(({ actor, event }) => `${actor} ${event}`) : []
+  const events = await eventsAt(journal, address, seq)
   const common = { seq, recorded, now: replayed, events }
   if (path === undefined) return { ...common, actor: '/', what: typeof recorded === 'string' ? 'context' : 'failure' }
   return { ...common, actor: path, what: 'state', ...definedOf({ before: await stateBefore(journal, address, seq, path) }) }
+}
+
+/** What came in with one commit, as `statecast trace` says it. */
+export const eventsAt = async (journal: Journal, address: Address, seq: number): Promise<string[]> => {
+  const commits = await commitsIn(journal, address, Math.max(1, seq - 1), seq > 1 ? 2 : 1)
+  const at = commits.find((commit) => commit.seq === seq)
+  return at ? traceEntries(at, seq > 1 ? commits[0] : undefined).map(({ actor, event }) => `${actor} ${event}`) : []
 }
 
 /** Commits that are looked through for the state that an actor had before. */

@@ -9,4 +9,10 @@ export const toBase64 = (bytes: Uint8Array): string => {
   for (let at = 0; at < bytes.length; at += 0x8000) parts.push(String.fromCharCode(...bytes.subarray(at, at + 0x8000)))
   return btoa(parts.join(''))
 }
-export const fromBase64 = (text: string): Uint8Array => Uint8Array.from(atob(text), (character) => character.charCodeAt(0))
+/** A page reads whole journals with it: a loop takes a fraction of what `Uint8Array.from` does. */
+export const fromBase64 = (text: string): Uint8Array => {
+  const characters = atob(text)
+  const bytes = new Uint8Array(characters.length)
+  for (let at = 0; at < characters.length; at++) bytes[at] = characters.charCodeAt(at)
+  return bytes
+}

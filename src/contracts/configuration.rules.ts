@@ -1,12 +1,10 @@
 /** Keys of the configuration, such as `agents.list[main].model`: read, set, laid over each other. Pure. */
 import { type Configuration, configurationDefaults, type FullConfiguration } from './configuration.ts'
 import { RuntimeError } from './errors.ts'
-
-type Json = Record<string, unknown>
+import { isRecord } from './record.rules.ts'
 
 /** They would reach the prototype of an object. */
 const forbidden = new Set(['__proto__', 'constructor', 'prototype'])
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 const refusedKey = (key: string, why: string): RuntimeError =>
   new RuntimeError('bad_request', `'${key.slice(0, 80)}' ${why}`, {
@@ -36,8 +34,8 @@ export const stepsOf = (key: string): string[] => {
 /** In a list, by the `id` of its elements. */
 const within = (value: unknown, step: string): unknown =>
   Array.isArray(value)
-    ? value.find((one) => isObject(one) && one.id === step)
-    : isObject(value) && Object.hasOwn(value, step)
+    ? value.find((one) => isRecord(one) && one.id === step)
+    : isRecord(value) && Object.hasOwn(value, step)
       ? value[step]
       : undefined
 
@@ -50,10 +48,10 @@ export const withValue = (config: unknown, [step, ...rest]: readonly string[], v
   const inner = withValue(within(config, step), rest, value, [...path, step])
   if (isList) {
     const others = (Array.isArray(config) ? config : []).filter((one) => one.id !== step)
-    const list = isObject(inner) && Object.keys(inner).some((name) => name !== 'id') ? [...others, { ...inner, id: step }] : others
+    const list = isRecord(inner) && Object.keys(inner).some((name) => name !== 'id') ? [...others, { ...inner, id: step }] : others
     return list.length === 0 ? undefined : list
   }
-  const { [step]: _, ...others } = isObject(config) ? config : {}
+  const { [step]: _, ...others } = isRecord(config) ? config : {}
   const next = inner === undefined ? others : { ...others, [step]: inner }
   return Object.keys(next).length === 0 ? undefined : next
 }
@@ -62,7 +60,7 @@ export const withValue = (config: unknown, [step, ...rest]: readonly string[], v
 export const refuseForbidden = (value: unknown, path: readonly string[] = []): void => {
   if (path.length > 20) throw refusedKey(path.join('.'), 'is nested too deep')
   if (Array.isArray(value)) for (const [index, one] of value.entries()) refuseForbidden(one, [...path, String(index)])
-  if (!isObject(value)) return
+  if (!isRecord(value)) return
   for (const name of Object.getOwnPropertyNames(value)) {
     if (forbidden.has(name)) throw refusedKey([...path, name].join('.'), 'is a name that no key may have')
     refuseForbidden(value[name], [...path, name])
@@ -72,11 +70,11 @@ export const refuseForbidden = (value: unknown, path: readonly string[] = []): v
 /** One on top of the other: objects key by key, agents by their id, everything else as a whole. */
 const over = (below: unknown, above: unknown): unknown => {
   if (above === undefined) return below
-  if (Array.isArray(below) && Array.isArray(above) && [...below, ...above].every((one) => isObject(one) && 'id' in one)) {
+  if (Array.isArray(below) && Array.isArray(above) && [...below, ...above].every((one) => isRecord(one) && 'id' in one)) {
     const names = [...new Set([...below, ...above].map(({ id }) => id as string))]
     return names.map((id) => over(within(below, id), within(above, id)))
   }
-  if (!isObject(below) || !isObject(above)) return above
+  if (!isRecord(below) || !isRecord(above)) return above
   return Object.fromEntries([...new Set([...Object.keys(below), ...Object.keys(above)])].map((name) => [name, over(below[name], above[name])]))
 }
 
@@ -87,9 +85,9 @@ export const effective = (app: Configuration, stored: Configuration): FullConfig
 /** Every value with its key. */
 const leaves = (value: unknown, steps: readonly string[] = []): [string, readonly string[]][] => {
   const inner = (name: string, one: unknown) => leaves(one, [...steps, name])
-  if (Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && 'id' in one))
+  if (Array.isArray(value) && value.length > 0 && value.every((one) => isRecord(one) && 'id' in one))
     return value.flatMap(({ id, ...one }) => inner(id as string, one))
-  if (isObject(value)) return Object.entries(value).flatMap(([name, one]) => inner(name, one))
+  if (isRecord(value)) return Object.entries(value).flatMap(([name, one]) => inner(name, one))
   return [[keyOf(steps), steps]]
 }
 const keyOf = (steps: readonly string[]): string =>

@@ -1,6 +1,7 @@
 /** From what a provider library throws to one of our codes, without a secret in it. */
 import { definedOf } from '../contracts/defined.ts'
 import { isRuntimeError, type RuntimeError } from '../contracts/errors.ts'
+import { isRecord } from '../contracts/record.rules.ts'
 import { redact, redactedError } from '../contracts/redact.ts'
 import { codeOfStatus, type ProviderCode, providerError } from './provider-error.ts'
 
@@ -206,5 +207,3 @@ const retryAfter = (headers: Record<string, unknown>, now: number): { retryAfter
 }
 
 const bounded = (ms: number): { retryAfterMs: number } => ({ retryAfterMs: Math.round(Math.min(Math.max(ms, 0), retryAfterMsMax)) })
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)

@@ -1,16 +1,15 @@
 /** Counts of tokens that a provider gets wrong on the wire: the AI SDK refuses such a chunk, and with it an answer that is otherwise fine. */
+import { isRecord } from '../contracts/record.rules.ts'
 
 type Fields = Record<string, unknown>
 
-const isFields = (value: unknown): value is Fields => typeof value === 'object' && value !== null && !Array.isArray(value)
-
 /** @returns the same object where nothing is wrong with it; else one without what is wrong */
 const repaired = (usage: unknown): Fields => {
-  if (!isFields(usage)) return {}
+  if (!isRecord(usage)) return {}
   const fields = Object.entries(usage).flatMap(([name, value]): [string, unknown][] => {
     if (value === null) return [[name, value]]
     if (name.endsWith('_tokens')) return Number.isFinite(value) ? [[name, value]] : []
-    if (name.endsWith('_details')) return isFields(value) ? [[name, repaired(value)]] : []
+    if (name.endsWith('_details')) return isRecord(value) ? [[name, repaired(value)]] : []
     if (name === 'iterations') return Array.isArray(value) && value.every((one) => one === repaired(one)) ? [[name, value]] : []
     return name !== 'service_tier' || typeof value === 'string' ? [[name, value]] : []
   })
@@ -35,10 +34,10 @@ export const repairedEvent = (json: string): string | undefined => {
   } catch {
     return undefined
   }
-  if (!isFields(event)) return undefined
+  if (!isRecord(event)) return undefined
   const { type, message, usage } = event
   if (type === 'message_start') {
-    if (!isFields(message)) return undefined
+    if (!isRecord(message)) return undefined
     const counted = withCount(message.usage, 'input_tokens')
     return counted === message.usage ? undefined : JSON.stringify({ ...event, message: { ...message, usage: counted } })
   }

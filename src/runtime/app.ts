@@ -6,6 +6,7 @@ import { RuntimeError } from '../contracts/errors.ts'
 import { type CredentialSource, credentialSources } from '../contracts/model.ts'
 import { ModelReference } from '../contracts/model-ref.ts'
 import { type Role, roles } from '../contracts/placement.ts'
+import { isRecord } from '../contracts/record.rules.ts'
 import { ToolPolicy } from '../contracts/tool-policy.ts'
 import { nearest } from '../tools/index.ts'
 import type { Machines } from './interface.ts'
@@ -114,10 +115,6 @@ export const defineApp = <Registered extends Machines = Machines>(app: RuntimeOp
     if (value !== undefined && !fits(value)) throw refused(name, `the option '${name}' does not fit`, `it is ${shape}`)
   }
   return app
-}
-
-function isRecord(value: unknown): value is Record<string, unknown> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }
 
 function isText(value: unknown): boolean {

@@ -2,6 +2,7 @@
  * The JSON Schema of a tool as the provider of a model takes it. Each refuses a whole request for one keyword that it does not know; what is left out here is
  * checked by zod all the same when the call comes.
  */
+import { isRecord } from '../contracts/record.rules.ts'
 
 type Schema = Record<string, unknown>
 type Family = 'any' | 'google' | 'xai'
@@ -103,8 +104,4 @@ const lookUp = (root: Schema, ref: string): unknown => {
     .split('/')
     .map((name) => name.replaceAll('~1', '/').replaceAll('~0', '~'))
   return names.reduce<unknown>((at, name) => (isRecord(at) && Object.hasOwn(at, name) ? at[name] : undefined), root)
-}
-
-function isRecord(value: unknown): value is Schema {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,7 +1,8 @@
 /** `statecast trace --traces`: what stands in a file, before it is given away. */
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, test, vi } from 'vitest'
+import { createRuntime } from '../../src/runtime.ts'
 import { aFolder, statecast, testApp } from './run.ts'
 
 test('an exported trace is read event by event, as its conversation was; a redacted one holds nothing that was said', async () => {
@@ -21,6 +22,34 @@ test('an exported trace is read event by event, as its conversation was; a redac
   expect(json.lines.map((line) => JSON.parse(line).event)).toContain('message')
   expect(original.stdout).not.toBe('')
   expect(json.stdout).not.toContain('secret')
+})
+
+test('who had a conversation before is known where its trace is read, from the middle on too', async () => {
+  const how = { folder: aFolder() }
+  const run = (...args: string[]) => statecast(how, ...args, '--app', testApp)
+  const { default: app } = await import(testApp)
+  const node = await createRuntime({ ...app, transport: `embedded:${join(how.folder, '.statecast')}`, limits: { idleMs: 1 } })
+  const session = node.session('main')
+  // Once it has left memory, whoever had it claims it again.
+  await vi.waitFor(async () => {
+    await (await session.send('hello')).result
+    const events: string[] = []
+    for await (const { event } of node.trace(session.address)) events.push(event)
+    expect(events).toContainEqual(expect.stringMatching(/^claimed by/))
+  })
+  await node.close()
+  const file = join(how.folder, 'a.trace')
+  writeFileSync(file, (await run('export', 'main')).stdout)
+  const original = await run('trace', 'main')
+
+  const read = await run('trace', '--traces', file)
+  const claim = original.lines.findIndex((line) => line.includes('claimed by'))
+  const [from = ''] = original.lines[claim]?.split(' ') ?? []
+  const rest = await run('trace', '--traces', file, '--from', from)
+
+  expect(claim).toBeGreaterThan(0)
+  expect(read.lines).toEqual(original.lines)
+  expect(rest.lines).toEqual(original.lines.slice(claim))
 })
 
 test.each([

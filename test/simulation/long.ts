@@ -1,9 +1,9 @@
 /**
  * Many seeds, on all cores: `node test/simulation/long.ts --seeds 100000 [--from 1] [--jobs 2]`. One seed with its story: `--seed 42`.
- * `--first` ends with the first seed that finds something.
+ * `--first` ends with the first seed that finds something, and tells its story as long as it is.
  * Every seed that finds something is printed with a story as short as it gets; the exit code says whether there was one.
  */
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -33,7 +33,7 @@ const play = async (from: number, to: number, report: (part: Report) => void): P
       report({ seeds: 1, steps, struck, found: [] })
       continue
     }
-    const told = shrunk++ < shrunkMax ? await smallest(plan) : { plan, violations, story }
+    const told = !values.first && shrunk++ < shrunkMax ? await smallest(plan) : { plan, violations, story }
     report({ seeds: 1, steps, struck, found: [{ seed, ...told }] })
   }
 }
@@ -44,10 +44,13 @@ const smallest = async (plan: Parameters<typeof shrink>[0]) => {
   return { plan: small, violations, story }
 }
 
+const running = new Set<ChildProcess>()
+
 const job = (from: number, to: number, report: (part: Report) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     const args = [fileURLToPath(import.meta.url), '--from', String(from), '--seeds', String(to - from), '--report']
-    const child = spawn(process.execPath, args, { stdio: ['ignore', 'pipe', 'inherit'] })
+    const child = spawn(process.execPath, [...args, ...(values.first ? ['--first'] : [])], { stdio: ['ignore', 'pipe', 'inherit'] })
+    running.add(child)
     createInterface({ input: child.stdout }).on('line', (line) => report(JSON.parse(line) as Report))
     child.on('error', reject)
     child.on('close', (code) => (code === 0 ? resolve() : reject(new Error(`a job ended with ${code}`))))
@@ -98,7 +101,11 @@ await Promise.all(
     job(from + index * slice, Math.min(from + (index + 1) * slice, from + seeds), (part) => {
       total = add(total, part)
       for (const found of part.found) tell(found)
-      if (values.first && part.found.length > 0) process.exit(1)
+      if (values.first && part.found.length > 0) {
+        // They would go on with their seeds.
+        for (const child of running) child.kill('SIGKILL')
+        process.exit(1)
+      }
       if (process.stderr.isTTY) process.stderr.write(`\r${total.seeds} of ${seeds} seeds, ${total.found.length} found something `)
     }),
   ),

@@ -1,7 +1,7 @@
 /** Each view of the inspector, wide and on a phone, light and dark: pictures to look at, and axe. */
 import { expect, test } from 'vitest'
 import { aNode, aPage, says, shows, withLiveBrowser } from './live/a-node.ts'
-import { inspectorOf, order, rpc } from './live/inspector.ts'
+import { inspectorOf, opensBy, order, rpc } from './live/inspector.ts'
 import { looksRight, phone, wide } from './live/looks.ts'
 
 withLiveBrowser()
@@ -90,8 +90,7 @@ test('each view of a session: the list, lanes, words, labels, dialogs, and what 
     ['w', 'what-if-dialog'],
     ['?', 'keys-dialog'],
   ] as const) {
-    await page.keyboard.press(key)
-    await page.getByRole('dialog').waitFor()
+    await opensBy(page, key)
     await looksRight(page, name, [...wide, ...phone])
     await page.keyboard.press('Escape')
     await page.getByRole('dialog').waitFor({ state: 'detached' })

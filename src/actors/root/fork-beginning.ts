@@ -3,6 +3,7 @@ import { fromBase64, toBase64 } from '../../contracts/bytes.ts'
 import { RuntimeError } from '../../contracts/errors.ts'
 import type { Change, ForkChange } from '../../contracts/fork.ts'
 import type { AnyEvent, Input } from '../../contracts/journal.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 import type { Address } from '../../contracts/subjects.ts'
 import type { Journal } from '../../contracts/transport.ts'
 import { checkEvent } from '../event-validation.ts'
@@ -47,14 +48,13 @@ const results: ReadonlySet<unknown> = new Set(['xstate.promise.resolve', 'xstate
 
 /** RFC 7396. */
 const merged = (target: unknown, patch: unknown): unknown => {
-  if (!isObject(patch)) return patch
-  const found = new Map(isObject(target) ? Object.entries(target) : [])
+  if (!isRecord(patch)) return patch
+  const found = new Map(isRecord(target) ? Object.entries(target) : [])
   for (const [name, part] of Object.entries(patch))
     if (part === null) found.delete(name)
     else found.set(name, merged(found.get(name), part))
   return Object.fromEntries(found)
 }
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** @returns nothing to do where nothing was changed */
 export const inputsAtFork = async (journal: Journal, address: Address): Promise<Input[]> => {

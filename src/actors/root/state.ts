@@ -284,9 +284,10 @@ export class State {
     if (!replica || ledger.seq === this.savedSeq || ledger.quarantine || this.initialOutputs.length > 0) return
     const { seq } = ledger
     const bytes = encodeSnapshot(address, registration, ledger, replica)
+    if (!bytes) return
     try {
-      if (bytes) await journal.saveSnapshot(address, seq, bytes)
-      if (bytes) this.savedSeq = seq
+      await journal.saveSnapshot(address, seq, bytes)
+      this.savedSeq = seq
     } catch (error) {
       log.warn({ actor: this.name, error: errorBody(error) }, 'a snapshot could not be written; recovery will read more')
     }

@@ -4,6 +4,7 @@
  */
 import { definedOf } from '../../contracts/defined.ts'
 import { type AssistantMessage, type Message, noUsage, type ToolMessage, type UserMessage } from '../../contracts/message.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 import { allShown, type ShownText } from '../../contracts/shown.ts'
 import { beginningOf, cutTo } from './cut.rules.ts'
 
@@ -108,9 +109,8 @@ const without = (value: Record<string, unknown>, names: readonly string[]): Reco
 
 /** What a tool keeps beside the content that it gives the model is for the machine. */
 const withoutDetails = (output: unknown): unknown =>
-  isObject(output) && Array.isArray(output.content) && 'details' in output ? without(output, ['details']) : output
+  isRecord(output) && Array.isArray(output.content) && 'details' in output ? without(output, ['details']) : output
 
-const isObject = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const signatures = ['signature', 'thinkingSignature', 'thoughtSignature', 'thought_signature', 'encryptedContent', 'encrypted_content']
 const isThinking = ({ type }: Record<string, unknown>): boolean => typeof type === 'string' && /thinking|reasoning|thought/.test(type)
 

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import type { AnyEvent } from '../../contracts/journal.ts'
 import { Usage } from '../../contracts/message.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 
 const Call = z.looseObject({
   id: z.string(),
@@ -44,5 +45,4 @@ export const checkChangedResult = ({ data: recorded }: AnyEvent, { data: changed
   return other === undefined ? undefined : { field: `data.${other}`, message: `it was ${typeOf(recorded[other])}` }
 }
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const typeOf = (value: unknown): string => (Array.isArray(value) ? 'array' : value === null ? 'null' : typeof value)

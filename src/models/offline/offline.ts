@@ -5,6 +5,7 @@ import type { Clock } from '../../contracts/environment.ts'
 import { fileLine } from '../../contracts/file.ts'
 import type { AssistantMessage, ToolMessage } from '../../contracts/message.ts'
 import type { Model, ModelFile, ModelMessage } from '../../contracts/model.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 import type { ScriptedResponse } from '../script.ts'
 import { scriptedModel } from '../scripted.ts'
 import { asksForSummary } from '../summary-prompt.rules.ts'
@@ -219,8 +220,6 @@ const lastNumber = (messages: readonly ModelMessage[]): string | undefined => {
 const figure = (value: number): string => String(Number(value.toPrecision(15)))
 
 const shortened = (text: string, charsMax = shownCharsMax): string => (text.length > charsMax ? `${text.slice(0, charsMax)}…` : text)
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** Four characters a token, so that budgets and meters have something to show. */
 const estimate = (messages: readonly ModelMessage[], text: string) => ({

@@ -38,7 +38,7 @@ export const redactedTrace = ({ address, frames, registration, redaction: { opti
   let last: Rewritten | undefined
   for (const textMax of textMaxima) {
     const rewriting = redactorOf({ address, registration, options, words, textMax })
-    last = rewrite(address, frames, { ...registration, determinismCheck: undefined }, rewriting)
+    last = rewrite(address, frames, registration, rewriting)
     if (!last.difference) return { frames: last.frames, address: rewriting.address }
   }
   throw differs(address, last?.difference as NonNullable<Rewritten['difference']>)

@@ -2,6 +2,7 @@
 import { z } from 'zod'
 import { RuntimeError } from '../../contracts/errors.ts'
 import { parseInput } from '../../contracts/parse.ts'
+import { isRecord } from '../../contracts/record.rules.ts'
 import { nearest } from '../nearest.ts'
 
 /** Which calls a person is asked about: all, none, or those of tools that are not said to be read-only. */
@@ -71,7 +72,6 @@ const Address = z.strictObject({
 
 export type McpSettings = z.infer<typeof Program> | z.infer<typeof Address>
 
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 const hint = 'each server is { command, args, env, cwd } or { url, headers }: see docs/guides/mcp.md'
 
 /** @returns the servers that are not switched off, by name @throws RuntimeError bad_request, naming the field */

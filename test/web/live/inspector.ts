@@ -21,3 +21,15 @@ export const rpc = async (address: string, command: string, input: object): Prom
   return response.json()
 }
 export const order = (address: string, event: object) => rpc(address, 'actors.send', { kind: 'order', id: 'o-1', event })
+
+/** A key that opens a dialog; where none comes, what the page was at. */
+export const opensBy = async (page: Page, key: string): Promise<void> => {
+  await page.keyboard.press(key)
+  await page
+    .getByRole('dialog')
+    .waitFor()
+    .catch(async (cause: unknown) => {
+      const focused = await page.evaluate<string>('document.activeElement?.outerHTML.slice(0, 200)')
+      throw new Error(`no dialog after ${key}; the focus is at ${focused}; the page says ${await page.locator('body').textContent()}`, { cause })
+    })
+}

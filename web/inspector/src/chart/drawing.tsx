@@ -132,11 +132,13 @@ const keepInSight = (pane: HTMLElement | null): void => {
   const boxes = [...(pane?.querySelectorAll('.leaf.active') ?? [])].map((leaf) => leaf.getBoundingClientRect())
   if (!outer || boxes.length === 0) return
   const { left, top, right, bottom } = outer.getBoundingClientRect()
-  const most = (side: 'left' | 'top' | 'right' | 'bottom') =>
-    Math[side === 'left' || side === 'top' ? 'min' : 'max'](...boxes.map((box) => box[side]))
+  const all = (side: 'left' | 'top' | 'right' | 'bottom'): number[] => boxes.map((box) => box[side])
   const by = (from: number, to: number, begin: number, end: number): number =>
     from < begin + around ? from - begin - around : to > end - around ? Math.min(to - end + around, from - begin - around) : 0
-  outer.scrollBy({ left: by(most('left'), most('right'), left, right), top: by(most('top'), most('bottom'), top, bottom) })
+  outer.scrollBy({
+    left: by(Math.min(...all('left')), Math.max(...all('right')), left, right),
+    top: by(Math.min(...all('top')), Math.max(...all('bottom')), top, bottom),
+  })
 }
 
 type Pick = (transitions: readonly DrawnTransition[], x: number, y: number) => void

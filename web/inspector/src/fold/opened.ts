@@ -1,5 +1,6 @@
 /** One journal in the worker: its commits as they come in, their rows, and the moments that are asked for. */
 import { checksum, commitOf, Fold } from '../../../../src/actors/index.ts'
+import { fromBase64 } from '../../../../src/contracts/bytes.ts'
 import { errorBody, RuntimeError } from '../../../../src/contracts/errors.ts'
 import type { Moment } from '../../../../src/contracts/inspection.ts'
 import type { AnyEvent, Commit } from '../../../../src/contracts/journal.ts'
@@ -40,7 +41,7 @@ export class Opened {
       const { seq } = place
       if (this.#corrupt || seq !== this.#frames.length + 1) continue
       try {
-        const bytes = bytesOf(text)
+        const bytes = fromBase64(text)
         const frame = { ...place, bytes }
         const commit = commitOf(frame, parseAddress(address))
         if (commit.prev !== this.#prev) throw brokenChain(address, seq)
@@ -127,10 +128,3 @@ const brokenChain = (address: string, seq: number): RuntimeError =>
     data: { seq },
     hint: 'restore the data folder from a backup; the entries before this one are still readable',
   })
-
-const bytesOf = (text: string): Uint8Array => {
-  const binary = atob(text)
-  const bytes = new Uint8Array(binary.length)
-  for (let index = 0; index < binary.length; index++) bytes[index] = binary.charCodeAt(index)
-  return bytes
-}

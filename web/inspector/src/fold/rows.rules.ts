@@ -1,6 +1,7 @@
 /** Commits in short: what the timeline draws and the list of events says, without folding anything. */
 import { claimWord } from '../../../../src/actors/index.ts'
 import type { ActorPath, AnyEvent, Commit, Input } from '../../../../src/contracts/journal.ts'
+import { isRecord } from '../../../../src/contracts/record.rules.ts'
 import { parentPath } from '../rules/lanes.rules.ts'
 import type { Mark, MarkKind, Row } from './protocol.ts'
 
@@ -14,9 +15,8 @@ const results: Record<string, [MarkKind, string]> = {
 }
 
 type Told = Record<string, unknown>
-const isTold = (value: unknown): value is Told => typeof value === 'object' && value !== null && !Array.isArray(value)
 const textIn = (value: unknown, key: string): string | undefined => {
-  const found = isTold(value) ? value[key] : undefined
+  const found = isRecord(value) ? value[key] : undefined
   return typeof found === 'string' && found !== '' ? found : undefined
 }
 const brief = (text: string): string => (text.length > wordsMax ? `${text.slice(0, wordsMax).toWellFormed()}…` : text)
@@ -65,7 +65,7 @@ export class Rows {
     if (!('from' in input)) return { actor: input.to, kind: 'message', event: event.type, words: wordsOf(event) }
     const [kind, name] = results[event.type] ?? ['result', event.type]
     const { data } = event
-    if (isTold(data) && data.kind === 'model') this.#calls.set(parentPath(input.from) ?? '/', callsIn(data).map(nameOfCall))
+    if (isRecord(data) && data.kind === 'model') this.#calls.set(parentPath(input.from) ?? '/', callsIn(data).map(nameOfCall))
     return { actor: input.from, kind, event: name, words: resultWords(data ?? event) }
   }
 
@@ -94,12 +94,12 @@ const quiet = ({ create, released, writer }: Commit, claim = 'claimed'): Mark =>
   words: `by ${writer}`,
 })
 
-const callsIn = (data: Told): Told[] => (Array.isArray(data.calls) ? data.calls.filter(isTold) : [])
+const callsIn = (data: Told): Told[] => (Array.isArray(data.calls) ? data.calls.filter(isRecord) : [])
 const nameOfCall = (call: Told): string => textIn(call, 'name') ?? ''
 
 const resultWords = (data: unknown): string => {
   if (data instanceof Error) return brief(data.message)
-  if (!isTold(data)) return typeof data === 'string' ? brief(data) : data === undefined ? '' : brief(JSON.stringify(data) ?? '')
+  if (!isRecord(data)) return typeof data === 'string' ? brief(data) : data === undefined ? '' : brief(JSON.stringify(data) ?? '')
   if (data.kind === 'model') {
     const calls = callsIn(data).map(nameOfCall)
     const text = textIn(data, 'text')

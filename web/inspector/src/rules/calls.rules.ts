@@ -1,15 +1,15 @@
 /** Calls of models and tools, as what stands in a commit and in the tree tells of them. */
 import type { ActorAt } from '../../../../src/contracts/inspection.ts'
 import type { ActorPath, AnyEvent } from '../../../../src/contracts/journal.ts'
+import { isRecord } from '../../../../src/contracts/record.rules.ts'
 import { costOf, countOf } from '../../../chat/src/rules/format.rules.ts'
 import type { Looked, Row } from '../fold/protocol.ts'
 import { lastOf, parentPath } from './lanes.rules.ts'
 import { spanWords } from './ruler.rules.ts'
 
 type Told = Record<string, unknown>
-export const isTold = (value: unknown): value is Told => typeof value === 'object' && value !== null && !Array.isArray(value)
 
-const dataOf = (event: AnyEvent): Told | undefined => (isTold(event.data) ? event.data : undefined)
+const dataOf = (event: AnyEvent): Told | undefined => (isRecord(event.data) ? event.data : undefined)
 
 export type ModelCall = {
   model: string
@@ -32,7 +32,7 @@ const numberIn = (told: Told, key: string): number | undefined => {
 const wordOf = (...values: unknown[]): string => values.find((value) => typeof value === 'string') ?? ''
 
 const answered = (data: Told): ModelCall => {
-  const usage = isTold(data.usage) ? data.usage : {}
+  const usage = isRecord(data.usage) ? data.usage : {}
   const facts: ModelCall['facts'] = []
   const took = numberIn(data, 'durationMs')
   if (took !== undefined) facts.push(['took', spanWords(took)])
@@ -50,7 +50,7 @@ const answered = (data: Told): ModelCall => {
     reasoning: data.reasoning,
     calls: Array.isArray(data.calls) ? data.calls : [],
     error: undefined,
-    prompt: isTold(data.prompt) ? data.prompt : undefined,
+    prompt: isRecord(data.prompt) ? data.prompt : undefined,
     at: numberIn(data, 'at'),
   }
 }
@@ -82,7 +82,7 @@ export const toolCallAt = (looked: Looked, rows: readonly Row[], path: ActorPath
   if (tool === undefined || !/\/tool-\d+#\d+$/.test(tool)) return undefined
   const actor = looked.moment.actors.find((one) => one.path === tool) ?? looked.before?.actors.find((one) => one.path === tool)
   const context = contextOf(actor)
-  const call = isTold(context.call) ? context.call : undefined
+  const call = isRecord(context.call) ? context.call : undefined
   const result = looked.detail.inputs.map(dataOf).find((data) => data?.kind === 'tool')
   const attempts = attemptsOf(rows.slice(0, looked.seq), tool)
   if (!call && !result && attempts.length === 0) return undefined
@@ -97,7 +97,7 @@ export const toolCallAt = (looked: Looked, rows: readonly Row[], path: ActorPath
   }
 }
 
-const contextOf = (actor: ActorAt | undefined): Told => (isTold(actor?.context) ? actor.context : {})
+const contextOf = (actor: ActorAt | undefined): Told => (isRecord(actor?.context) ? actor.context : {})
 
 const attemptsOf = (rows: readonly Row[], tool: ActorPath): ToolShown['attempts'] => {
   const attempts: ToolShown['attempts'] = []

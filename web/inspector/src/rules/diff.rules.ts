@@ -1,8 +1,7 @@
 /** What is different between two moments of a context. */
+import { isRecord } from '../../../../src/contracts/record.rules.ts'
 
 export type Difference = { sign: '+' | '≠' | '−'; path: string; before?: unknown; after?: unknown }
-
-const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
 
 /** In the order of the later one. What is nested is gone into as long as both are of the same kind. @param max so many, and one more to tell that there are more */
 export const differences = (before: unknown, after: unknown, max = 60): Difference[] => {

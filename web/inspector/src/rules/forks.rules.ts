@@ -2,8 +2,8 @@
 import { messageOf } from '../../../../src/contracts/errors.ts'
 import type { ForkChange } from '../../../../src/contracts/fork.ts'
 import type { AnyEvent } from '../../../../src/contracts/journal.ts'
+import { isRecord } from '../../../../src/contracts/record.rules.ts'
 import type { CommitDetail, MarkKind, Row } from '../fold/protocol.ts'
-import { isTold } from './calls.rules.ts'
 import { lastOf } from './lanes.rules.ts'
 
 /** `key-f1`, or the first that is not taken. */
@@ -43,7 +43,7 @@ const plainKindOf = (kind: MarkKind): ChangeKind | undefined => (kind === 'messa
 /** What a person sees first in the field: the other decision, the text, the result. */
 export const draftOf = ({ kind, input }: Changeable, { inputs }: CommitDetail): string => {
   const event = inputs[input]
-  const data = isTold(event?.data) ? event.data : {}
+  const data = isRecord(event?.data) ? event.data : {}
   if (kind === 'decision') return event?.decision === 'deny' ? 'approve' : 'deny'
   if (kind === 'message') return textOf(event?.text)
   if (kind === 'event') return JSON.stringify(fieldsOf(event), null, 2)
@@ -70,15 +70,15 @@ export const changed = ({ seq, input, kind }: Changeable, { inputs }: CommitDeta
       return { seq, input, event: { data: { text: draft, ...(callsIn(inputs[input]).length > 0 && { calls: [] }) } } }
     case 'tool': {
       const data = inputs[input]?.data
-      return { seq, input, event: { data: { output: instead(isTold(data) ? data.output : undefined, parsed(draft)) } } }
+      return { seq, input, event: { data: { output: instead(isRecord(data) ? data.output : undefined, parsed(draft)) } } }
     }
   }
 }
 
 /** Names of the tools that a recorded answer asked for; nobody asks for them where the model says something else. */
 export const notAsked = ({ kind, input }: Changeable, { inputs }: CommitDetail): string[] =>
-  kind === 'model' ? callsIn(inputs[input]).map((call) => (isTold(call) ? textOf(call.name) : '')) : []
-const callsIn = (event: AnyEvent | undefined): unknown[] => (isTold(event?.data) && Array.isArray(event.data.calls) ? event.data.calls : [])
+  kind === 'model' ? callsIn(inputs[input]).map((call) => (isRecord(call) ? textOf(call.name) : '')) : []
+const callsIn = (event: AnyEvent | undefined): unknown[] => (isRecord(event?.data) && Array.isArray(event.data.calls) ? event.data.calls : [])
 
 /** What is wrong with what somebody has written. @returns undefined where it can be taken */
 export const draftTrouble = ({ kind }: Changeable, draft: string): string | undefined => {
@@ -86,8 +86,8 @@ export const draftTrouble = ({ kind }: Changeable, draft: string): string | unde
   // What does not look like JSON is a text, which a result may be.
   if (kind !== 'event' && !/^\s*[[{]/.test(draft)) return undefined
   try {
-    const isObject = isTold(JSON.parse(draft))
-    return kind === 'event' && !isObject ? 'An event holds fields: write an object, such as {"amount": 5}.' : undefined
+    const holdsFields = isRecord(JSON.parse(draft))
+    return kind === 'event' && !holdsFields ? 'An event holds fields: write an object, such as {"amount": 5}.' : undefined
   } catch (error) {
     return `This is not JSON: ${messageOf(error)}.`
   }
@@ -95,7 +95,7 @@ export const draftTrouble = ({ kind }: Changeable, draft: string): string | unde
 
 /** A patch keeps what it does not name. */
 const instead = (before: unknown, after: unknown): unknown =>
-  isTold(before) && isTold(after) ? { ...Object.fromEntries(Object.keys(before).map((name) => [name, null])), ...after } : after
+  isRecord(before) && isRecord(after) ? { ...Object.fromEntries(Object.keys(before).map((name) => [name, null])), ...after } : after
 
 const parsed = (text: string): unknown => {
   try {

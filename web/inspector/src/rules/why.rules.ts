@@ -33,10 +33,8 @@ const readWords = (reads: readonly Read[] = []): string =>
 
 export const decisionsOf = (steps: readonly Microstep[], chart: Chart | undefined): Decision[] =>
   steps.map(({ event, candidates, taken }) => {
-    const [asked, unasked] = [true, false].map((was) => candidates.filter(({ verdict }) => (verdict !== 'unasked') === was)) as [
-      Candidate[],
-      Candidate[],
-    ]
+    const asked = candidates.filter(({ verdict }) => verdict !== 'unasked')
+    const unasked = candidates.filter(({ verdict }) => verdict === 'unasked')
     const left = Math.max(0, asked.length - noMax - 1)
     const last = taken.at(-1) ?? candidates[0]
     const named = chart && last ? transitionOf(chart, last)?.event : undefined

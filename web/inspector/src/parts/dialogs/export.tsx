@@ -1,5 +1,7 @@
 /** A trace to be given away: the node takes out what people said, and the browser saves it. */
+
 import { useEffect, useState } from 'preact/hooks'
+import { messageOf } from '../../../../../src/contracts/errors.ts'
 import { useModel } from '../../hooks.ts'
 import type { InspectorView } from '../../model.ts'
 import { fileName, save } from '../../save.ts'
@@ -18,7 +20,7 @@ export const ExportDialog = ({ view, onClose }: { view: InspectorView; onClose()
         save(fileName(subject.id, place.head), text)
         onClose()
       },
-      (reason: unknown) => isWanted && fail(reason instanceof Error ? reason.message : String(reason)),
+      (reason: unknown) => isWanted && fail(messageOf(reason)),
     )
     return () => {
       isWanted = false

@@ -1,5 +1,7 @@
 /** What both forks ask for. */
+
 import { useState } from 'preact/hooks'
+import { messageOf } from '../../../../../src/contracts/errors.ts'
 import { useModel } from '../../hooks.ts'
 import type { ForkWish } from '../../model.ts'
 import { Said } from '../text.tsx'
@@ -21,7 +23,7 @@ export const useFork = (onClose: () => void) => {
       },
       (reason: unknown) => {
         set(false)
-        fail(reason instanceof Error ? reason.message : String(reason))
+        fail(messageOf(reason))
       },
     )
   }

@@ -1,9 +1,11 @@
 /** A decision that is wanted: it can be given at the head only. At a past moment it is said how it was answered. */
+
 import { useState } from 'preact/hooks'
+import { messageOf } from '../../../../../src/contracts/errors.ts'
+import { isRecord } from '../../../../../src/contracts/record.rules.ts'
 import type { Approval } from '../../../../../src/contracts/turn.ts'
 import { useModel } from '../../hooks.ts'
 import type { InspectorView } from '../../model.ts'
-import { isTold } from '../../rules/calls.rules.ts'
 import { exactClock } from '../../rules/ruler.rules.ts'
 import { Icon } from '../icons.tsx'
 import { Said } from '../text.tsx'
@@ -11,7 +13,7 @@ import { Value } from './value.tsx'
 
 export const approvalsIn = ({ looked, place }: Pick<InspectorView, 'looked' | 'place'>): Approval[] => {
   const root = looked?.seq === place.seq ? looked.moment.actors[0] : undefined
-  const approvals = isTold(root?.context) ? root.context.approvals : undefined
+  const approvals = isRecord(root?.context) ? root.context.approvals : undefined
   return Array.isArray(approvals) ? (approvals as Approval[]) : []
 }
 
@@ -42,7 +44,7 @@ const Ask = ({ view, approval }: { view: InspectorView; approval: Approval }) =>
       () => undefined,
       (reason: unknown) => {
         set(undefined)
-        fail(reason instanceof Error ? reason.message : String(reason))
+        fail(messageOf(reason))
       },
     )
   }

@@ -1,7 +1,9 @@
 /** Calls of models and tools: what went in, what came out, how long it took and what it cost. */
+
+import { isRecord } from '../../../../../src/contracts/record.rules.ts'
 import type { InspectorView } from '../../model.ts'
 import type { Box } from '../../rules/actors.rules.ts'
-import { isTold, modelCallIn, toolCallAt } from '../../rules/calls.rules.ts'
+import { modelCallIn, toolCallAt } from '../../rules/calls.rules.ts'
 import { exactClock, spanWords } from '../../rules/ruler.rules.ts'
 import { Dot } from '../dot.tsx'
 import { Said } from '../text.tsx'
@@ -49,10 +51,10 @@ export const ModelCall = ({ view }: { view: InspectorView }) => {
           <p class="mono">
             asks for{' '}
             <b>
-              <Said text={isTold(one) ? String(one.name) : ''} />
+              <Said text={isRecord(one) ? String(one.name) : ''} />
             </b>
           </p>
-          <Value value={isTold(one) ? one.input : one} seq={looked.seq} />
+          <Value value={isRecord(one) ? one.input : one} seq={looked.seq} />
         </div>
       ))}
       {prompt && (
@@ -65,7 +67,7 @@ export const ModelCall = ({ view }: { view: InspectorView }) => {
   )
 }
 
-const hasText = (text: unknown): boolean => (typeof text === 'string' ? text !== '' : isTold(text))
+const hasText = (text: unknown): boolean => (typeof text === 'string' ? text !== '' : isRecord(text))
 
 /** What this node has observed of the call: known for a while, and nowhere written down. */
 const firstTokenOf = (spans: InspectorView['spans'], at: number, until: number): number | undefined => {

@@ -1,0 +1,2 @@
+/** Whether something holds fields: an object that is no list. */
+export const isRecord = (value: unknown): value is Record<string, unknown> => typeof value === 'object' && value !== null && !Array.isArray(value)
