@@ -32,7 +32,7 @@ test('who had a conversation before is known where its trace is read, from the m
   const session = node.session('main')
   // Once it has left memory, whoever had it claims it again.
   await vi.waitFor(async () => {
-    await (await session.send('hello')).result
+    await (await session.send('hello')).result()
     const events: string[] = []
     for await (const { event } of node.trace(session.address)) events.push(event)
     expect(events).toContainEqual(expect.stringMatching(/^claimed by/))
