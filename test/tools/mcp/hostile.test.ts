@@ -86,13 +86,17 @@ test('a line of a gigabyte is thrown away while it comes, and costs the call and
 })
 
 test('a server that never answers is given up after its time, and no turn waits for it again', async () => {
-  const bench = beside('silent', { connectMs: 300 })
+  const connectMs = 2_000
+  const bench = beside('silent', { connectMs })
   await bench.tools.discover?.()
 
-  expect(bench.servers.report()[0]).toMatchObject({ state: 'backing-off', error: { code: 'timeout', hint: expect.any(String) } })
+  const [report] = bench.servers.report()
+  expect(report).toMatchObject({ error: { code: 'timeout', hint: expect.any(String) } })
+  // On a busy machine its pause may be over by now.
+  expect(['backing-off', 'connecting']).toContain(report?.state)
   const started = performance.now()
   await bench.tools.discover?.()
-  expect(performance.now() - started).toBeLessThan(100)
+  expect(performance.now() - started).toBeLessThan(connectMs)
   await works(bench)
 })
 
