@@ -54,4 +54,11 @@ export class LadderError extends Error {
   }
 }
 
-const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
+/** Whatever was thrown, in words; it may be anything, also what cannot be asked for any. */
+export const wordsOf = (thrown: unknown): string => {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown)
+  } catch {
+    return 'something that says nothing'
+  }
+}

@@ -3,7 +3,7 @@
  * it is tried again, where it leads) comes back as its result, stands in the journal, and is read by guards.
  */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
-import type { LadderErrorBody } from '../errors.ts'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
 import { attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
@@ -22,8 +22,6 @@ const onwardOf = (event: EventObject) => endOf(event).onward
 /** A step that was entered this often is told as one that may go round in circles. */
 const loopWarning = 5
 
-const wordsOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
-
 const outputFailed = (name: string, thrown: unknown): LadderErrorBody => ({
   code: 'WORKFLOW_FAILED',
   category: 'execution',
@@ -36,9 +34,9 @@ const codeFailed = (step: string, error: unknown): StepEnd => ({
   error: {
     code: 'STEP_FAILED',
     category: 'execution',
-    message: `what the step '${step}' gave cannot be stored`,
+    message: `the step '${step}' gave what cannot be stored: ${wordsOf(error)}`,
+    hint: 'return plain data, and keep plain data in the state: JSON, dates and bytes',
     context: { step },
-    cause: wordsOf(error),
   },
 })
 
@@ -99,6 +97,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
           context: { cancelledAt: context.next ?? null, reason: (event as { reason?: string }).reason ?? null },
         } satisfies LadderErrorBody,
       })),
+      leaveSteps: assign({ next: undefined }),
       mend: assign({ error: undefined, going: {} }),
       tellCompleted: emit(({ context }) => told('completed', context)),
       tellFailed: emit(({ context }) => told('error', context, { error: context.error })),

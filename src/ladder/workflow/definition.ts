@@ -106,10 +106,11 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
   const seen = new Set<string>()
   for (const step of steps as readonly AnyStep[])
     for (const one of [step, ...childrenOf(step)]) {
-      if (typeof one?.name !== 'string' || !stepName.test(one.name))
+      // Records of steps are found by name.
+      if (typeof one?.name !== 'string' || !stepName.test(one.name) || one.name in Object.prototype)
         throw wrong(
           `'${String(one?.name).slice(0, 40)}' is no name of a step of '${name}'`,
-          'begin with a letter; letters, digits, _ and - may follow',
+          'begin with a letter; letters, digits, _ and - may follow; no name that each object has, such as constructor',
         )
       if (seen.has(one.name)) throw wrong(`two steps of '${name}' are named '${one.name}'`, 'names are unique, those of children included')
       seen.add(one.name)

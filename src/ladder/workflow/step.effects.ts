@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
-import { LadderError } from '../errors.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
@@ -59,7 +59,7 @@ class Leads {
     try {
       answer = await ask()
     } catch (cause) {
-      throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' threw: ${messageOf(cause)}`, { cause, context: { step: name } })
+      throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' threw: ${wordsOf(cause)}`, { cause, context: { step: name } })
     }
     if (answer === undefined || answer === null) return undefined
     if ('end' in answer && answer.end === true) return { end: true }
@@ -72,7 +72,6 @@ class Leads {
 }
 
 const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(answer)).slice(0, 80)
-const messageOf = (thrown: unknown): string => (thrown instanceof Error ? thrown.message : String(thrown))
 
 const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerContext, leads?: Leads): AnyActorLogic =>
   fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
@@ -155,7 +154,7 @@ const checked = ({ name, output: { extract, schema } = {} }: AnyWork, result: un
 const stepError = (step: string, thrown: unknown): LadderError =>
   thrown instanceof LadderError
     ? thrown
-    : new LadderError('STEP_FAILED', `the step '${step}' failed: ${messageOf(thrown)}`, { cause: thrown, context: { step } })
+    : new LadderError('STEP_FAILED', `the step '${step}' failed: ${wordsOf(thrown)}`, { cause: thrown, context: { step } })
 
 type Given = { run: RunContext; attempt: number; signal: AbortSignal; self: AnyActorRef; contextOf: CallerContext }
 

@@ -102,6 +102,8 @@ const stateOf = (name: string, step: StepShape, next: string) => {
 export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
   const first = `#${name}.steps.${steps[0]?.name}`
   const resume = steps.map((step) => ({ guard: forStep('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
+  // All steps have ended: only its output could not be made.
+  const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
   return {
     id: name,
     ...(version !== undefined && { version }),
@@ -120,6 +122,7 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
         on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
       },
       concluding: {
+        entry: ['leaveSteps'],
         invoke: {
           id: outputActor,
           src: outputActor,
@@ -129,7 +132,7 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
         },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
-      failed: { tags: ['settled'], entry: ['tellFailed'], on: { resume } },
+      failed: { tags: ['settled'], entry: ['tellFailed'], on: { resume: goOn } },
       cancelled: { tags: ['settled'], entry: ['tellCancelled'], on: { resume } },
     },
   }

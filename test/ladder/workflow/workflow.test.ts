@@ -1,7 +1,7 @@
 /** Workflows as their authors and users meet them. */
 import { expect, test } from 'vitest'
 import { z } from 'zod'
-import { LadderError, type LadderEvent, workflow } from '../../../src/ladder/index.ts'
+import { LadderError, type LadderEvent, ladder, workflow } from '../../../src/ladder/index.ts'
 import { aLadder } from '../a-ladder.ts'
 
 const named = (types: LadderEvent[]): string[] => types.map(({ type, step }) => `${type.replace('workflow.', '')}${step ? ` ${step}` : ''}`)
@@ -88,6 +88,7 @@ test.each<[string, unknown, RegExp]>([
   ['a name that no subject can have', { name: 'A b', steps: [{ name: 'a', run }] }, /no name of a workflow/],
   ['no steps', { name: 'x', steps: [] }, /has no steps/],
   ['a step without a name', { name: 'x', steps: [{ run }] }, /no name of a step/],
+  ['a step named like what each object has', { name: 'x', steps: [{ name: 'constructor', run }] }, /no name of a step/],
   ['a step named like a path', { name: 'x', steps: [{ name: 'a.b', run }] }, /no name of a step/],
   ['a step that does nothing', { name: 'x', steps: [{ name: 'a' }] }, /has nothing to do/],
   ['a step that does two things', { name: 'x', steps: [{ name: 'a', run, parallel: [] }] }, /has run and parallel/],
@@ -441,4 +442,54 @@ test('[WL-110] a step that is not there is a compile error', () => {
       ],
     }),
   ).not.toThrow()
+})
+
+const circle: Record<string, unknown> = {}
+circle.again = circle
+test.each<[string, () => unknown, RegExp]>([
+  ['a function', () => () => 1, /output is a function/],
+  ['a bigint', () => 10n, /bigint/],
+  ['a map', () => new Map(), /instance of Map/],
+  ['a circle', () => circle, /contains itself/],
+  ['six megabytes', () => 'x'.repeat(6_000_000), /larger than/],
+  ['nothing, thrown', () => Promise.reject(null), /failed: null/],
+  ['what cannot even be asked for its message', () => Promise.reject(Object.create(null)), /failed: /],
+])('a step that gives %s fails by name, and the runtime goes on', async (_, run, message) => {
+  const odd = workflow({ name: 'odd', steps: [{ name: 'give', run }] })
+  const fine = workflow({ name: 'fine', steps: [{ name: 'give', run: () => new Date(0) }] })
+  await using kit = await aLadder(odd, fine)
+
+  const { error, report } = await kit.clock.until(odd.execute(undefined))
+
+  expect(error).toMatchObject({ code: 'STEP_FAILED', message: expect.stringMatching(message), context: { step: 'give' } })
+  expect(report.children).toMatchObject([{ name: 'give', status: 'failed' }])
+  expect((await kit.clock.until(fine.execute(undefined))).data).toEqual(new Date(0))
+})
+
+test('an output that cannot be made fails the run; once it can, no step is done again', async () => {
+  const ran: string[] = []
+  let known = false
+  const sum = workflow({
+    name: 'sum',
+    steps: [{ name: 'count', run: () => ran.push('count') }],
+    output: ({ steps }) => {
+      if (!known) throw new Error('unknown')
+      return steps.count?.output
+    },
+  })
+  await using kit = await aLadder(sum)
+
+  const failed = await kit.clock.until(sum.execute(undefined, { runId: 's' }))
+  known = true
+  const mended = await kit.clock.until(sum.resume('s'))
+
+  expect(failed.error).toMatchObject({ code: 'WORKFLOW_FAILED', message: expect.stringContaining('unknown') })
+  expect([mended.data, ran]).toEqual([1, ['count']])
+})
+
+test('no runtime, and two of one name, are told before anything runs', async () => {
+  const lonely = workflow({ name: 'lonely', steps: [{ name: 'a', run }] })
+
+  await expect(lonely.execute(undefined)).rejects.toMatchObject({ code: 'WORKFLOW_ERROR', hint: expect.stringContaining('ladder(') })
+  expect(() => ladder({ executables: [lonely, lonely] })).toThrow(expect.objectContaining({ code: 'WORKFLOW_ERROR' }))
 })
