@@ -1,4 +1,5 @@
 import { gateway } from './requirements.gateway.ts'
+import { ladder } from './requirements.ladder.ts'
 import { orchestrator } from './requirements.orchestrator.ts'
 
 /**
@@ -113,4 +114,6 @@ const replies = orchestrator.map(({ id, text, differently }) => ({ ...row(id, 5,
 /** Shown bit by bit: the gate prints those that are not yet. */
 const chats = gateway.map(({ id, text }) => row(id, 15, text))
 
-export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies, ...chats]
+const rungs = ladder.map(({ id, text }) => row(id, 17, text))
+
+export const requirements: Requirement[] = [...invariants, ...crashPoints, ...badInput, ...shown, ...replies, ...chats, ...rungs]

@@ -166,6 +166,7 @@ test('every source file is reachable from an entry point', () => {
   const entries = [
     'src/index.ts',
     'src/chat.ts',
+    'src/ladder.ts',
     'src/client.ts',
     'src/nats.ts',
     'src/testing/index.ts',

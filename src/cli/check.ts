@@ -7,6 +7,7 @@ import { shownBody } from '../contracts/redact.ts'
 import { formatAddress } from '../contracts/subjects.ts'
 import type { RuntimeOptions } from '../runtime.ts'
 import { withMachinesOf } from './against.ts'
+import { appMachines } from './app-machines.ts'
 import { connect } from './connect.ts'
 import type { Globals } from './globals.ts'
 import { hintCommand } from './hint.ts'
@@ -44,7 +45,7 @@ export const check = (options: CheckOptions): Promise<number> =>
     return unsound || missing ? exitCodes.failed : exitCodes.fine
   })
 
-const kindsOf = ({ machines = {} }: RuntimeOptions): string[] => [...Object.keys(machines), 'session']
+const kindsOf = (app: RuntimeOptions): string[] => [...Object.keys(appMachines(app)), 'session']
 
 const foldAll = async (options: CheckOptions, coverages: ReadonlyMap<string, Coverage>): Promise<ErrorCode[]> => {
   if (options.traces !== undefined) return fold(recordedIn(options.traces), coverages)

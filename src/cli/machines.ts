@@ -4,6 +4,7 @@ import { type Chart, chart, type Elk, named, placeChart, toConfig, toMermaid, to
 import { machines as ours } from '../all-machines.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { nearest } from '../tools/index.ts'
+import { appMachines } from './app-machines.ts'
 import { contradiction } from './contradictions.ts'
 import type { Globals } from './globals.ts'
 import { loadApp } from './load-app.ts'
@@ -13,7 +14,7 @@ type MachinesOptions = Globals & { format?: 'mermaid' | 'json' | 'svg' | 'scxml'
 
 export const machines = async ({ app, json = false, format }: MachinesOptions, name: string | undefined): Promise<number> => {
   if (json && format !== undefined && format !== 'json') throw contradiction('format', '--json', `--format ${format}`)
-  const known = { ...ours, ...(await machinesOf(app)) }
+  const known = { ...ours, ...appMachines(await loadApp(app)) }
   if (name === undefined && format === undefined) return list(known, json)
   if (name !== undefined && !Object.hasOwn(known, name)) throw unknown(name, Object.keys(known))
   const chosen = Object.entries(known).filter(([one]) => name === undefined || one === name)
@@ -38,11 +39,6 @@ export const machines = async ({ app, json = false, format }: MachinesOptions, n
 const svgOf = async (drawn: Chart): Promise<string> => {
   const { default: ELK } = await import('elkjs/lib/elk.bundled.js')
   return toSvg(await placeChart(new (ELK as unknown as new () => Elk)(), drawn, 'labels'))
-}
-
-const machinesOf = async (app: string | undefined): Promise<Record<string, AnyStateMachine>> => {
-  const entries = Object.entries((await loadApp(app)).machines ?? {})
-  return Object.fromEntries(entries.map(([name, entry]) => [name, 'machine' in entry ? entry.machine : entry]))
 }
 
 const list = (known: Record<string, AnyStateMachine>, json: boolean): number => {

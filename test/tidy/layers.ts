@@ -17,7 +17,7 @@ const node = 'node:'
 const ports = ['actors', 'transport', 'models']
 const agents = ['contracts', ...ports, 'machines', 'tools']
 const runtime = [...agents, 'cluster', 'runtime']
-const edges = [...runtime, 'chat', 'api', 'client', 'composition']
+const edges = [...runtime, 'chat', 'ladder', 'api', 'client', 'composition']
 
 export const storeys: Storey[] = [
   { name: 'contracts', files: /^src\/contracts\//, from: [], packages: /^zod$/ },
@@ -32,9 +32,11 @@ export const storeys: Storey[] = [
   { name: 'runtime', files: /^src\/runtime\//, from: [...agents, 'cluster'] },
   // Whole systems, on public doors alone.
   { name: 'chat', files: /^src\/chat\//, from: runtime },
+  // What any author outside could write: it imports what they do.
+  { name: 'ladder', files: /^src\/ladder\//, from: ['composition'], packages: /^(?:xstate|zod|node:util)$/ },
   { name: 'api', files: /^src\/api\//, from: runtime },
   { name: 'client', files: /^src\/client\//, from: [...runtime, 'api'] },
-  { name: 'composition', files: /^src\/[\w.-]+\.ts$/, from: [...runtime, 'chat', 'api', 'client'] },
+  { name: 'composition', files: /^src\/[\w.-]+\.ts$/, from: [...runtime, 'chat', 'ladder', 'api', 'client'] },
   { name: 'cli', files: /^src\/cli\//, from: edges },
   { name: 'testing', files: /^src\/testing\//, from: edges },
 ]

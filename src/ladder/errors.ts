@@ -1,0 +1,64 @@
+/** How a rung of the ladder fails: codes that do not change, and coarse categories to branch on. */
+
+/** By code, what kind of trouble it is: who has to do something, and whether trying again may help. */
+export const ladderCodes = {
+  SCHEMA_VALIDATION_FAILED: 'validation',
+  WORKFLOW_ERROR: 'configuration',
+  WORKFLOW_DRIFT: 'drift',
+  WORKFLOW_CANCELLED: 'cancelled',
+  WORKFLOW_MAX_STEPS: 'limit',
+  WORKFLOW_INVALID_GOTO: 'configuration',
+  WORKFLOW_FAILED: 'execution',
+  STEP_FAILED: 'execution',
+} as const
+
+export type LadderCode = keyof typeof ladderCodes
+export type LadderCategory = (typeof ladderCodes)[LadderCode]
+
+/** An error as it stands in reports and journals. */
+export type LadderErrorBody = {
+  code: LadderCode
+  category: LadderCategory
+  message: string
+  hint?: string
+  /** Facts for programs, JSON only. */
+  context: Record<string, unknown>
+  /** What was thrown, in words. */
+  cause?: string
+}
+
+type LadderErrorDetails = { hint?: string; context?: Record<string, unknown>; cause?: unknown }
+
+export class LadderError extends Error {
+  override readonly name = 'LadderError'
+  readonly code: LadderCode
+  readonly category: LadderCategory
+  readonly hint: string | undefined
+  readonly context: Record<string, unknown>
+
+  constructor(code: LadderCode, message: string, { hint, context = {}, cause }: LadderErrorDetails = {}) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.code = code
+    this.category = ladderCodes[code]
+    this.hint = hint
+    this.context = context
+  }
+
+  toJSON(): LadderErrorBody {
+    const { code, category, message, hint, context, cause } = this
+    return { code, category, message, context, ...(hint !== undefined && { hint }), ...(cause !== undefined && { cause: wordsOf(cause) }) }
+  }
+
+  static from({ code, message, ...details }: LadderErrorBody): LadderError {
+    return new LadderError(code, message, details)
+  }
+}
+
+/** Whatever was thrown, in words; it may be anything, also what cannot be asked for any. */
+export const wordsOf = (thrown: unknown): string => {
+  try {
+    return thrown instanceof Error ? thrown.message : String(thrown)
+  } catch {
+    return 'something that says nothing'
+  }
+}

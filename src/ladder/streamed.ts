@@ -1,0 +1,62 @@
+/** A run as it is heard: events in their order, and at the end its result. */
+import type { LadderEvent } from './envelope.ts'
+
+/** By type, or `*` for all. One that throws disturbs nobody. */
+export type Handlers = Readonly<Record<string, (event: LadderEvent) => void>>
+
+export class Streamed<Result> implements AsyncIterable<LadderEvent> {
+  readonly result: Promise<Result>
+  readonly #settle: (result: Promise<Result>) => void
+  readonly #handlers: Handlers[] = []
+  readonly #waiting: LadderEvent[] = []
+  #wake: () => void = () => undefined
+  #over = false
+
+  constructor(handlers?: Handlers) {
+    const { promise, resolve } = Promise.withResolvers<Result>()
+    this.result = promise
+    this.#settle = resolve
+    if (handlers) this.#handlers.push(handlers)
+    // Whoever only listens is not asked to catch.
+    promise.catch(() => undefined)
+  }
+
+  /** Hears what comes from now on. */
+  on(handlers: Handlers): this {
+    this.#handlers.push(handlers)
+    return this
+  }
+
+  tell(event: LadderEvent): void {
+    this.#waiting.push(event)
+    for (const handlers of this.#handlers)
+      for (const key of [event.type, '*'])
+        try {
+          handlers[key]?.(event)
+        } catch {
+          // It is the listener's own trouble.
+        }
+    this.#wake()
+  }
+
+  follow(result: Promise<Result>): void {
+    this.#settle(result)
+    const end = (): void => {
+      this.#over = true
+      this.#wake()
+    }
+    result.then(end, end)
+  }
+
+  async *[Symbol.asyncIterator](): AsyncGenerator<LadderEvent> {
+    for (;;) {
+      yield* this.#waiting.splice(0)
+      if (this.#waiting.length > 0) continue
+      if (this.#over) break
+      const { promise, resolve } = Promise.withResolvers<void>()
+      this.#wake = resolve
+      if (this.#waiting.length === 0 && !this.#over) await promise
+    }
+    await this.result
+  }
+}

@@ -1,0 +1,127 @@
+/**
+ * A workflow as a statechart of its author's own steps: each is a state by its name, and what may come next is an arrow. What a step decides in code (whether
+ * it is tried again, where it leads) comes back as its result, stands in the journal, and is read by guards.
+ */
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
+import { attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+
+type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string }
+
+/** What the machine is handed: code by the name of its step, what makes the output of a run, and the time. */
+type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+
+type Params = { step: string }
+type Done = EventObject & { output: StepEnd; error?: unknown }
+type Told = { type: string } & Record<string, unknown>
+
+const endOf = (event: EventObject): StepEnd => (event as Done).output
+const onwardOf = (event: EventObject) => endOf(event).onward
+
+/** A step that was entered this often is told as one that may go round in circles. */
+const loopWarning = 5
+
+const outputFailed = (name: string, thrown: unknown): LadderErrorBody => ({
+  code: 'WORKFLOW_FAILED',
+  category: 'execution',
+  message: `the output of '${name}' could not be made: ${wordsOf(thrown)}`,
+  context: {},
+})
+
+const codeFailed = (step: string, error: unknown): StepEnd => ({
+  ended: 'failed',
+  error: {
+    code: 'STEP_FAILED',
+    category: 'execution',
+    message: `the step '${step}' gave what cannot be stored: ${wordsOf(error)}`,
+    hint: 'return plain data, and keep plain data in the state: JSON, dates and bytes',
+    context: { step },
+  },
+})
+
+export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowParts): AnyStateMachine => {
+  const { name, maxSteps } = shape
+  const told = (type: string, { runId }: RunContext, more: object = {}): Told => ({
+    type: `workflow.${type}`,
+    runId,
+    rootRunId: runId,
+    ...more,
+  })
+  const isChild = new Set(shape.steps.flatMap(({ children }) => children))
+
+  return setup({
+    types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput, emitted: {} as Told },
+    actors: actors as Record<string, never>,
+    actions: {
+      begin: emit(({ context }) => told('starting', context)),
+      enter: assign(({ context }, { step }: Params) => entered(context, step)),
+      tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
+      warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits[step] })),
+      attempt: assign(({ context }, { step }: Params) => attempted(context, step, now())),
+      retry: assign(({ context, event }, { step }: Params) => {
+        const end = endOf(event)
+        return end.ended === 'failed' && end.again ? paused(context, step, end.again.pauseMs) : {}
+      }),
+      tellRetry: emit(({ context, event }, { step }: Params) =>
+        told('step.retrying', context, { step, attempt: context.going[step]?.attempts, error: errorIn(event) }),
+      ),
+      settle: assign(({ context, event }, { step }: Params) => settled(context, step, endOf(event), now(), isChild.has(step))),
+      tellSettled: emit(({ context, event }, { step }: Params) => {
+        const error = errorIn(event)
+        return told(`step.${endOf(event).ended}`, context, { step, ...(error && { error }) })
+      }),
+      break: assign(({ context, event }, { step }: Params) => {
+        const end = codeFailed(step, (event as Done).error)
+        return { ...settled(context, step, end, now(), isChild.has(step)), error: end.ended === 'failed' ? end.error : undefined }
+      }),
+      fail: assign(({ event }) => ({ error: errorIn(event), endedAt: now() })),
+      wearOut: assign(({ context }) => ({
+        endedAt: now(),
+        error: {
+          code: 'WORKFLOW_MAX_STEPS',
+          category: 'limit',
+          message: `'${name}' has entered ${context.visited - 1} steps and would go on`,
+          context: { maxSteps, step: context.next },
+        } satisfies LadderErrorBody,
+      })),
+      end: assign({ endedAt: () => now() }),
+      complete: assign(({ event }) => ({ data: (event as Done).output })),
+      failToConclude: assign(({ event }) => ({ endedAt: now(), error: outputFailed(name, (event as Done).error) })),
+      cancel: assign(({ context, event }) => ({
+        endedAt: now(),
+        error: {
+          code: 'WORKFLOW_CANCELLED',
+          category: 'cancelled',
+          message: `'${name}' was cancelled`,
+          context: { cancelledAt: context.next ?? null, reason: (event as { reason?: string }).reason ?? null },
+        } satisfies LadderErrorBody,
+      })),
+      leaveSteps: assign({ next: undefined }),
+      mend: assign({ error: undefined, going: {} }),
+      tellCompleted: emit(({ context }) => told('completed', context)),
+      tellFailed: emit(({ context }) => told('error', context, { error: context.error })),
+      tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
+    },
+    guards: {
+      'too many steps': ({ context }) => context.visited > maxSteps,
+      'often entered': ({ context }, { step }: Params) => context.visits[step] === loopWarning,
+      'tries again': ({ event }) => {
+        const end = endOf(event)
+        return end.ended === 'failed' && end.again !== undefined
+      },
+      'has failed': ({ event }) => endOf(event).ended === 'failed' && onwardOf(event) === undefined,
+      ends: ({ event }) => 'end' in (onwardOf(event) ?? {}),
+      'leads to': ({ event }, { step }: Params) => (onwardOf(event) as { goto?: string } | undefined)?.goto === step,
+      'stopped at': ({ context }, { step }: Params) => context.next === step,
+    },
+    delays: Object.fromEntries(
+      Object.keys(actors).map((step) => [`pause of ${step}`, ({ context }: { context: RunContext }) => context.going[step]?.pauseMs ?? 0]),
+    ),
+  }).createMachine({ ...chartOf(shape), context: ({ input }: { input: RunInput }) => begun(input, now()) } as never) as unknown as AnyStateMachine
+}
+
+const errorIn = (event: EventObject): LadderErrorBody | undefined => {
+  const end = endOf(event)
+  return end?.ended === 'failed' ? end.error : undefined
+}

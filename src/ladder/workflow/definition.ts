@@ -1,0 +1,134 @@
+/** What an author writes: steps with names, what each does, and where it leads. */
+import type { z } from 'zod'
+import { LadderError } from '../errors.ts'
+import type { StepRecord } from './workflow.context.ts'
+
+/** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
+export type StepContext<Input, State> = {
+  readonly input: Readonly<Input>
+  state: State
+  /** What the caller brought along; it is never stored. */
+  readonly context: Readonly<Record<string, unknown>>
+  /** The steps that have ended, by name, children of parallel ones among them. */
+  readonly steps: Readonly<Record<string, StepRecord>>
+  readonly runId: string
+  /** From 1. */
+  readonly attempt: number
+  /** Names this piece of work: the same when it is begun again after a crash, for services that take an idempotency key. */
+  readonly key: string
+  /** Aborts when the run is cancelled. */
+  readonly signal: AbortSignal
+}
+
+/** Where a step leads: to another one by name, or to the end; nothing: to the next one. */
+export type Onward<Name extends string = string> = { goto: Name } | { end: true } | undefined
+type Late<Value> = Value | Promise<Value>
+type Hook<Input, State, Value> = (context: StepContext<Input, State>) => Late<Value>
+
+export type Retry = {
+  /** How often it is tried at most. Default: 1. */
+  attempts?: number
+  /** ms by attempt, or how pauses grow: `linear` 500·n, `exponential` 500·2^(n−1). At most 30,000. Default: `exponential`. */
+  backoff?: 'none' | 'linear' | 'exponential' | ((attempt: number) => number)
+  /** Whether an error is worth another attempt. Default: each is. */
+  retryOn?: (error: unknown) => boolean
+}
+
+export type Work<Input, State, Name extends string> = {
+  name: Name
+  run: Hook<Input, State, unknown>
+  /** Where it says true, the step does nothing. */
+  skip?: Hook<Input, State, boolean>
+  before?: Hook<Input, State, void>
+  after?: (context: StepContext<Input, State>, output: unknown) => Late<void>
+  /** What counts as its output, and the schema of that. */
+  output?: { extract?: (result: unknown) => unknown; schema?: z.ZodType }
+  /** `false`: never again, whatever the workflow says. */
+  retry?: Retry | false
+}
+
+type Leads<Input, State, Name extends string> = {
+  nextStep?: (context: StepContext<Input, State>, output: unknown) => Late<Onward<NoInfer<Name>>>
+  /** Asked when all attempts have failed. Default: the run fails. */
+  onFailure?: (context: StepContext<Input, State>, error: LadderError) => Late<Onward<NoInfer<Name>>>
+}
+
+export type WorkStep<Input, State, Name extends string> = Work<Input, State, Name> & Leads<Input, State, Name>
+
+/** Its children run at once; all of them end, and it fails where one of them has. */
+export type ParallelStep<Input, State, Name extends string> = {
+  name: Name
+  parallel: readonly Work<Input, State, Name>[]
+  /** Puts together what children did to the state. Default: what each has changed, in the order in which they stand here. */
+  mergeState?: (before: State, children: Readonly<Record<string, State>>) => State
+} & Leads<Input, State, Name>
+
+export type Step<Input, State, Name extends string> = WorkStep<Input, State, Name> | ParallelStep<Input, State, Name>
+
+export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = {
+  /** Also the kind of its runs: lower-case letters, digits and hyphens. */
+  name: string
+  /** Another one refuses the runs that are under way. */
+  version?: string
+  description?: string
+  input?: z.ZodType<Input>
+  /** What runs begin with: plain data. */
+  state?: State
+  steps: readonly Step<Input, State, Name>[]
+  /** What a run gives back. Default: the output of the step that ended last. */
+  output?: (end: { input: Input; state: State; steps: Readonly<Record<string, StepRecord>> }) => Data
+  /** For each step that does not say otherwise. */
+  retry?: Retry
+  /** Asked after steps that do not say where they lead. */
+  nextStep?: (context: StepContext<Input, State>, output: unknown) => Late<Onward<NoInfer<Name>>>
+  /** Steps that a run enters at most. Default: 100. */
+  maxSteps?: number
+}
+
+/** Of whatever types its author has chosen. */
+export type AnyWork = Work<never, never, string>
+export type AnyStep = Step<never, never, string>
+export type AnyWorkflow = WorkflowDefinition<never, never, string, unknown>
+
+export const childrenOf = (step: AnyStep): readonly AnyWork[] => ('parallel' in step ? step.parallel : [])
+
+const stepName = /^[A-Za-z][\w-]{0,63}$/
+const kindName = /^[a-z][a-z0-9-]{0,31}$/
+
+/** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */
+export const checkWorkflow = (definition: AnyWorkflow): void => {
+  const { name, steps, maxSteps = 100 } = definition
+  if (typeof name !== 'string' || !kindName.test(name))
+    throw wrong(`'${String(name).slice(0, 40)}' is no name of a workflow`, 'use lower-case letters, digits and hyphens, at most 32')
+  if (!Array.isArray(steps) || steps.length === 0)
+    throw wrong(`the workflow '${name}' has no steps`, "write steps: [{ name: 'charge', run: async ({ input }) => … }]")
+  if (!Number.isInteger(maxSteps) || maxSteps < 1) throw wrong(`maxSteps of '${name}' is ${String(maxSteps)}`, 'it is a whole number from 1 on')
+  const seen = new Set<string>()
+  for (const step of steps as readonly AnyStep[])
+    for (const one of [step, ...childrenOf(step)]) {
+      // Records of steps are found by name.
+      if (typeof one?.name !== 'string' || !stepName.test(one.name) || one.name in Object.prototype)
+        throw wrong(
+          `'${String(one?.name).slice(0, 40)}' is no name of a step of '${name}'`,
+          'begin with a letter; letters, digits, _ and - may follow; no name that each object has, such as constructor',
+        )
+      if (seen.has(one.name)) throw wrong(`two steps of '${name}' are named '${one.name}'`, 'names are unique, those of children included')
+      seen.add(one.name)
+      checkWork(name, one, one !== step)
+    }
+}
+
+const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
+  const kinds = ['run', 'parallel'].filter((kind) => Object.hasOwn(step, kind))
+  if (kinds.length !== 1)
+    throw wrong(
+      `the step '${step.name}' of '${workflow}' has ${kinds.length === 0 ? 'nothing to do' : kinds.join(' and ')}`,
+      'give it one of run and parallel',
+    )
+  if ('parallel' in step && (isChild || !Array.isArray(step.parallel) || step.parallel.length === 0))
+    throw wrong(`parallel of the step '${step.name}' of '${workflow}' cannot be run`, 'it is a list of steps with run, and stands in no other one')
+  if ('run' in step && typeof step.run !== 'function')
+    throw wrong(`run of the step '${step.name}' of '${workflow}' is no function`, 'write run: async (context) => …')
+}
+
+const wrong = (message: string, hint: string): LadderError => new LadderError('WORKFLOW_ERROR', message, { hint })

@@ -1,0 +1,179 @@
+/** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
+import { isDeepStrictEqual } from 'node:util'
+import type { AnyActorLogic, AnyActorRef } from 'xstate'
+import { effect, fromTask } from '../../index.ts'
+import { LadderError, wordsOf } from '../errors.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, type Onward, type Retry, type StepContext } from './definition.ts'
+import { outputActor } from './workflow.chart.rules.ts'
+import type { RunContext, StepEnd } from './workflow.context.ts'
+
+type StepInput = { run: RunContext; attempt: number }
+type Code = StepContext<never, never>
+/** What a caller brought along for a run of this process. */
+type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
+
+const pauseMaxMs = 30_000
+
+/** An actor for each step, one for each child, and one that makes the output. */
+export const stepActors = (definition: AnyWorkflow, contextOf: CallerContext): Record<string, AnyActorLogic> => {
+  const names = definition.steps.map(({ name }) => name)
+  const leads = (step: AnyStep) => new Leads(definition, step, names)
+  const logic = (step: AnyStep) => ('run' in step ? work(step, definition, contextOf, leads(step)) : join(step, contextOf, leads(step)))
+  return {
+    ...Object.fromEntries(definition.steps.map((step) => [step.name, logic(step)])),
+    ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, definition, contextOf)])),
+    [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
+      definition.output
+        ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })
+        : last === undefined
+          ? undefined
+          : steps[last]?.output,
+    ),
+  }
+}
+
+/** Where a step leads in the words of its author, checked: a name that is not there is told at once. */
+class Leads {
+  readonly #definition: AnyWorkflow
+  readonly #step: AnyStep
+  readonly #names: readonly string[]
+
+  constructor(definition: AnyWorkflow, step: AnyStep, names: readonly string[]) {
+    this.#definition = definition
+    this.#step = step
+    this.#names = names
+  }
+
+  async after(code: Code, output: unknown): Promise<Onward> {
+    const own = await this.#asked('nextStep', () => this.#step.nextStep?.(code, output))
+    return own ?? this.#asked('nextStep of the workflow', () => this.#definition.nextStep?.(code, output))
+  }
+
+  onFailure(code: Code, error: LadderError): Promise<Onward> {
+    return this.#asked('onFailure', () => this.#step.onFailure?.(code, error))
+  }
+
+  async #asked(hook: string, ask: () => Onward | Promise<Onward>): Promise<Onward> {
+    const { name } = this.#step
+    let answer: Onward
+    try {
+      answer = await ask()
+    } catch (cause) {
+      throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' threw: ${wordsOf(cause)}`, { cause, context: { step: name } })
+    }
+    if (answer === undefined || answer === null) return undefined
+    if ('end' in answer && answer.end === true) return { end: true }
+    if ('goto' in answer && this.#names.includes(answer.goto)) return { goto: answer.goto }
+    throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' leads to ${wordFor(answer)}, which is not there`, {
+      hint: `answer { goto: one of ${this.#names.slice(0, 20).join(', ')} }, { end: true }, or nothing`,
+      context: { step: name, steps: this.#names },
+    })
+  }
+}
+
+const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(answer)).slice(0, 80)
+
+const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerContext, leads?: Leads): AnyActorLogic =>
+  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
+    const code = codeContext({ run, attempt, signal, self, contextOf })
+    const retry = step.retry === false ? undefined : { ...usual, ...step.retry }
+    try {
+      if (await step.skip?.(code)) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
+      await step.before?.(code)
+      const output = checked(step, await step.run(code))
+      await step.after?.(code, output)
+      return { ended: 'completed', output, state: code.state, ...onwardOf(await leads?.after(code, output)) }
+    } catch (thrown) {
+      const error = stepError(step.name, thrown)
+      if (error.code === 'WORKFLOW_INVALID_GOTO') return failed(error)
+      const again = attempt < (retry?.attempts ?? 1) && !signal.aborted && (retry?.retryOn?.(thrown) ?? true)
+      if (again) return failed(error, { again: { pauseMs: pauseAfter(attempt, retry) } })
+      return afterFailure(error, code, leads)
+    }
+  }) as AnyActorLogic
+
+/** The children have ended: what they did to the state is put together, unless one of them failed. */
+const join = (step: Extract<AnyStep, { parallel: unknown }>, contextOf: CallerContext, leads: Leads): AnyActorLogic =>
+  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
+    const code = codeContext({ run, attempt, signal, self, contextOf })
+    const broken = step.parallel.map(({ name }) => run.steps[name]?.error).find((error) => error !== undefined)
+    if (broken) return afterFailure(LadderError.from(broken), code, leads)
+    try {
+      const before = structuredClone(run.state)
+      const state = step.mergeState
+        ? step.mergeState(before as never, structuredClone(run.branches) as never)
+        : merged(before, Object.values(run.branches))
+      const output = Object.fromEntries(step.parallel.map(({ name }) => [name, run.steps[name]?.output]))
+      return { ended: 'completed', output, state, ...onwardOf(await leads.after({ ...code, state: state as never }, output)) }
+    } catch (thrown) {
+      const error = stepError(step.name, thrown)
+      return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)
+    }
+  }) as AnyActorLogic
+
+const afterFailure = async (error: LadderError, code: Code, leads: Leads | undefined): Promise<StepEnd> => {
+  try {
+    return failed(error, onwardOf(await leads?.onFailure(code, error)))
+  } catch (lost) {
+    return failed(lost as LadderError)
+  }
+}
+
+const failed = (error: LadderError, more: object = {}): StepEnd => ({ ended: 'failed', error: error.toJSON(), ...more })
+const onwardOf = (onward: Onward) => (onward ? { onward } : {})
+
+/** What each branch has changed, the later one winning where two changed the same. */
+const merged = (before: unknown, branches: readonly unknown[]): unknown => {
+  const all = { ...(before as Record<string, unknown>) }
+  for (const branch of branches as Record<string, unknown>[])
+    for (const key of new Set([...Object.keys(branch), ...Object.keys(before as object)]))
+      if (!isDeepStrictEqual(branch[key], (before as Record<string, unknown>)[key])) {
+        if (Object.hasOwn(branch, key)) all[key] = branch[key]
+        else delete all[key]
+      }
+  return all
+}
+
+const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): number => {
+  const wanted =
+    typeof backoff === 'function' ? backoff(attempt) : backoff === 'none' ? 0 : backoff === 'linear' ? 500 * attempt : 500 * 2 ** (attempt - 1)
+  return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))
+}
+
+const checked = ({ name, output: { extract, schema } = {} }: AnyWork, result: unknown): unknown => {
+  const output = extract ? extract(result) : result
+  const read = schema?.safeParse(output)
+  if (!read) return output
+  if (read.success) return read.data
+  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the output of the step '${name}' does not fit its schema: ${read.error.message}`, {
+    context: { step: name },
+    cause: read.error,
+  })
+}
+
+const stepError = (step: string, thrown: unknown): LadderError =>
+  thrown instanceof LadderError
+    ? thrown
+    : new LadderError('STEP_FAILED', `the step '${step}' failed: ${wordsOf(thrown)}`, { cause: thrown, context: { step } })
+
+type Given = { run: RunContext; attempt: number; signal: AbortSignal; self: AnyActorRef; contextOf: CallerContext }
+
+/** Each attempt begins with a state of its own: what a failed one did to it is gone. */
+const codeContext = ({ run: { runId, input, state, steps }, attempt, signal, self, contextOf }: Given): Code => ({
+  input: frozen(structuredClone(input)) as never,
+  state: structuredClone(state) as never,
+  context: contextOf(runId),
+  steps: frozen(steps),
+  runId,
+  attempt,
+  key: effect(self).key,
+  signal,
+})
+
+/** Records of steps stay frozen, so that each is gone through once. */
+const frozen = <Value>(value: Value): Value => {
+  if (typeof value !== 'object' || value === null || Object.isFrozen(value)) return value
+  Object.freeze(value)
+  for (const inner of Object.values(value)) frozen(inner)
+  return value
+}

@@ -1,0 +1,139 @@
+/** The states and arrows of a workflow, by the names that its author gave. Plain data. */
+import type { RunContext } from './workflow.context.ts'
+
+/** What the chart needs to know of a step; its code is an actor of the same name. */
+type StepShape = {
+  name: string
+  /** Names of those that run at once; none: it is one piece of work. */
+  children: readonly string[]
+  /** Where its code may lead besides to the step after it; `end` stands for the end. */
+  goes: readonly string[]
+  mayEnd: boolean
+  /** Which of its name and those of its children are tried again. */
+  retried: readonly string[]
+}
+export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number }
+
+/** The actor that makes the output of a run: no step can have this name. */
+export const outputActor = 'output()'
+
+type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
+
+const forStep = (type: string, step: string) => ({ type, params: { step } })
+
+/** One piece of code with its attempts. @param retried whether it may have several @param after where it leads when it has ended */
+const working = (name: string, step: string, retried: boolean, after: readonly Arrow[]) => ({
+  initial: 'running',
+  states: {
+    running: {
+      entry: [forStep('attempt', step)],
+      invoke: {
+        id: step,
+        src: step,
+        input: ({ context }: { context: RunContext }) => ({ run: context, attempt: context.going[step]?.attempts ?? 1 }),
+        onDone: [
+          ...(retried ? [{ guard: 'tries again', target: 'pausing', actions: [forStep('tellRetry', step), forStep('retry', step)] }] : []),
+          ...after.map((arrow) => settling(step, arrow)),
+        ],
+        onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+      },
+    },
+    ...(retried && { pausing: { after: { [`pause of ${step}`]: 'running' } } }),
+  },
+})
+
+const settling = (step: string, { actions = [], ...arrow }: Arrow) => ({
+  ...arrow,
+  actions: [forStep('settle', step), forStep('tellSettled', step), ...actions],
+})
+
+/** All of them end, whatever becomes of the others; then what they have done to the state is put together. */
+const together = (name: string, { name: step, children, retried }: StepShape, after: readonly Arrow[]) => ({
+  initial: 'running',
+  states: {
+    running: {
+      entry: [forStep('attempt', step)],
+      type: 'parallel',
+      states: Object.fromEntries(
+        children.map((child) => {
+          const { initial, states } = working(name, child, retried.includes(child), [{ target: 'ended' }])
+          return [child, { initial, states: { ...states, ended: { type: 'final' } } }]
+        }),
+      ),
+      onDone: 'joining',
+    },
+    joining: {
+      invoke: {
+        id: step,
+        src: step,
+        input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
+        onDone: after.map((arrow) => settling(step, arrow)),
+        onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+      },
+    },
+  },
+})
+
+const stateOf = (name: string, step: StepShape, next: string) => {
+  const after: Arrow[] = [
+    { guard: 'has failed', target: `#${name}.failed`, actions: ['fail'] },
+    ...(step.mayEnd ? [{ guard: 'ends', target: `#${name}.concluding` }] : []),
+    ...step.goes.map((other) => ({ guard: forStep('leads to', other), target: `#${name}.steps.${other}` })),
+    { target: next },
+  ]
+  const { initial, states } =
+    step.children.length === 0 ? working(name, step.name, step.retried.includes(step.name), after) : together(name, step, after)
+  return {
+    entry: [forStep('enter', step.name), forStep('tell', step.name)],
+    initial: 'entering',
+    states: {
+      entering: {
+        always: [
+          { guard: 'too many steps', target: `#${name}.failed`, actions: ['wearOut'] },
+          { guard: forStep('often entered', step.name), target: initial, actions: [forStep('warn', step.name)] },
+          { target: initial },
+        ],
+      },
+      ...states,
+    },
+  }
+}
+
+export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
+  const first = `#${name}.steps.${steps[0]?.name}`
+  const resume = steps.map((step) => ({ guard: forStep('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
+  // All steps have ended: only its output could not be made.
+  const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
+  return {
+    id: name,
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    initial: 'ready',
+    states: {
+      ready: { on: { execute: { target: first, actions: ['begin'] } } },
+      steps: {
+        initial: steps[0]?.name,
+        states: Object.fromEntries(
+          steps.map((step, index) => {
+            const next = steps[index + 1]
+            return [step.name, stateOf(name, step, next ? `#${name}.steps.${next.name}` : `#${name}.concluding`)]
+          }),
+        ),
+        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
+      },
+      concluding: {
+        entry: ['leaveSteps'],
+        invoke: {
+          id: outputActor,
+          src: outputActor,
+          input: ({ context }: { context: RunContext }) => context,
+          onDone: { target: 'completed', actions: ['complete'] },
+          onError: { target: 'failed', actions: ['failToConclude'] },
+        },
+      },
+      completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
+      failed: { tags: ['settled'], entry: ['tellFailed'], on: { resume: goOn } },
+      cancelled: { tags: ['settled'], entry: ['tellCancelled'], on: { resume } },
+    },
+  }
+}

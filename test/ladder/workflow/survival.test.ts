@@ -1,0 +1,88 @@
+/** Workflows that are killed, and workflows that have changed while a run of them was under way. */
+import { expect, test } from 'vitest'
+import { ladder, type Workflow, workflow } from '../../../src/ladder/index.ts'
+import type { TestRuntime } from '../../../src/testing/index.ts'
+import { aLadder } from '../a-ladder.ts'
+
+/** Steps of every sort; what each did is written down by the key of the work. */
+const aShop = (did: string[]): Workflow<unknown, unknown> =>
+  workflow({
+    name: 'shop',
+    state: { sum: 0 },
+    steps: [
+      {
+        name: 'charge',
+        run: ({ state, attempt, key }) => {
+          did.push(`charge ${key} ${attempt}`)
+          if (attempt === 1) throw new Error('busy')
+          state.sum += 5
+        },
+        retry: { attempts: 2 },
+      },
+      {
+        name: 'tell',
+        parallel: [
+          { name: 'mail', run: ({ key }) => did.push(`mail ${key}`) && 'mailed' },
+          { name: 'invoice', run: ({ state, key }) => void (did.push(`invoice ${key}`), (state.sum += 1)) },
+        ],
+        nextStep: () => ({ goto: 'ship' }),
+      },
+      { name: 'never', run: () => did.push('never') },
+      { name: 'ship', run: ({ state, key }) => (did.push(`ship ${key}`), state.sum) },
+    ],
+  })
+
+const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))
+
+/** Dies when so many commits have been sent, is started again, and asked the same. @returns undefined where there are no so many */
+const killedAt = async (kit: TestRuntime, shop: Workflow<unknown, unknown>, commit: number) => {
+  const died = Promise.withResolvers<'died'>()
+  const hang = new Promise<void>(() => undefined)
+  kit.failPoints.call('K02', () => (died.resolve('died'), hang), commit)
+  const first = shop.execute(undefined, { runId: 'r' })
+  first.catch(() => undefined)
+  if ((await kit.clock.until(Promise.race([died.promise, first]))) !== 'died') return undefined
+  await kit.crash()
+  await kit.restart()
+  return kit.clock.until(shop.execute(undefined, { runId: 'r' }))
+}
+
+test('[WL-113] killed at any commit it comes to the same report; what had been written down is not done again', async () => {
+  const calm: string[] = []
+  const shop = aShop(calm)
+  await using kit = await aLadder(shop)
+  const whole = await kit.clock.until(shop.execute(undefined, { runId: 'r' }))
+  const { seq } = await kit.runtime.actor('shop', 'r').snapshot()
+
+  let killed = 0
+  for (let commit = 1; ; commit++) {
+    const did: string[] = []
+    const again = aShop(did)
+    await using doomed = await aLadder(again)
+    const result = await killedAt(doomed, again, commit)
+    if (!result) break
+    killed++
+    expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
+    // The same work under the same key, at most once more than without the crash.
+    expect(new Set(did), `killed at commit ${commit}`).toEqual(new Set(calm))
+    expect(did.length - calm.length, `killed at commit ${commit}: ${did.join(', ')}`).toBeLessThanOrEqual(2)
+    expect(await doomed.runtime.replay({ kind: 'shop', id: 'r' })).toMatchObject({ verdict: 'identical' })
+  }
+  expect(killed).toBe(seq)
+})
+
+test('[WL-114] a run that other steps have begun is refused before anything runs, under another version too', async () => {
+  const ran: string[] = []
+  const made = (version: string, ...names: string[]) =>
+    workflow({ name: 'letters', version, steps: names.map((name) => ({ name, run: () => (ran.push(name), Promise.reject(new Error('stop'))) })) })
+  const before = made('1', 'a', 'b')
+  await using kit = await aLadder(before)
+  await kit.clock.until(before.execute(undefined, { runId: 'r' }))
+
+  for (const after of [made('1', 'b', 'a'), made('2', 'a', 'b')]) {
+    await kit.restart({ extensions: [ladder({ executables: [after] })] })
+    ran.length = 0
+    await expect(kit.clock.until(after.resume('r'))).rejects.toMatchObject({ code: 'WORKFLOW_DRIFT', category: 'drift', context: { runId: 'r' } })
+    expect(ran).toEqual([])
+  }
+})
