@@ -452,8 +452,8 @@ test.each<[string, () => unknown, RegExp]>([
   ['a map', () => new Map(), /instance of Map/],
   ['a circle', () => circle, /contains itself/],
   ['six megabytes', () => 'x'.repeat(6_000_000), /larger than/],
-  ['nothing, thrown', () => Promise.reject(null), /failed: null/],
-  ['what cannot even be asked for its message', () => Promise.reject(Object.create(null)), /failed: /],
+  ['nothing, thrown', () => Promise.reject(null as unknown as Error), /failed: null/],
+  ['what cannot even be asked for its message', () => Promise.reject(Object.create(null) as Error), /failed: /],
 ])('a step that gives %s fails by name, and the runtime goes on', async (_, run, message) => {
   const odd = workflow({ name: 'odd', steps: [{ name: 'give', run }] })
   const fine = workflow({ name: 'fine', steps: [{ name: 'give', run: () => new Date(0) }] })
