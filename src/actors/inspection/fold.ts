@@ -37,7 +37,8 @@ type FoldOptions = {
 }
 
 const pageSize = 500
-const pauseEvery = 50
+/** Commits between two pauses. */
+export const pauseEvery = 10
 
 /** What is recorded just now: a tree tells of its first events before anybody has it in hand. */
 let recording: Recorder | undefined

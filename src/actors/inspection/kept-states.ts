@@ -55,11 +55,11 @@ export class KeptStates {
   }
 
   #apartFor(bytes: number): number {
-    const wanted = Math.max(apartMin, Math.min(apartMax, 2 ** Math.ceil(Math.log2(bytes / bytesPerCommit))))
-    return wanted * 2 ** this.#thinned
+    const wanted = Math.min(apartMax, 2 ** Math.ceil(Math.log2(bytes / bytesPerCommit)))
+    return Math.max(apartMin, wanted * 2 ** this.#thinned)
   }
 
-  /** Half of them, all over the journal: whoever goes back to its beginning waits no longer than near its end. */
+  /** Every second of the large ones, all over the journal: whoever goes back to its beginning waits no longer than near its end. */
   #thin(): void {
     this.#thinned++
     for (const [seq, { bytes }] of this.#states) {
