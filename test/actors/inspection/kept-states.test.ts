@@ -9,6 +9,8 @@ import { formatAddress } from '../../../src/contracts/subjects.ts'
 import { partsOf } from '../../../src/runtime/index.ts'
 import { testRuntime } from '../../../src/testing/index.ts'
 
+const types = {} as { context: { count: number }; events: { type: 'more' } }
+
 /** A tree of which nothing is known but how much it holds. */
 const aTree = (size: number) => ({ persisted: () => ({ tree: 'x'.repeat(size), timers: [], effects: [] }) }) as unknown as Replica
 const aCommit = (seq: number) => ({ seq, at: 1000 + seq, epoch: 1 }) as Commit
@@ -22,7 +24,7 @@ const gone = (kept: KeptStates, head: number, sizeOf: (seq: number) => number): 
 test('to go to any moment, few commits are applied again', async () => {
   let applied = 0
   const counter = setup({
-    types: {} as { context: { count: number }; events: { type: 'more' } },
+    types,
     actions: {
       count: assign(({ context }) => {
         applied++
