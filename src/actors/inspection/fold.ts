@@ -10,11 +10,10 @@ import type { ActorPath, Commit } from '../../contracts/journal.ts'
 import { parseAddress, shownAddress } from '../../contracts/subjects.ts'
 import type { Frame } from '../../contracts/transport.ts'
 import { renamedSnapshot } from '../journal/adoption.ts'
-import { commitOf, decode, encode } from '../journal/codec.ts'
-import { wholeSnapshot } from '../journal/snapshots.ts'
+import { commitOf } from '../journal/codec.ts'
 import type { Registration } from '../registration.ts'
 import { Replica } from '../replica/replica.ts'
-import type { ReplicaSnapshot } from '../replica/sink.ts'
+import { KeptStates } from './kept-states.ts'
 import { momentOf, remotesIn, restOf } from './moment.ts'
 import { Recorder } from './recorder.ts'
 import { hearing, inspected, named } from './verdicts.ts'
@@ -37,11 +36,9 @@ type FoldOptions = {
   pause?: () => Promise<void>
 }
 
-/** Commits between two states that are kept, and bytes of those together. */
-const keepEvery = 250
-const keptBytesMax = 64 * 1024 * 1024
 const pageSize = 500
-const pauseEvery = 50
+/** Commits between two pauses. */
+export const pauseEvery = 10
 
 /** What is recorded just now: a tree tells of its first events before anybody has it in hand. */
 let recording: Recorder | undefined
@@ -57,13 +54,11 @@ class InspectedReplica extends Replica {
 export type Living = { path: ActorPath; src: string }
 
 type Position = { replica: Replica; commit: Commit }
-type Kept = { bytes: Uint8Array; at: number; epoch: number }
 
 export class Fold {
   readonly #options: FoldOptions
   readonly #registration: Registration
-  readonly #kept = new Map<number, Kept>()
-  #keptBytes = 0
+  readonly #kept: KeptStates | undefined
   #here: Position | undefined
   #page: readonly Frame[] = []
   #input: unknown
@@ -76,6 +71,7 @@ export class Fold {
 
   constructor(options: FoldOptions) {
     this.#options = options
+    this.#kept = options.keeps === false ? undefined : new KeptStates()
     this.#registration = this.#decides ? inspected(options.registration) : named(options.registration)
   }
 
@@ -134,8 +130,7 @@ export class Fold {
       recording = undefined
     }
     this.#requireSound(commit)
-    if (seq % keepEvery === 0) this.#keep(commit)
-    return this.#here as Position
+    return this.#passed()
   }
 
   #inTurn<T>(work: () => Promise<T>): Promise<T> {
@@ -152,7 +147,7 @@ export class Fold {
       const commit = await this.#commit(next, wanted)
       this.#apply(commit)
       this.#requireSound(commit)
-      if (next % keepEvery === 0) this.#keep(commit)
+      this.#passed()
       if (next % pauseEvery === 0) await this.#options.pause?.()
     }
     return this.#here as Position
@@ -161,31 +156,21 @@ export class Fold {
   /** Takes the nearest state at or before a sequence, which may be the one at hand. */
   async #startBelow(seq: number): Promise<void> {
     const present = this.#here?.commit.seq ?? 0
-    let nearest = 0
-    for (const kept of this.#kept.keys()) if (kept <= seq && kept > nearest) nearest = kept
+    const nearest = this.#kept?.below(seq) ?? 0
     if (present <= seq && present >= nearest) return
     this.#here = undefined
-    const kept = this.#kept.get(nearest)
+    const kept = this.#kept?.get(nearest)
     if (!kept) return
     const commit = await this.#commit(nearest)
-    const { at, epoch } = kept
-    const snapshot = decode(kept.bytes) as ReplicaSnapshot
-    const replica = new InspectedReplica({ registration: this.#registration, input: this.#input, at, epoch, snapshot })
+    const replica = new InspectedReplica({ registration: this.#registration, input: this.#input, ...kept })
     if (replica.failure) throw replica.failure.error
     this.#here = { replica, commit }
   }
 
-  #keep({ seq, at, epoch }: Commit): void {
-    const whole = this.#options.keeps === false || this.#kept.has(seq) ? undefined : wholeSnapshot((this.#here as Position).replica)
-    if (!whole) return
-    const bytes = encode(whole)
-    this.#kept.set(seq, { bytes, at, epoch })
-    this.#keptBytes += bytes.byteLength
-    for (const [oldest, { bytes: gone }] of this.#kept) {
-      if (this.#keptBytes <= keptBytesMax) break
-      this.#kept.delete(oldest)
-      this.#keptBytes -= gone.byteLength
-    }
+  #passed(): Position {
+    const here = this.#here as Position
+    this.#kept?.pass(here.commit, here.replica)
+    return here
   }
 
   #apply(commit: Commit, taken = this.#taken(commit)): void {

@@ -214,6 +214,24 @@ test('a conversation with tools shows its whole tree, and what came from effects
   `)
 })
 
+test('what commits did in the middle of turns is the same from a state that was kept there', async () => {
+  const answers = [{ calls: [work('a', 300), work('b')] }, { calls: [work('c')] }, { text: 'done' }, { calls: [work('d')] }, { text: 'again' }]
+  await using told = await story(answers, { tools: (world) => [worker()(world)] })
+  for (const words of ['do both', 'once more']) {
+    await told.say(words)
+    await told.quiet()
+  }
+  const { frames } = await told.runtime.command<{ frames: unknown[] }>('trace.frames', { ...told.main.address })
+  const fold = foldOf(told.runtime, told.main.address)
+  const lookedAt = async (seq: number) => [await fold.steps(seq), await fold.moment(seq)]
+
+  const forwards = []
+  for (let seq = 1; seq <= frames.length; seq++) forwards.push(await lookedAt(seq))
+
+  expect(frames.length).toBeGreaterThan(9)
+  for (let seq = frames.length; seq >= 1; seq--) expect(await lookedAt(seq)).toEqual(forwards[seq - 1])
+})
+
 test('what is not there, or is no number of a commit, is said', async () => {
   await using kit = await testRuntime({ machines: { order } })
   const actor = kit.runtime.actor('order', 'o 3')

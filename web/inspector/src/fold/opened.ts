@@ -1,5 +1,5 @@
 /** One journal in the worker: its commits as they come in, their rows, and the moments that are asked for. */
-import { checksum, commitOf, Fold } from '../../../../src/actors/index.ts'
+import { checksum, commitOf, Fold, pauseEvery } from '../../../../src/actors/index.ts'
 import { fromBase64 } from '../../../../src/contracts/bytes.ts'
 import { errorBody, RuntimeError } from '../../../../src/contracts/errors.ts'
 import type { Moment } from '../../../../src/contracts/inspection.ts'
@@ -12,6 +12,9 @@ import type { CommitDetail, FromWorker, Looked, Origin, Row, StoredFrame } from 
 import { Rows } from './rows.rules.ts'
 
 const textMax = 4_000
+/** ms of work before messages are let in, and between two words of how far it is: the page draws itself anew at each. */
+const turnMs = 30
+const tellMs = 150
 
 /** What was asked for has been overtaken by another question. */
 export class Overtaken extends Error {}
@@ -27,6 +30,9 @@ export class Opened {
   #fold: Fold | undefined
   #asked = 0
   #applied = 0
+  /** When it let messages in last, and when it said how far it is. */
+  #restedAt = 0
+  #toldAt = 0
 
   constructor(options: Options) {
     this.#options = options
@@ -67,6 +73,7 @@ export class Opened {
     const asked = ++this.#asked
     const fold = this.#folding()
     this.#applied = 0
+    this.#restedAt = this.#toldAt = performance.now()
     // In the order of their commits, so that the journal is gone through once.
     const earlier = before === undefined || before >= seq ? undefined : await this.#current(asked, () => fold.moment(before))
     const steps = await this.#current(asked, () => fold.steps(seq))
@@ -113,9 +120,15 @@ export class Opened {
   /** Between many commits: says how far it is, and lets messages in. */
   readonly #pause = async (): Promise<void> => {
     const asked = this.#asked
-    this.#applied += 50
-    this.#options.tell({ type: 'progress', life: this.#options.life, applied: this.#applied })
+    this.#applied += pauseEvery
+    const now = performance.now()
+    if (now - this.#restedAt < turnMs) return
+    if (now - this.#toldAt >= tellMs) {
+      this.#toldAt = now
+      this.#options.tell({ type: 'progress', life: this.#options.life, applied: this.#applied })
+    }
     await new Promise((resolve) => setTimeout(resolve, 0))
+    this.#restedAt = performance.now()
     if (asked !== this.#asked) throw new Overtaken()
   }
 }

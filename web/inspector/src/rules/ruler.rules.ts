@@ -14,7 +14,12 @@ export const spanWords = (ms: number): string => {
   return `${Math.round(ms / 86_400_000)} d`
 }
 
-export const clockWords = (at: number): string => new Date(at).toLocaleTimeString('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+/** Made once: to make one takes as long as to draw a column. */
+const clock = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit', second: '2-digit' })
+export const clockWords = (at: number): string => {
+  const date = new Date(at)
+  return Number.isNaN(date.getTime()) ? String(date) : clock.format(date)
+}
 /** `48.509`: where the minute is known. */
 const withinMinute = (at: number): string => exactClock(at).slice(6)
 export const exactClock = (at: number): string => `${clockWords(at)}.${String(Math.floor(at % 1000)).padStart(3, '0')}`
@@ -41,9 +46,9 @@ export const timedColumns = (rows: readonly Row[], first: number, last: number, 
   for (let seq = Math.max(1, Math.ceil(first / every) * every - every + 1); seq <= last; seq += every) {
     const row = rows[seq - 1]
     if (!row || seq < first) continue
-    const clock = clockWords(row.at)
-    columns.push({ seq, words: clock === before ? withinMinute(row.at) : clock })
-    before = clock
+    const words = clockWords(row.at)
+    columns.push({ seq, words: words === before ? withinMinute(row.at) : words })
+    before = words
   }
   return columns
 }
