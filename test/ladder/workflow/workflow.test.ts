@@ -445,6 +445,7 @@ test('[WL-110] a step that is not there is a compile error', () => {
 })
 
 const circle: Record<string, unknown> = {}
+const nothing: Error = JSON.parse('null')
 circle.again = circle
 test.each<[string, () => unknown, RegExp]>([
   ['a function', () => () => 1, /output is a function/],
@@ -452,7 +453,7 @@ test.each<[string, () => unknown, RegExp]>([
   ['a map', () => new Map(), /instance of Map/],
   ['a circle', () => circle, /contains itself/],
   ['six megabytes', () => 'x'.repeat(6_000_000), /larger than/],
-  ['nothing, thrown', () => Promise.reject(null as unknown as Error), /failed: null/],
+  ['nothing, thrown', () => Promise.reject(nothing), /failed: null/],
   ['what cannot even be asked for its message', () => Promise.reject(Object.create(null) as Error), /failed: /],
 ])('a step that gives %s fails by name, and the runtime goes on', async (_, run, message) => {
   const odd = workflow({ name: 'odd', steps: [{ name: 'give', run }] })
