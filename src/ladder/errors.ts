@@ -10,6 +10,7 @@ export const ladderCodes = {
   WORKFLOW_INVALID_GOTO: 'configuration',
   WORKFLOW_FAILED: 'execution',
   STEP_FAILED: 'execution',
+  STEP_TIMEOUT: 'timeout',
 } as const
 
 export type LadderCode = keyof typeof ladderCodes

@@ -59,6 +59,12 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
       warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits[step] })),
       attempt: assign(({ context }, { step }: Params) => attempted(context, step, now())),
+      restFor: assign(({ context }, { step, ms }: Params & { ms: number }) => paused(context, step, ms)),
+      restUntil: assign(({ context, event }, { step }: Params) => paused(context, step, Math.max(0, Number((event as Done).output) - now()))),
+      take: assign(({ context, event }, { step }: Params) => {
+        const { type: _, ...given } = event
+        return { given: { ...context.given, [step]: given } }
+      }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
         return end.ended === 'failed' && end.again ? paused(context, step, end.again.pauseMs) : {}
@@ -116,7 +122,9 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       'stopped at': ({ context }, { step }: Params) => context.next === step,
     },
     delays: Object.fromEntries(
-      Object.keys(actors).map((step) => [`pause of ${step}`, ({ context }: { context: RunContext }) => context.going[step]?.pauseMs ?? 0]),
+      Object.keys(actors).flatMap((step) =>
+        ['pause', 'rest'].map((what) => [`${what} of ${step}`, ({ context }: { context: RunContext }) => context.going[step]?.pauseMs ?? 0]),
+      ),
     ),
   }).createMachine({ ...chartOf(shape), context: ({ input }: { input: RunInput }) => begun(input, now()) } as never) as unknown as AnyStateMachine
 }

@@ -63,7 +63,30 @@ export type ParallelStep<Input, State, Name extends string> = {
   mergeState?: (before: State, children: Readonly<Record<string, State>>) => State
 } & Leads<Input, State, Name>
 
-export type Step<Input, State, Name extends string> = WorkStep<Input, State, Name> | ParallelStep<Input, State, Name>
+/** Nothing happens for so many ms. It costs nothing meanwhile, and outlives any process. */
+export type SleepStep<Input, State, Name extends string> = { name: Name; sleep: number } & Leads<Input, State, Name>
+
+/** The same until a moment: a date, or ms since the epoch. */
+export type SleepUntilStep<Input, State, Name extends string> = {
+  name: Name
+  sleepUntil: Hook<Input, State, Date | number>
+} & Leads<Input, State, Name>
+
+/** Goes on when the run is sent an event of this type, which is its output; it fails with STEP_TIMEOUT where none has come in time. */
+export type WaitStep<Input, State, Name extends string> = {
+  name: Name
+  waitFor: string
+  schema?: z.ZodType
+  /** ms. Default: it waits for ever. */
+  timeoutMs?: number
+} & Leads<Input, State, Name>
+
+export type Step<Input, State, Name extends string> =
+  | WorkStep<Input, State, Name>
+  | ParallelStep<Input, State, Name>
+  | SleepStep<Input, State, Name>
+  | SleepUntilStep<Input, State, Name>
+  | WaitStep<Input, State, Name>
 
 export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */
@@ -119,16 +142,37 @@ export const checkWorkflow = (definition: AnyWorkflow): void => {
 }
 
 const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
-  const kinds = ['run', 'parallel'].filter((kind) => Object.hasOwn(step, kind))
+  const kinds = sorts.filter((sort) => Object.hasOwn(step, sort))
   if (kinds.length !== 1)
     throw wrong(
       `the step '${step.name}' of '${workflow}' has ${kinds.length === 0 ? 'nothing to do' : kinds.join(' and ')}`,
-      'give it one of run and parallel',
+      `give it one of ${sorts.join(', ')}`,
     )
+  if (isChild && !('run' in step))
+    throw wrong(`the step '${step.name}' of '${workflow}' cannot stand in another one`, 'children of parallel have run')
+  if ('sleep' in step && !isTime(step.sleep))
+    throw wrong(`sleep of the step '${step.name}' of '${workflow}' is ${String(step.sleep)}`, 'it is ms, from 0 on')
+  if ('sleepUntil' in step && typeof step.sleepUntil !== 'function')
+    throw wrong(`sleepUntil of the step '${step.name}' of '${workflow}' is no function`, 'write sleepUntil: ({ input }) => input.due')
+  if ('waitFor' in step) checkWait(workflow, step)
   if ('parallel' in step && (isChild || !Array.isArray(step.parallel) || step.parallel.length === 0))
     throw wrong(`parallel of the step '${step.name}' of '${workflow}' cannot be run`, 'it is a list of steps with run, and stands in no other one')
   if ('run' in step && typeof step.run !== 'function')
     throw wrong(`run of the step '${step.name}' of '${workflow}' is no function`, 'write run: async (context) => …')
+}
+
+const sorts = ['run', 'parallel', 'sleep', 'sleepUntil', 'waitFor']
+const isTime = (ms: unknown): boolean => typeof ms === 'number' && Number.isFinite(ms) && ms >= 0
+/** What the run itself is told. */
+const ownEvents = ['execute', 'resume', 'cancel']
+
+const checkWait = (workflow: string, { name, waitFor, timeoutMs = 0 }: WaitStep<never, never, string>): void => {
+  if (typeof waitFor !== 'string' || !/^[\w.:-]{1,64}$/.test(waitFor) || waitFor.startsWith('xstate.') || ownEvents.includes(waitFor))
+    throw wrong(
+      `the step '${name}' of '${workflow}' cannot wait for '${String(waitFor).slice(0, 40)}'`,
+      `name the type of an event, such as 'paid'; ${ownEvents.join(', ')} are the run's own`,
+    )
+  if (!isTime(timeoutMs)) throw wrong(`timeoutMs of the step '${name}' of '${workflow}' is ${String(timeoutMs)}`, 'it is ms, from 0 on')
 }
 
 const wrong = (message: string, hint: string): LadderError => new LadderError('WORKFLOW_ERROR', message, { hint })

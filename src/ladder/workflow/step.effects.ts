@@ -1,10 +1,11 @@
 /** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
+import type { z } from 'zod'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, type Onward, type Retry, type StepContext } from './definition.ts'
-import { outputActor } from './workflow.chart.rules.ts'
+import { outputActor, untilActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
 
 type StepInput = { run: RunContext; attempt: number }
@@ -18,10 +19,14 @@ const pauseMaxMs = 30_000
 export const stepActors = (definition: AnyWorkflow, contextOf: CallerContext): Record<string, AnyActorLogic> => {
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
-  const logic = (step: AnyStep) => ('run' in step ? work(step, definition, contextOf, leads(step)) : join(step, contextOf, leads(step)))
+  const logic = (step: AnyStep): AnyActorLogic => {
+    if ('run' in step) return work(step, definition, contextOf, leads(step))
+    return 'parallel' in step ? join(step, contextOf, leads(step)) : rest(step, contextOf, leads(step))
+  }
   return {
     ...Object.fromEntries(definition.steps.map((step) => [step.name, logic(step)])),
     ...Object.fromEntries(definition.steps.flatMap(childrenOf).map((child) => [child.name, work(child, definition, contextOf)])),
+    ...Object.fromEntries(definition.steps.flatMap((step) => ('sleepUntil' in step ? [[untilActor(step.name), until(step, contextOf)]] : []))),
     [outputActor]: fromTask<unknown, RunContext>(async ({ input: { input, state, steps, last } }) =>
       definition.output
         ? definition.output({ input: input as never, state: structuredClone(state) as never, steps })
@@ -111,6 +116,34 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, contextOf: CallerCo
     }
   }) as AnyActorLogic
 
+type Resting = Extract<AnyStep, { sleep: unknown } | { sleepUntil: unknown } | { waitFor: unknown }>
+
+/** ms since the epoch. */
+const until = (step: Extract<AnyStep, { sleepUntil: unknown }>, contextOf: CallerContext): AnyActorLogic =>
+  fromTask<number, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
+    const moment = Number(await step.sleepUntil(codeContext({ run, attempt, signal, self, contextOf })))
+    if (Number.isFinite(moment)) return moment
+    throw new Error(`sleepUntil of '${step.name}' gave no moment: a Date, or ms since the epoch`)
+  }) as AnyActorLogic
+
+/** It has waited long enough, or got what it waited for. */
+const rest = (step: Resting, contextOf: CallerContext, leads: Leads): AnyActorLogic =>
+  fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
+    const code = codeContext({ run, attempt, signal, self, contextOf })
+    const given = run.given[step.name]
+    try {
+      if ('waitFor' in step && given === undefined)
+        throw new LadderError('STEP_TIMEOUT', `the step '${step.name}' has waited ${step.timeoutMs} ms for '${step.waitFor}', and it has not come`, {
+          context: { step: step.name, event: step.waitFor },
+        })
+      const output = 'waitFor' in step ? checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
+      return { ended: 'completed', output, state: run.state, ...onwardOf(await leads.after(code, output)) }
+    } catch (thrown) {
+      const error = stepError(step.name, thrown)
+      return error.code === 'WORKFLOW_INVALID_GOTO' ? failed(error) : afterFailure(error, code, leads)
+    }
+  }) as AnyActorLogic
+
 const afterFailure = async (error: LadderError, code: Code, leads: Leads | undefined): Promise<StepEnd> => {
   try {
     return failed(error, onwardOf(await leads?.onFailure(code, error)))
@@ -140,7 +173,9 @@ const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): n
   return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))
 }
 
-const checked = ({ name, output: { extract, schema } = {} }: AnyWork, result: unknown): unknown => {
+const definedSchema = (schema: z.ZodType | undefined) => (schema ? { schema } : {})
+
+const checked = ({ name, output: { extract, schema } = {} }: Pick<AnyWork, 'name' | 'output'>, result: unknown): unknown => {
   const output = extract ? extract(result) : result
   const read = schema?.safeParse(output)
   if (!read) return output

@@ -9,6 +9,8 @@ type StepShape = {
   /** Where its code may lead besides to the step after it; `end` stands for the end. */
   goes: readonly string[]
   mayEnd: boolean
+  /** It waits: for a time that stands here or is reckoned, for an event, or for one of them. */
+  rests?: { ms?: number; event?: string; reckons: boolean }
   /** Which of its name and those of its children are tried again. */
   retried: readonly string[]
 }
@@ -16,6 +18,8 @@ export type WorkflowShape = { name: string; version?: string; description?: stri
 
 /** The actor that makes the output of a run: no step can have this name. */
 export const outputActor = 'output()'
+/** The actor that reckons until when a step sleeps. */
+export const untilActor = (step: string): string => `until(${step})`
 
 type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
 
@@ -42,6 +46,41 @@ const working = (name: string, step: string, retried: boolean, after: readonly A
   },
 })
 
+/** Nothing of it is alive but a timer. What it comes to is decided when it is over. */
+const resting = (name: string, { name: step, rests = { reckons: false } }: StepShape, after: readonly Arrow[]) => ({
+  initial: rests.reckons ? 'reckoning' : 'resting',
+  states: {
+    ...(rests.reckons && {
+      reckoning: {
+        invoke: {
+          id: untilActor(step),
+          src: untilActor(step),
+          input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
+          onDone: { target: 'resting', actions: [forStep('restUntil', step)] },
+          onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+        },
+      },
+    }),
+    resting: {
+      ...(!rests.reckons && { entry: [{ type: 'restFor', params: { step, ms: rests.ms ?? 0 } }] }),
+      ...((rests.reckons || rests.ms !== undefined) && { after: { [`rest of ${step}`]: 'deciding' } }),
+      ...(rests.event !== undefined && { on: { [rests.event]: { target: 'deciding', actions: [forStep('take', step)] } } }),
+    },
+    deciding: deciding(name, step, after),
+  },
+})
+
+/** Code that decides where a step leads whose work is done already. */
+const deciding = (name: string, step: string, after: readonly Arrow[]) => ({
+  invoke: {
+    id: step,
+    src: step,
+    input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
+    onDone: after.map((arrow) => settling(step, arrow)),
+    onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+  },
+})
+
 const settling = (step: string, { actions = [], ...arrow }: Arrow) => ({
   ...arrow,
   actions: [forStep('settle', step), forStep('tellSettled', step), ...actions],
@@ -62,15 +101,7 @@ const together = (name: string, { name: step, children, retried }: StepShape, af
       ),
       onDone: 'joining',
     },
-    joining: {
-      invoke: {
-        id: step,
-        src: step,
-        input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
-        onDone: after.map((arrow) => settling(step, arrow)),
-        onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
-      },
-    },
+    joining: deciding(name, step, after),
   },
 })
 
@@ -81,10 +112,9 @@ const stateOf = (name: string, step: StepShape, next: string) => {
     ...step.goes.map((other) => ({ guard: forStep('leads to', other), target: `#${name}.steps.${other}` })),
     { target: next },
   ]
-  const { initial, states } =
-    step.children.length === 0 ? working(name, step.name, step.retried.includes(step.name), after) : together(name, step, after)
+  const { initial, states } = partsOf(name, step, after)
   return {
-    entry: [forStep('enter', step.name), forStep('tell', step.name)],
+    entry: [forStep('enter', step.name), forStep('tell', step.name), ...(step.rests ? [forStep('attempt', step.name)] : [])],
     initial: 'entering',
     states: {
       entering: {
@@ -97,6 +127,11 @@ const stateOf = (name: string, step: StepShape, next: string) => {
       ...states,
     },
   }
+}
+
+const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
+  if (step.rests) return resting(name, step, after)
+  return step.children.length > 0 ? together(name, step, after) : working(name, step.name, step.retried.includes(step.name), after)
 }
 
 export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {

@@ -20,6 +20,8 @@ export type RunContext = RunInput & {
   going: Record<string, { startedAt: number; attempts: number; pauseMs: number }>
   /** What the children of a parallel step made of the state, by name. */
   branches: Record<string, unknown>
+  /** The events that steps were waiting for, by the name of the step, until it has ended. */
+  given: Record<string, unknown>
   /** How often each step was entered, and all of them together. */
   visits: Record<string, number>
   visited: number
@@ -46,6 +48,7 @@ export const begun = ({ runId, input, state }: RunInput, at: number): RunContext
   steps: {},
   going: {},
   branches: {},
+  given: {},
   visits: {},
   visited: 0,
   startedAt: at,
@@ -58,6 +61,7 @@ export const entered = (context: RunContext, step: string): Partial<RunContext> 
   visited: context.visited + 1,
   next: step,
   branches: {},
+  given: {},
 })
 
 export const attempted = ({ going }: RunContext, step: string, at: number): Partial<RunContext> => {

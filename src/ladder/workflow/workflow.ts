@@ -5,7 +5,7 @@ import { type LadderEvent, noUsage, type Report, type Result } from '../envelope
 import { LadderError } from '../errors.ts'
 import { type Handlers, Streamed } from '../streamed.ts'
 import { workflowMachine } from './compile.rules.ts'
-import { type AnyWorkflow, checkWorkflow, childrenOf, type WorkflowDefinition } from './definition.ts'
+import { type AnyStep, type AnyWorkflow, checkWorkflow, childrenOf, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { stepActors } from './step.effects.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
@@ -64,6 +64,11 @@ export class Workflow<Input = unknown, Data = unknown> {
    */
   resume(runId: string, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
     return this.#run(runId, { type: 'resume' }, options).result
+  }
+
+  /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
+  async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
+    await this.#bound().actor(this.name, runId).send(event, options)
   }
 
   #run(runId: string, event: { type: 'execute' | 'resume' }, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
@@ -132,6 +137,7 @@ export class Workflow<Input = unknown, Data = unknown> {
       steps: {},
       going: {},
       branches: {},
+      given: {},
       visits: {},
       visited: 0,
       startedAt: at,
@@ -173,12 +179,20 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
       return {
         name: step.name,
         retried: retried.map((one) => one.name),
+        ...restsOf(step),
         children: childrenOf(step).map((child) => child.name),
         goes: leads ? all : [],
         mayEnd: leads,
       }
     }),
   }
+}
+
+const restsOf = (step: AnyStep): Pick<WorkflowShape['steps'][number], 'rests'> => {
+  if ('sleep' in step) return { rests: { ms: step.sleep, reckons: false } }
+  if ('sleepUntil' in step) return { rests: { reckons: true } }
+  if ('waitFor' in step) return { rests: { event: step.waitFor, reckons: false, ...(step.timeoutMs !== undefined && { ms: step.timeoutMs }) } }
+  return {}
 }
 
 /** @throws LadderError WORKFLOW_ERROR naming what is wrong with it */

@@ -25,9 +25,11 @@ const aShop = (did: string[]): Workflow<unknown, unknown> =>
           { name: 'mail', run: ({ key }) => did.push(`mail ${key}`) && 'mailed' },
           { name: 'invoice', run: ({ state, key }) => void (did.push(`invoice ${key}`), (state.sum += 1)) },
         ],
-        nextStep: () => ({ goto: 'ship' }),
+        nextStep: () => ({ goto: 'pause' }),
       },
       { name: 'never', run: () => did.push('never') },
+      { name: 'pause', sleep: 1_000 },
+      { name: 'due', sleepUntil: () => 0 },
       { name: 'ship', run: ({ state, key }) => (did.push(`ship ${key}`), state.sum) },
     ],
   })

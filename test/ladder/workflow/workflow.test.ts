@@ -104,7 +104,11 @@ test.each<[string, unknown, RegExp]>([
     /two steps of 'x' are named 'a'/,
   ],
   ['nothing in parallel', { name: 'x', steps: [{ name: 'a', parallel: [] }] }, /cannot be run/],
-  ['parallel in parallel', { name: 'x', steps: [{ name: 'a', parallel: [{ name: 'b', parallel: [{ name: 'c', run }] }] }] }, /cannot be run/],
+  [
+    'parallel in parallel',
+    { name: 'x', steps: [{ name: 'a', parallel: [{ name: 'b', parallel: [{ name: 'c', run }] }] }] },
+    /cannot stand in another one/,
+  ],
   ['a word as code', { name: 'x', steps: [{ name: 'a', run: 'go' }] }, /no function/],
   ['no step at all', { name: 'x', maxSteps: 0, steps: [{ name: 'a', run }] }, /maxSteps/],
 ])('[WL-106] %s is refused where it is written', (_, definition, message) => {
