@@ -67,8 +67,8 @@ class Leads {
       throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' threw: ${wordsOf(cause)}`, { cause, context: { step: name } })
     }
     if (answer === undefined || answer === null) return undefined
-    if ('end' in answer && answer.end === true) return { end: true }
-    if ('goto' in answer && this.#names.includes(answer.goto)) return { goto: answer.goto }
+    if (typeof answer === 'object' && 'end' in answer && answer.end === true) return { end: true }
+    if (typeof answer === 'object' && 'goto' in answer && this.#names.includes(answer.goto)) return { goto: answer.goto }
     throw new LadderError('WORKFLOW_INVALID_GOTO', `${hook} of '${name}' leads to ${wordFor(answer)}, which is not there`, {
       hint: `answer { goto: one of ${this.#names.slice(0, 20).join(', ')} }, { end: true }, or nothing`,
       context: { step: name, steps: this.#names },
@@ -91,8 +91,14 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
     } catch (thrown) {
       const error = stepError(step.name, thrown)
       if (error.code === 'WORKFLOW_INVALID_GOTO') return failed(error)
-      const again = attempt < (retry?.attempts ?? 1) && !signal.aborted && (retry?.retryOn?.(thrown) ?? true)
-      if (again) return failed(error, { again: { pauseMs: pauseAfter(attempt, retry) } })
+      try {
+        const again = attempt < (retry?.attempts ?? 1) && !signal.aborted && (retry?.retryOn?.(thrown) ?? true)
+        if (again) return failed(error, { again: { pauseMs: pauseAfter(attempt, retry) } })
+      } catch (cause) {
+        return failed(
+          new LadderError('STEP_FAILED', `retry of the step '${step.name}' threw: ${wordsOf(cause)}`, { cause, context: { step: step.name } }),
+        )
+      }
       return afterFailure(error, code, leads)
     }
   }) as AnyActorLogic
@@ -107,7 +113,10 @@ const join = (step: Extract<AnyStep, { parallel: unknown }>, contextOf: CallerCo
       const before = structuredClone(run.state)
       const state = step.mergeState
         ? step.mergeState(before as never, structuredClone(run.branches) as never)
-        : merged(before, Object.values(run.branches))
+        : merged(
+            before,
+            step.parallel.map(({ name }) => run.branches[name] ?? before),
+          )
       const output = Object.fromEntries(step.parallel.map(({ name }) => [name, run.steps[name]?.output]))
       return { ended: 'completed', output, state, ...onwardOf(await leads.after({ ...code, state: state as never }, output)) }
     } catch (thrown) {

@@ -250,6 +250,40 @@ test('[WL-109] of children that run at once one fails: the others end, and their
   })
 })
 
+test('[WL-109] of two that changed the same the one that stands later wins, also where it was quicker', async () => {
+  const slow = Promise.withResolvers<void>()
+  const race = workflow({
+    name: 'race',
+    state: { last: '', gone: 1 } as { last: string; gone?: number },
+    steps: [
+      {
+        name: 'both',
+        parallel: [
+          { name: 'slow', run: async ({ state }) => (await slow.promise, (state.last = 'slow')) },
+          { name: 'quick', run: ({ state }) => (delete state.gone, slow.resolve(), (state.last = 'quick')) },
+        ],
+      },
+    ],
+    output: ({ state }) => state,
+  })
+  await using kit = await aLadder(race)
+
+  expect((await kit.clock.until(race.execute(undefined))).data).toEqual({ last: 'quick' })
+})
+
+test.each<[string, object]>([
+  ['retryOn', { retryOn: () => JSON.parse('{') }],
+  ['backoff', { backoff: () => JSON.parse('{') }],
+])('[WL-108] a %s that throws ends the attempts, and says so', async (_, retry) => {
+  const torn = workflow({ name: 'torn', steps: [{ name: 'a', run: () => JSON.parse('['), retry: { attempts: 3, ...retry } }] })
+  await using kit = await aLadder(torn)
+
+  expect(await kit.clock.until(torn.execute(undefined))).toMatchObject({
+    error: { code: 'STEP_FAILED', message: expect.stringContaining('retry of the step') },
+    report: { children: [{ attempts: 1 }] },
+  })
+})
+
 test('[WL-109] what children did to the state can be put together by hand', async () => {
   const sums = workflow({
     name: 'sums',
@@ -301,7 +335,8 @@ test('[WL-110] a step leads to another one, to the end, and on after it has fail
 test.each<[string, object]>([
   ['a step that is not there', { nextStep: () => ({ goto: 'nowhere' }) }],
   ['a hook that throws', { nextStep: () => Promise.reject(new Error('lost')) }],
-  ['a word', { nextStep: () => ({ go: 'b' }) }],
+  ['another word', { nextStep: () => ({ go: 'b' }) }],
+  ['a bare name', { nextStep: () => 'b' }],
   [
     'nowhere after a failure',
     {
