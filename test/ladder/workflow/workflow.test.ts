@@ -252,9 +252,10 @@ test('[WL-109] of children that run at once one fails: the others end, and their
 
 test('[WL-109] of two that changed the same the one that stands later wins, also where it was quicker', async () => {
   const slow = Promise.withResolvers<void>()
+  const state: { last: string; gone?: number } = { last: '', gone: 1 }
   const race = workflow({
     name: 'race',
-    state: { last: '', gone: 1 } as { last: string; gone?: number },
+    state,
     steps: [
       {
         name: 'both',
