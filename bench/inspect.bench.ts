@@ -129,15 +129,16 @@ const lags = async (node: Node) => {
   return viewer.late
 }
 
-const throughput = (name: string, off: Node, on: Node): Promise<Table> =>
+/** A node for each: what a store has grown by in one contender's rounds is no burden of another's. */
+const throughput = (name: string, { off, alone, seen }: Record<'off' | 'alone' | 'seen', Node>): Promise<Table> =>
   ask({
     title: `tool turns of ${sessions} sessions at once, ${name}`,
     unit: 'turns/s',
     rounds: 7,
     contenders: [
       { name: 'floor: the stream of inspection switched off', round: async () => (await work(off, 0)).rate },
-      { name: 'nobody looks', round: async () => (await work(on, 0)).rate },
-      { name: 'one viewer, of one session', round: async () => (await work(on, 1)).rate },
+      { name: 'nobody looks', round: async () => (await work(alone, 0)).rate },
+      { name: 'one viewer, of one session', round: async () => (await work(seen, 1)).rate },
     ],
     goals: [
       { row: 'nobody looks', of: 'ratio', bound: 'at least', limit: 0.97 },
@@ -171,9 +172,10 @@ export const run = (): Promise<Table[]> =>
         ['on NATS', () => server.url],
       ] as const
       for (const [name, url] of places) {
-        const [off, on] = [await aNode(url('off'), { prefix: 'off', isOff: true }), await aNode(url('on'), { prefix: 'on' })]
-        tables.push(await throughput(name, off, on), await lag(name, on))
-        await Promise.all([off.close(), on.close()])
+        const node = (prefix: string, isOff = false) => aNode(url(prefix), { prefix, isOff })
+        const nodes = { off: await node('off', true), alone: await node('alone'), seen: await node('seen') }
+        tables.push(await throughput(name, nodes), await lag(name, nodes.seen))
+        await Promise.all(Object.values(nodes).map(({ close }) => close()))
       }
       return tables
     } finally {

@@ -88,13 +88,17 @@ export type Question = {
   note?: string
 }
 
-/** One warm-up round each, then the contenders in turn, so that a machine that slows down slows all of them. */
+/**
+ * One warm-up round each, then the contenders in turn, so that a machine that slows down slows all of them; another one begins each round, as what a round
+ * leaves behind burdens the next.
+ */
 export const ask = async ({ title, unit, contenders, rounds: wanted = 5, goals = [], note }: Question): Promise<Table> => {
   const count = rounds(wanted)
   const values = contenders.map((): number[] => [])
   for (let round = -1; round < count; round++)
-    for (const [index, contender] of contenders.entries()) {
-      const value = await contender.round()
+    for (const place of contenders.keys()) {
+      const index = (place + Math.max(round, 0)) % contenders.length
+      const value = await (contenders[index] as Contender).round()
       if (round >= 0) values[index]?.push(value)
     }
   const floor = values[0] as number[]
