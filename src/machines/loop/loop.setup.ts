@@ -43,6 +43,7 @@ import {
   understood,
   withoutSteers,
 } from './loop.context.ts'
+import { noted } from './note.rules.ts'
 import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
@@ -152,7 +153,7 @@ export const loopSetup = setup({
     rememberFailure: assign(({ context }, { error }: { error: unknown }) => failure(context, errorBody(error))),
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
-      enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
+      enqueue.emit(noted(context, { add: [{ content: answer.id }] }))
       if (answer.prompt) for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
       if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
@@ -186,9 +187,10 @@ export const loopSetup = setup({
     }),
     takeUnderstood: assign(({ context, event }) => (event.type === 'understood' ? understood(context, event) : {})),
     dropSteers: assign({ steers: ({ context, event }) => (event.type === 'forget' ? withoutSteers(context, event.ids) : context.steers) }),
-    takeSteers: enqueueActions(({ context: { steers, transcriptLength }, enqueue }) => {
+    takeSteers: enqueueActions(({ context, enqueue }) => {
+      const { steers, transcriptLength } = context
       if (steers.length === 0) return
-      enqueue.emit({ type: 'transcript', add: steers })
+      enqueue.emit(noted(context, { add: steers }))
       enqueue.assign({ steers: [], transcriptLength: transcriptLength + steers.length })
     }),
     markCancelled: assign({ cancelled: true }),
@@ -196,9 +198,9 @@ export const loopSetup = setup({
     /** All calls of a step count, whether or not there will be time for each. */
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
-      const { session, runId, profile, thread, reports } = input
+      const { session, conversation, runId, profile, thread, reports } = input
       const { agent, inDoubt, skillFilter, skillsVersion } = profile
-      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ thread, skillFilter, skillsVersion }) }
+      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ conversation, thread, skillFilter, skillsVersion }) }
       const launched = launchable(context)
       const judgements = launched.map((index) => judged(context, index))
       const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)
@@ -255,7 +257,7 @@ export const loopSetup = setup({
       if (calls.length + client.length === 0) return
       for (const { call, status, message } of unfinished(context))
         enqueue.emit({ type: 'tool', runId: input.runId, callId: call.id, name: call.name, phase: status, output: message.output })
-      enqueue.emit({ type: 'transcript', add: resultsOf(context) })
+      enqueue.emit(noted(context, { add: resultsOf(context) }))
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
       enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length + client.length })
     }),
@@ -264,7 +266,7 @@ export const loopSetup = setup({
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
       const { id, keep } = summary
-      enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
+      enqueue.emit(noted(context, { compact: { keep, summary: id } }))
       enqueue.emit({ type: 'compacted', runId: context.input.runId, keep, willRetry: true })
       enqueue.assign(summarised(context, summary))
     }),

@@ -189,7 +189,13 @@ export const toolMachine = setup({
       invoke: {
         id: 'check',
         src: 'check',
-        input: ({ context: { session, runId, agent, call, thread } }) => ({ session, runId, agent, call, ...definedOf({ thread }) }),
+        input: ({ context: { session, conversation, runId, agent, call, thread } }) => ({
+          session,
+          runId,
+          agent,
+          call,
+          ...definedOf({ conversation, thread }),
+        }),
         onDone: [
           {
             guard: { type: 'isBlocked', params: ({ event }) => ({ answer: event.output }) },
@@ -227,14 +233,14 @@ export const toolMachine = setup({
       invoke: {
         id: 'execute',
         src: 'execute',
-        input: ({ context: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt } }) => ({
+        input: ({ context: { session, conversation, runId, agent, call, thread, skillFilter, skillsVersion, attempt } }) => ({
           session,
           runId,
           agent,
           call,
           attempt,
           onCrash: call.onCrash,
-          ...definedOf({ thread, skillFilter, skillsVersion }),
+          ...definedOf({ conversation, thread, skillFilter, skillsVersion }),
         }),
         onDone: { target: 'completed', actions: { type: 'reportResult', params: ({ event }) => ({ answer: event.output }) } },
         onError: [
