@@ -9,7 +9,8 @@ export type AskInput = {
   agent: string
   /** What the conversation is called inside its actor, which may hold several: letters, digits and `_ - : . /`. */
   conversation: string
-  text: string
+  /** Left out where it goes on with what stands there, such as after a failure. */
+  text?: string
   /** What stands before `text` where the conversation begins with it. */
   history?: readonly Message[]
   /** So many messages stand in the conversation already, and it goes on: `length` of the answer before. */

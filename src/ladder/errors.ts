@@ -2,7 +2,23 @@
 
 /** By code, what kind of trouble it is: who has to do something, and whether trying again may help. */
 export const ladderCodes = {
+  LADDER_CONFIG: 'configuration',
   SCHEMA_VALIDATION_FAILED: 'validation',
+  APPROVAL_UNKNOWN: 'validation',
+  AGENT_EXEC_FAILED: 'execution',
+  AGENT_CANCELLED: 'cancelled',
+  AGENT_MAX_TRIPS: 'limit',
+  AGENT_DRIFT: 'drift',
+  BUDGET_EXCEEDED: 'limit',
+  CONTENT_FILTER: 'provider',
+  CONTEXT_LENGTH_EXCEEDED: 'provider',
+  PROVIDER_AUTH: 'provider',
+  PROVIDER_ERROR: 'provider',
+  PROVIDER_INVALID_REQUEST: 'provider',
+  PROVIDER_QUOTA_EXCEEDED: 'provider',
+  PROVIDER_RATE_LIMIT: 'provider',
+  PROVIDER_TIMEOUT: 'timeout',
+  TOOL_EXEC_FAILED: 'execution',
   WORKFLOW_ERROR: 'configuration',
   WORKFLOW_DRIFT: 'drift',
   WORKFLOW_CANCELLED: 'cancelled',

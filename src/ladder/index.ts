@@ -1,6 +1,10 @@
+export { type Agent, agent } from './agent/agent.ts'
+export type { AgentDefinition } from './agent/definition.ts'
 export type { LadderEvent, LadderUsage, Report, ReportStatus, Result } from './envelope.ts'
 export { type LadderCategory, type LadderCode, LadderError, type LadderErrorBody, ladderCodes } from './errors.ts'
-export { type Executable, type LadderOptions, ladder } from './ladder.ts'
+export type { Decision, Executable, ExecuteOptions, PendingCall } from './executable.ts'
+export { type AnyExecutable, type LadderOptions, ladder } from './ladder.ts'
+export type { OutputOf, Schema } from './schema.ts'
 export type { Handlers, Streamed } from './streamed.ts'
 export type {
   Onward,
@@ -15,4 +19,4 @@ export type {
   WorkflowDefinition,
   WorkStep,
 } from './workflow/definition.ts'
-export { type ExecuteOptions, type Workflow, workflow } from './workflow/workflow.ts'
+export { type Workflow, workflow } from './workflow/workflow.ts'

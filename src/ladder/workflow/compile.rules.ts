@@ -4,6 +4,7 @@
  */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { rootOf } from '../run.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
 import { attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
@@ -42,10 +43,10 @@ const codeFailed = (step: string, error: unknown): StepEnd => ({
 
 export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowParts): AnyStateMachine => {
   const { name, maxSteps } = shape
-  const told = (type: string, { runId }: RunContext, more: object = {}): Told => ({
+  const told = (type: string, run: RunContext, more: object = {}): Told => ({
     type: `workflow.${type}`,
-    runId,
-    rootRunId: runId,
+    runId: run.runId,
+    rootRunId: rootOf(run),
     ...more,
   })
   const isChild = new Set(shape.steps.flatMap(({ children }) => children))

@@ -1,11 +1,13 @@
 /** What a run comes to, as a tree: of what it remembers alone, so that it is the same on every node and after every crash. */
-import { noUsage, type Report } from '../envelope.ts'
+import type { Report } from '../envelope.ts'
+import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
+import { noUsage } from '../usage.rules.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
 import type { RunContext, StepRecord } from './workflow.context.ts'
 
 export const reportOf = ({ name, version, steps }: WorkflowShape, run: RunContext): Report => {
-  const { runId, startedAt, endedAt, error } = run
-  const common = { rootRunId: runId, usage: noUsage }
+  const { runId, error } = run
+  const common = { rootRunId: rootOf(run), usage: noUsage }
   const nodeOf = (step: string, record: StepRecord, parentRunId: string, children: Report[] = []): Report => ({
     ...common,
     type: 'step',
@@ -20,15 +22,13 @@ export const reportOf = ({ name, version, steps }: WorkflowShape, run: RunContex
   })
   const ended = (names: readonly string[]) => names.flatMap((step) => (run.steps[step] ? [[step, run.steps[step]] as const] : []))
   return {
-    schemaVersion: 1,
-    ...common,
+    ...placeOf(run),
+    usage: noUsage,
     type: 'workflow',
     name,
     ...(version !== undefined && { version }),
-    runId,
-    status: error === undefined ? 'completed' : error.category === 'cancelled' ? 'cancelled' : 'failed',
+    status: statusOf(error),
     ...(error && { error }),
-    ...timesOf(startedAt, endedAt),
     attempts: 1,
     children: ended(steps.map((step) => step.name)).map(([step, record]) =>
       nodeOf(
@@ -40,5 +40,3 @@ export const reportOf = ({ name, version, steps }: WorkflowShape, run: RunContex
     ),
   }
 }
-
-const timesOf = (startedAt: number, endedAt: number) => ({ startedAt, endedAt, duration: endedAt - startedAt })

@@ -1,6 +1,7 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { type RunInput as AnyRunInput, began, type RunState } from '../run.rules.ts'
 
 export type StepRecord = {
   status: Exclude<ReportStatus, 'cancelled'>
@@ -12,9 +13,10 @@ export type StepRecord = {
   endedAt: number
 }
 
-export type RunInput = { runId: string; input: unknown; state: unknown }
+export type RunInput = AnyRunInput & { state: unknown }
 
-export type RunContext = RunInput & {
+export type RunContext = RunState & {
+  state: unknown
   steps: Record<string, StepRecord>
   /** What is under way, by name: when it began, its attempts, and how long it pauses before the next one. */
   going: Record<string, { startedAt: number; attempts: number; pauseMs: number }>
@@ -25,14 +27,10 @@ export type RunContext = RunInput & {
   /** How often each step was entered, and all of them together. */
   visits: Record<string, number>
   visited: number
-  startedAt: number
-  endedAt: number
   /** The step that a resumed run begins with. */
   next?: string | undefined
   /** The step that ended last. */
   last?: string | undefined
-  error?: LadderErrorBody | undefined
-  data?: unknown
 }
 
 /** How the code of a step came out, as it stands in the journal. */
@@ -41,18 +39,15 @@ export type StepEnd =
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
 
-export const begun = ({ runId, input, state }: RunInput, at: number): RunContext => ({
-  runId,
-  input,
-  state,
+export const begun = (input: RunInput, at: number): RunContext => ({
+  ...began(input, at),
+  state: input.state,
   steps: {},
   going: {},
   branches: {},
   given: {},
   visits: {},
   visited: 0,
-  startedAt: at,
-  endedAt: at,
 })
 
 /** A step is entered: it may have run before. */

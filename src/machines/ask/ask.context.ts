@@ -2,7 +2,7 @@
 import type { AskInput, AskOutput } from '../../contracts/ask.ts'
 import { definedOf } from '../../contracts/defined.ts'
 import type { ErrorBody } from '../../contracts/errors.ts'
-import { noUsage } from '../../contracts/message.ts'
+import { type Message, noUsage } from '../../contracts/message.ts'
 import type { Profile } from '../../contracts/profile.ts'
 import type { LoopInput, LoopOutput, TranscriptNote, TurnStatus } from '../../contracts/turn.ts'
 
@@ -16,8 +16,10 @@ export type AskContext = {
 
 /** Names of answers hold it: no two questions of one conversation have the same. */
 const runOf = ({ conversation, after = 0 }: AskInput): string => `${conversation}:${after}`
-const messagesOf = ({ input }: AskContext) => [...(input.after === undefined ? (input.history ?? []) : []), questionOf(input)]
-const questionOf = (input: AskInput) => ({ role: 'user' as const, id: runOf(input), text: input.text })
+const messagesOf = ({ input }: AskContext): Message[] => {
+  const { text, history = [], after } = input
+  return [...(after === undefined ? history : []), ...(text === undefined ? [] : [{ role: 'user' as const, id: runOf(input), text }])]
+}
 
 /** A conversation that begins is told so: nothing that was said under its name before belongs to it. */
 export const question = (context: AskContext): TranscriptNote => ({

@@ -86,11 +86,12 @@ export const judged = ({ input, step, watch = nothingSeen }: LoopContext, index:
 
 export const endedReport = (
   { step }: LoopContext,
-  { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
+  { callId, status, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Extract<PublisherEvent, { type: 'tool.ended' }> => ({
   type: 'tool.ended',
   callId,
   name: step.calls.find(({ id }) => id === callId)?.name ?? '',
+  status,
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 

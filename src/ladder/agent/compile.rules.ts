@@ -1,0 +1,133 @@
+/** What the names in the chart of an agent mean. */
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
+import type { AskOutput, AskReport } from '../../index.ts'
+import { askAgent } from '../../index.ts'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { type RunEnd, type RunInput, rootOf } from '../run.rules.ts'
+import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
+import { type AgentRun, answered, begun, reported, type Told } from './agent.context.ts'
+import { cancelledError, finishError } from './failures.rules.ts'
+import { reportOf } from './report.rules.ts'
+
+type AgentEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
+/** What became of its answer. */
+export type Verdict = { data: unknown } | { error: LadderErrorBody }
+
+type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; now: () => number }
+type Word = { type: string } & Record<string, unknown>
+type Done = EventObject & { output?: unknown; error?: unknown }
+
+const answerIn = (event: EventObject): AskOutput => (event as Done).output as AskOutput
+const verdictIn = (event: EventObject): Verdict => (event as Done).output as Verdict
+
+const broken = (name: string, what: string, thrown: unknown): LadderErrorBody => ({
+  code: 'AGENT_EXEC_FAILED',
+  category: 'execution',
+  message: `${what} of '${name}' failed: ${wordsOf(thrown)}`,
+  context: { agent: name },
+})
+
+/** What a model is told whose answer does not fit. */
+const correction = ({ message }: LadderErrorBody): string =>
+  `Your answer cannot be used: ${message}\nAnswer again, with JSON that fits the schema and nothing else.`
+
+/** What it said last may be half a sentence. */
+const interruption = 'You were interrupted. Go on with your task.'
+
+export const agentMachine = (shape: AgentShape, { prompt, check, now }: AgentParts): AnyStateMachine => {
+  const { name, maxTrips, repair } = shape
+  const word = (type: string, run: AgentRun, more: object = {}): Word => ({
+    type: `agent.${type}`,
+    runId: run.runId,
+    rootRunId: rootOf(run),
+    agent: name,
+    ...more,
+  })
+  const heard = (run: AgentRun, { report }: AskReport): Word | undefined => {
+    switch (report.type) {
+      case 'model.started':
+        return word('trip.started', run, { trip: run.trips + 1, model: report.model })
+      case 'model.ended':
+        return word('trip.completed', run, { trip: run.trips, text: report.text })
+      case 'tool.started':
+        return word('tool.calling', run, { callId: report.callId, tool: report.name, input: report.input })
+      case 'tool.ended':
+        return word(report.status === 'completed' ? 'tool.called' : 'tool.failed', run, {
+          callId: report.callId,
+          tool: report.name,
+          status: report.status,
+          output: report.output,
+        })
+      case 'tool.waiting': {
+        const { callId, name: tool, input } = report.approval
+        return word('approval.requested', run, { callId, tool, input })
+      }
+      case 'tool.decided':
+        return word('approval.decided', run, { callId: report.callId })
+      default:
+        return undefined
+    }
+  }
+  return setup({
+    types: { context: {} as AgentRun, events: {} as AgentEvent, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
+    actors: { ask: askAgent, [promptActor]: prompt as never, [checkActor]: check as never },
+    actions: {
+      tellStarting: emit(({ context }) => word('starting', context)),
+      takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
+      hear: assign(({ context, event }) => (event.type === 'ask.reported' ? reported(context, event, now()) : {})),
+      tellHeard: enqueueActions(({ context, event, enqueue }) => {
+        const said = event.type === 'ask.reported' ? heard(context, event) : undefined
+        if (said) enqueue.emit(said)
+      }),
+      /** Whoever holds this run has to know who waits for a person. */
+      passReport: enqueueActions(({ context, event, enqueue }) => {
+        if (context.inside && event.type === 'ask.reported' && event.report.type !== 'model.ended') enqueue.sendParent(event)
+      }),
+      decide: sendTo('ask', ({ event }) => event as never),
+      stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
+      tellAskToStop: sendTo('ask', { type: 'cancel' } as never),
+      takeAnswer: assign(({ context, event }) => answered(context, answerIn(event))),
+      takeText: assign({ data: ({ event }) => answerIn(event).text }),
+      takeData: assign({ data: ({ event }) => (verdictIn(event) as { data: unknown }).data }),
+      askAgain: assign(({ context, event }) => ({
+        repairs: context.repairs + 1,
+        next: correction((verdictIn(event) as { error: LadderErrorBody }).error),
+      })),
+      tellRepair: emit(({ context, event }) =>
+        word('repairing', context, { attempt: context.repairs, error: (verdictIn(event) as { error: LadderErrorBody }).error }),
+      ),
+      failUnfit: assign(({ event }) => {
+        const { error } = verdictIn(event) as { error: LadderErrorBody }
+        return { error, next: correction(error) }
+      }),
+      failKeptBack: assign({ error: ({ event }) => finishError(answerIn(event).finish) }),
+      failToTell: assign({ error: ({ event }) => broken(name, 'prompt', (event as Done).error) }),
+      failToAsk: assign({ error: ({ event }) => broken(name, 'a question', (event as Done).error) }),
+      markCancelled: assign({
+        error: ({ context }) => cancelledError(name, context.stopped?.reason ?? null, context.trips),
+        next: ({ context }) => (context.length === undefined ? undefined : interruption),
+      }),
+      mend: assign(({ context }) => ({ error: undefined, stopped: undefined, repairs: 0, tripsMax: context.trips + maxTrips })),
+      end: assign({ endedAt: () => now() }),
+      tellCompleted: emit(({ context }) => word('completed', context)),
+      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
+      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+    },
+    guards: {
+      'is inside': ({ context }) => context.inside !== undefined,
+      'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
+      'has failed': ({ event }) => answerIn(event).status === 'failed',
+      'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,
+      fits: ({ event }) => 'data' in verdictIn(event),
+      'may be repaired': ({ context }) => context.repairs < repair && context.trips < context.tripsMax,
+      'was asked': ({ context }) => context.length !== undefined,
+    },
+  }).createMachine({
+    ...chartOf(shape),
+    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now()),
+    output: ({ context }: { context: AgentRun }) => ({
+      ...(context.error ? { error: context.error } : { data: context.data }),
+      report: reportOf(shape, context),
+    }),
+  } as never) as unknown as AnyStateMachine
+}
