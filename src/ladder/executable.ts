@@ -25,6 +25,9 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 type Begin = { type: 'execute' } | { type: 'resume' }
 type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
 
+// biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
+export type AnyExecutable = Executable<any, unknown>
+
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly type: Report['type']

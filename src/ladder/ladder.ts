@@ -1,9 +1,8 @@
 /** `ladder()`: workflows, agents and what is built of them, as an extension of a runtime. */
 import type { Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { Executable } from './executable.ts'
+import type { AnyExecutable } from './executable.ts'
 
-export type AnyExecutable = Executable<never, unknown>
 export type LadderOptions = { executables: readonly AnyExecutable[] }
 
 /** @throws LadderError LADDER_CONFIG for two of one name */

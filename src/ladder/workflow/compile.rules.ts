@@ -2,13 +2,15 @@
  * A workflow as a statechart of its author's own steps: each is a state by its name, and what may come next is an arrow. What a step decides in code (whether
  * it is tried again, where it leads) comes back as its result, stands in the journal, and is read by guards.
  */
-import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import type { AskReport } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { rootOf } from '../run.rules.ts'
-import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
-import { attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+import { type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
+import { reportOf } from './report.rules.ts'
+import { chartOf, runOf, type WorkflowShape } from './workflow.chart.rules.ts'
+import { answered, asking, attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
-type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string }
+type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
 /** What the machine is handed: code by the name of its step, what makes the output of a run, and the time. */
 type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
@@ -18,7 +20,10 @@ type Done = EventObject & { output: StepEnd; error?: unknown }
 type Told = { type: string } & Record<string, unknown>
 
 const endOf = (event: EventObject): StepEnd => (event as Done).output
-const onwardOf = (event: EventObject) => endOf(event).onward
+const onwardOf = (event: EventObject) => {
+  const end = endOf(event)
+  return end.ended === 'asks' ? undefined : end.onward
+}
 
 /** A step that was entered this often is told as one that may go round in circles. */
 const loopWarning = 5
@@ -66,6 +71,23 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
         const { type: _, ...given } = event
         return { given: { ...context.given, [step]: given } }
       }),
+      ask: assign(({ context, event }, { step }: Params) => {
+        const end = endOf(event)
+        return end.ended === 'asks' ? asking(context, step, end) : {}
+      }),
+      takeAnswer: assign(({ context, event }, { step }: Params) => ({
+        ...answered(context, step, (event as unknown as { output: RunEnd }).output),
+        waiting: context.waiting.filter(({ ask }) => !isWithin(ask, context, step)),
+      })),
+      hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
+      passReport: enqueueActions(({ context, event, enqueue }) => {
+        if (context.inside) enqueue.sendParent(event)
+      }),
+      /** It goes to the run that wants to make the call. */
+      decide: enqueueActions(({ context, event, enqueue }) => {
+        const { ask } = event as unknown as { ask: string }
+        for (const step of Object.keys(context.going)) if (isWithin(ask, context, step)) enqueue.sendTo(runOf(step), event)
+      }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
         return end.ended === 'failed' && end.again ? paused(context, step, end.again.pauseMs) : {}
@@ -111,6 +133,8 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
     },
     guards: {
+      'is inside': ({ context }) => context.inside !== undefined,
+      asks: ({ event }) => endOf(event).ended === 'asks',
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }, { step }: Params) => context.visits[step] === loopWarning,
       'tries again': ({ event }) => {
@@ -127,7 +151,20 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
         ['pause', 'rest'].map((what) => [`${what} of ${step}`, ({ context }: { context: RunContext }) => context.going[step]?.pauseMs ?? 0]),
       ),
     ),
-  }).createMachine({ ...chartOf(shape), context: ({ input }: { input: RunInput }) => begun(input, now()) } as never) as unknown as AnyStateMachine
+  }).createMachine({
+    ...chartOf(shape),
+    context: ({ input }: { input: RunInput }) => begun(input, now()),
+    output: ({ context }: { context: RunContext }): RunEnd => ({
+      ...(context.error ? { error: context.error } : { data: context.data }),
+      report: reportOf(shape, context),
+    }),
+  } as never) as unknown as AnyStateMachine
+}
+
+/** Whether a conversation is one of the run inside of a step. */
+const isWithin = (ask: string, { going }: RunContext, step: string): boolean => {
+  const inner = going[step]?.asks?.runId
+  return inner !== undefined && (ask === inner || ask.startsWith(`${inner}/`))
 }
 
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {

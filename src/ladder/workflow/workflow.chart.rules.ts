@@ -1,5 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
-import type { RunContext } from './workflow.context.ts'
+import { nestedInput, type RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
 type StepShape = {
@@ -13,11 +13,17 @@ type StepShape = {
   rests?: { ms?: number; event?: string; reckons: boolean }
   /** Which of its name and those of its children are tried again. */
   retried: readonly string[]
+  /** By these names, the executable that runs inside of it. */
+  asks: Readonly<Record<string, string>>
 }
 export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number }
 
 /** The actor that makes the output of a run: no step can have this name. */
 export const outputActor = 'output()'
+/** The actor that is an executable of that name. */
+export const runActor = (executable: string): string => `run(${executable})`
+/** A run inside of a step, as its parent calls it. */
+export const runOf = (step: string): string => `run of ${step}`
 /** The actor that reckons until when a step sleeps. */
 export const untilActor = (step: string): string => `until(${step})`
 
@@ -25,26 +31,47 @@ type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
 
 const forStep = (type: string, step: string) => ({ type, params: { step } })
 
-/** One piece of code with its attempts. @param retried whether it may have several @param after where it leads when it has ended */
-const working = (name: string, step: string, retried: boolean, after: readonly Arrow[]) => ({
-  initial: 'running',
-  states: {
-    running: {
-      entry: [forStep('attempt', step)],
-      invoke: {
-        id: step,
-        src: step,
-        input: ({ context }: { context: RunContext }) => ({ run: context, attempt: context.going[step]?.attempts ?? 1 }),
-        onDone: [
-          ...(retried ? [{ guard: 'tries again', target: 'pausing', actions: [forStep('tellRetry', step), forStep('retry', step)] }] : []),
-          ...after.map((arrow) => settling(step, arrow)),
-        ],
-        onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+/**
+ * One piece of code with its attempts. Where an executable runs inside of it, its code is asked before and after that.
+ * @param after where it leads when it has ended
+ */
+const working = (name: string, { retried, asks }: StepShape, step: string, after: readonly Arrow[]) => {
+  const isRetried = retried.includes(step)
+  const executable = asks[step]
+  const code = (onDone: readonly unknown[]) => ({
+    id: step,
+    src: step,
+    input: ({ context }: { context: RunContext }) => ({ run: context, attempt: context.going[step]?.attempts ?? 1 }),
+    onDone,
+    onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+  })
+  const ends = [
+    ...(isRetried ? [{ guard: 'tries again', target: 'pausing', actions: [forStep('tellRetry', step), forStep('retry', step)] }] : []),
+    ...after.map((arrow) => settling(step, arrow)),
+  ]
+  return {
+    initial: 'running',
+    states: {
+      running: {
+        entry: [forStep('attempt', step)],
+        invoke: code([...(executable ? [{ guard: 'asks', target: 'asking', actions: [forStep('ask', step)] }] : []), ...ends]),
       },
+      ...(executable && {
+        asking: {
+          invoke: {
+            id: runOf(step),
+            src: runActor(executable),
+            input: ({ context }: { context: RunContext }) => nestedInput(context, step),
+            onDone: { target: 'deciding', actions: [forStep('takeAnswer', step)] },
+            onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+          },
+        },
+        deciding: { invoke: code(ends) },
+      }),
+      ...(isRetried && { pausing: { after: { [`pause of ${step}`]: 'running' } } }),
     },
-    ...(retried && { pausing: { after: { [`pause of ${step}`]: 'running' } } }),
-  },
-})
+  }
+}
 
 /** Nothing of it is alive but a timer. What it comes to is decided when it is over. */
 const resting = (name: string, { name: step, rests = { reckons: false } }: StepShape, after: readonly Arrow[]) => ({
@@ -87,21 +114,21 @@ const settling = (step: string, { actions = [], ...arrow }: Arrow) => ({
 })
 
 /** All of them end, whatever becomes of the others; then what they have done to the state is put together. */
-const together = (name: string, { name: step, children, retried }: StepShape, after: readonly Arrow[]) => ({
+const together = (name: string, shape: StepShape, after: readonly Arrow[]) => ({
   initial: 'running',
   states: {
     running: {
-      entry: [forStep('attempt', step)],
+      entry: [forStep('attempt', shape.name)],
       type: 'parallel',
       states: Object.fromEntries(
-        children.map((child) => {
-          const { initial, states } = working(name, child, retried.includes(child), [{ target: 'ended' }])
+        shape.children.map((child) => {
+          const { initial, states } = working(name, shape, child, [{ target: 'ended' }])
           return [child, { initial, states: { ...states, ended: { type: 'final' } } }]
         }),
       ),
       onDone: 'joining',
     },
-    joining: deciding(name, step, after),
+    joining: deciding(name, shape.name, after),
   },
 })
 
@@ -131,12 +158,13 @@ const stateOf = (name: string, step: StepShape, next: string) => {
 
 const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
   if (step.rests) return resting(name, step, after)
-  return step.children.length > 0 ? together(name, step, after) : working(name, step.name, step.retried.includes(step.name), after)
+  return step.children.length > 0 ? together(name, step, after) : working(name, step, step.name, after)
 }
 
 export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
   const first = `#${name}.steps.${steps[0]?.name}`
   const resume = steps.map((step) => ({ guard: forStep('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
+  const asksAny = steps.some(({ asks }) => Object.keys(asks).length > 0)
   // All steps have ended: only its output could not be made.
   const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
   return {
@@ -145,7 +173,10 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
     ...(description !== undefined && { description }),
     initial: 'ready',
     states: {
-      ready: { on: { execute: { target: first, actions: ['begin'] } } },
+      ready: {
+        always: { guard: 'is inside', target: first, actions: ['begin'] },
+        on: { execute: { target: first, actions: ['begin'] } },
+      },
       steps: {
         initial: steps[0]?.name,
         states: Object.fromEntries(
@@ -154,7 +185,10 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
             return [step.name, stateOf(name, step, next ? `#${name}.steps.${next.name}` : `#${name}.concluding`)]
           }),
         ),
-        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
+        on: {
+          cancel: { target: 'cancelled', actions: ['cancel'] },
+          ...(asksAny && { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }),
+        },
       },
       concluding: {
         entry: ['leaveSteps'],
@@ -167,8 +201,9 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
         },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
-      failed: { tags: ['settled'], entry: ['tellFailed'], on: { resume: goOn } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], on: { resume } },
+      failed: { tags: ['settled'], entry: ['tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
+      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      returned: { type: 'final' },
     },
   }
 }

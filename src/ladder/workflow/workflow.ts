@@ -6,10 +6,10 @@ import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import type { RunState } from '../run.rules.ts'
 import { workflowMachine } from './compile.rules.ts'
-import { type AnyStep, type AnyWorkflow, checkWorkflow, childrenOf, type WorkflowDefinition } from './definition.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { stepActors } from './step.effects.ts'
-import type { WorkflowShape } from './workflow.chart.rules.ts'
+import { runActor, type WorkflowShape } from './workflow.chart.rules.ts'
 import { begun, type RunContext } from './workflow.context.ts'
 
 export class Workflow<Input = unknown, Data = unknown> extends Executable<Input, Data> {
@@ -18,7 +18,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   readonly version: string | undefined
   readonly description: string | undefined
   readonly machine: AnyStateMachine
-  readonly agents: readonly Agent[] = []
+  readonly agents: readonly Agent[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
 
@@ -31,7 +31,10 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     this.description = description
     this.#definition = definition
     this.#shape = shapeOf(definition)
-    this.machine = workflowMachine(this.#shape, { actors: stepActors(definition, (runId) => this.contextOf(runId)), now })
+    const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
+    const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
+    this.machine = workflowMachine(this.#shape, { actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs }, now })
   }
 
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
@@ -70,6 +73,8 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   }
 }
 
+const worksOf = ({ steps }: AnyWorkflow): AnyWork[] => steps.flatMap((step) => (isWork(step) ? [step] : [...childrenOf(step)]))
+
 const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
   const { name, version, description, steps, maxSteps = 100 } = definition
   const all = steps.map((step) => step.name)
@@ -80,11 +85,12 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
     ...(description !== undefined && { description }),
     steps: steps.map((step) => {
       const leads = Boolean(step.nextStep ?? step.onFailure ?? definition.nextStep)
-      const works = 'run' in step ? [step] : childrenOf(step)
+      const works = isWork(step) ? [step] : childrenOf(step)
       const retried = works.filter(({ retry }) => retry !== false && { ...definition.retry, ...retry }.attempts !== undefined)
       return {
         name: step.name,
         retried: retried.map((one) => one.name),
+        asks: Object.fromEntries(works.flatMap((one) => ('agent' in one ? [[one.name, one.agent.name]] : []))),
         ...restsOf(step),
         children: childrenOf(step).map((child) => child.name),
         goes: leads ? all : [],

@@ -168,7 +168,10 @@ test('[WL-124] cancelled while its model speaks: what it has used is counted, no
   const slow = agent({ name: 'slow', model: 'test/a' })
   const leave = new AbortController()
   const deltas: unknown[] = []
-  await using kit = await aLadderOf({ 'test/a': [{ chunks: ['one ', 'two ', 'three'], deltaDelayMs: 1_000, usage: spent }, { text: 'all of it' }] }, slow)
+  await using kit = await aLadderOf(
+    { 'test/a': [{ chunks: ['one ', 'two ', 'three'], deltaDelayMs: 1_000, usage: spent }, { text: 'all of it' }] },
+    slow,
+  )
   const run = slow.execute('go', {
     runId: 'r',
     signal: leave.signal,
