@@ -21,7 +21,7 @@ export type AskInput = {
   session?: string
   /** Calls of models at most, where that is less than the agent may make. */
   stepMax?: number
-  /** Tells its parent what it does, and which calls wait for a person, as {@link AskReport}. Without it nobody can agree to a call. */
+  /** Tells its parent what it does, and which calls wait for it or for a person, as {@link AskReport}. Without it nobody can agree to a call. */
   reports?: true
 }
 
@@ -38,11 +38,15 @@ export type AskReport = {
     | Extract<PublisherEvent, { type: 'model.started' | 'model.ended' | 'tool.started' | 'tool.ended' }>
     | { type: 'tool.waiting'; approval: Approval }
     | { type: 'tool.decided'; callId: string }
+    /** A call of a tool that is `delegated`: it is answered with an {@link AskEvent}. */
+    | { type: 'tool.delegated'; callId: string; name: string; input: unknown }
 }
 
 /** What one may be told while it is at work. */
 export type AskEvent =
   | { type: 'cancel' }
+  /** What became of a call that was delegated. */
+  | { type: 'answer'; callId: string; output?: unknown; error?: ErrorBody }
   | {
       type: 'approve'
       callId: string

@@ -12,6 +12,8 @@ export type ToolInput = ToolPlace & {
   approval?: Profile['approval']
   /** Tools for which a person of this session has agreed once and for all. */
   allowed?: string[]
+  /** Whoever is above runs calls of tools that are delegated. */
+  delegates?: true
   /** Nobody has asked for the turn, so that nobody is there who could agree to anything. */
   unattended?: true
 }

@@ -167,6 +167,8 @@ export type LoopInput = ConversationFacts & {
   compactions?: number
   /** Somebody wants to know when calls begin and end. */
   reports?: true
+  /** Somebody runs calls of tools that are delegated. */
+  delegates?: true
   /** Tools for which a person of this session has agreed once and for all. */
   allowed?: string[]
   /** Nobody hears of it. */

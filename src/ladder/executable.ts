@@ -1,6 +1,7 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, uuid } from '../index.ts'
+import { z } from 'zod'
+import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import type { RunInput, RunState } from './run.rules.ts'
@@ -21,6 +22,9 @@ export type ExecuteOptions = {
 export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
 /** `remember`: from now on that tool needs no further yes in this run of the agent. */
 export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: string; by?: string; remember?: true }
+
+/** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
+export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
 type Begin = { type: 'execute' } | { type: 'resume' }
 type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
@@ -64,6 +68,32 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
+  /**
+   * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
+   * @throws RuntimeError bad_request: its description is missing, say
+   */
+  asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
+    const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
+    const made = tool({
+      name,
+      description,
+      input: schema ?? Text,
+      delegated: true,
+      onCrash: 'idempotent',
+      timeoutMs: longestMs,
+      approval,
+      execute: async (given, { callId, attempt, signal }) => {
+        const value = (schema ? given : (given as z.output<typeof Text>).text) as Input
+        const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
+        const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
+        if (error) throw error
+        return data ?? null
+      },
+    })
+    delegates.set(made, { executable: this, isText: schema === undefined })
+    return made
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -86,6 +116,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }), ...(remember && { remember: 'session' as const }) }
     await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
   }
+
+  /** What its input has to be, where it says so. */
+  protected abstract readonly takes: unknown
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
@@ -160,6 +193,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 }
 
 const nothing = Object.freeze({})
+const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
+/** ms; its own limits end it before that. */
+const longestMs = 2 ** 31 - 1
+
+const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
+/** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
+export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
   ...(error ? { error } : { data: data as Data }),
@@ -175,6 +215,10 @@ const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: st
   return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
 }
 const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
+
+const unlessUnknown = (error: unknown): undefined => {
+  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
+}
 
 /** A run that has completed takes no events any more, and still has its result. */
 const unlessEnded = (error: unknown): void => {

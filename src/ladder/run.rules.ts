@@ -11,6 +11,12 @@ export type RunInput = {
   inside?: { rootRunId: string; parentRunId: string }
 }
 
+/** The actor that is an executable of that name, as machines call it in which it runs. */
+export const runActor = (executable: string): string => `run(${executable})`
+
+/** Whether a conversation is one of this run, or of one inside of it. */
+export const isWithin = (ask: string, runId: string): boolean => ask === runId || ask.startsWith(`${runId}/`)
+
 /** `ask` is the conversation of the agent that wants to make the call. */
 export type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
 

@@ -10,6 +10,8 @@ export type AgentShape = {
   repair: number
   /** Its answer has to be something. */
   isChecked: boolean
+  /** By the name of a tool, the executable that runs inside of its run; `isText`: it is given the text alone. */
+  inner: Readonly<Record<string, { executable: string; isText: boolean }>>
 }
 
 /** Code of its author: what the model is told, and whether its answer is what it has to be. */
@@ -18,7 +20,8 @@ export const checkActor = 'check()'
 
 const runOf = ({ context }: { context: AgentRun }) => context
 
-export const chartOf = ({ name, version, description, isChecked }: AgentShape) => {
+export const chartOf = ({ name, version, description, isChecked, inner }: AgentShape) => {
+  const runsAny = Object.keys(inner).length > 0
   const answered = [
     { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takeAnswer', 'markCancelled'] },
     { guard: 'has failed', target: `#${name}.failed`, actions: ['takeAnswer'] },
@@ -37,7 +40,14 @@ export const chartOf = ({ name, version, description, isChecked }: AgentShape) =
       },
       working: {
         initial: 'preparing',
-        on: { 'ask.reported': { actions: ['hear', 'tellHeard', 'passReport'] }, approve: { actions: ['decide'] } },
+        on: {
+          'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
+          approve: { actions: ['decide'] },
+          ...(runsAny && {
+            'xstate.done.actor.*': { actions: ['takeRun', 'answerCall'] },
+            'xstate.error.actor.*': { actions: ['breakRun'] },
+          }),
+        },
         states: {
           preparing: {
             entry: ['tellStarting'],

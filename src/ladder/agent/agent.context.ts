@@ -1,13 +1,23 @@
 /** What a run of an agent remembers, and how each thing that happens changes it. Pure. */
 import type { AskInput, AskOutput, AskReport } from '../../index.ts'
-import type { LadderUsage, ReportStatus } from '../envelope.ts'
+import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { began, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
 import { noUsage, together, usageOf } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
-export type CallRecord = { callId: string; name: string; status: ReportStatus; startedAt: number; endedAt: number; error?: LadderErrorBody }
+export type CallRecord = {
+  callId: string
+  name: string
+  status: ReportStatus
+  startedAt: number
+  endedAt: number
+  error?: LadderErrorBody
+  run?: InnerRun
+}
+/** A run inside of the call, as its actor is called; `report` when it has ended. */
+type InnerRun = { id: string; runId: string; report?: Report }
 
 export type AgentRun = RunState & {
   /** What the model is told, and told to be besides its instructions. */
@@ -73,7 +83,9 @@ export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> =>
 
 /** What its agent says while it works. */
 export const reported = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
-  const { report } = said
+  const { report, conversation } = said
+  // Of a run inside of it.
+  if (conversation !== run.runId) return { waiting: waitingSince(run, said) }
   switch (report.type) {
     case 'model.ended':
       return { trips: run.trips + 1 }
@@ -94,6 +106,22 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       return {}
   }
 }
+
+/** Where the runs inside of it stand in the tree. */
+export const callPath = ({ runId }: AgentRun, index: number): string => `${runId}/tool-${index + 1}`
+
+/** A call is run inside of the run. */
+export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
+  calls: run.calls.map((call, index) =>
+    call.callId === callId ? { ...call, run: { id: `tool-${index + 1}`, runId: `${callPath(run, index)}/1` } } : call,
+  ),
+})
+
+/** @param id of the actor that has ended */
+export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
+  calls: run.calls.map((call) => (call.run?.id === id ? { ...call, run: { ...call.run, report } } : call)),
+  usage: together(run.usage, report.usage),
+})
 
 /** What the model was given in the place of a result. */
 const toolError = ({ name, status, output }: Extract<AskReport['report'], { type: 'tool.ended' }>): LadderErrorBody => {

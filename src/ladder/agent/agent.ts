@@ -4,7 +4,7 @@ import { type Agent as CoreAgent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
-import type { RunState } from '../run.rules.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import { fitted, type OutputOf, type Schema } from '../schema.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
 import { type AgentRun, begun } from './agent.context.ts'
@@ -26,21 +26,32 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
   constructor(definition: AnyAgent) {
     super()
     const checked = checkedAgent(definition)
-    const { name, version, description, maxTrips, repair, output, core } = checked
+    const { name, version, description, maxTrips, repair, output, core, inner } = checked
+    const executables = [...new Set(Object.values(inner).map(({ executable }) => executable))]
     this.name = name
     this.version = version
     this.description = description
-    this.agents = [core]
+    this.agents = [...new Set([core, ...executables.flatMap(({ agents }) => agents)])]
     this.#definition = checked
     this.#shape = {
       name,
       maxTrips,
       repair,
       isChecked: output !== undefined,
+      inner: Object.fromEntries(Object.entries(inner).map(([tool, { executable, isText }]) => [tool, { executable: executable.name, isText }])),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
     }
-    this.machine = agentMachine(this.#shape, { prompt: promptLogic(checked, (runId) => this.contextOf(runId)), check: checkLogic(checked), now })
+    this.machine = agentMachine(this.#shape, {
+      prompt: promptLogic(checked, (runId) => this.contextOf(runId)),
+      check: checkLogic(checked),
+      runs: Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine])),
+      now,
+    })
+  }
+
+  protected get takes(): unknown {
+    return this.#definition.input
   }
 
   protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {

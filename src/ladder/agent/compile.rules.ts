@@ -3,9 +3,9 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { type RunEnd, type RunInput, rootOf } from '../run.rules.ts'
+import { isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, reported, type Told } from './agent.context.ts'
+import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
 import { reportOf } from './report.rules.ts'
 
@@ -13,7 +13,7 @@ type AgentEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; r
 /** What became of its answer. */
 export type Verdict = { data: unknown } | { error: LadderErrorBody }
 
-type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; now: () => number }
+type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; runs: Readonly<Record<string, AnyActorLogic>>; now: () => number }
 type Word = { type: string } & Record<string, unknown>
 type Done = EventObject & { output?: unknown; error?: unknown }
 
@@ -27,6 +27,16 @@ const broken = (name: string, what: string, thrown: unknown): LadderErrorBody =>
   context: { agent: name },
 })
 
+const idIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
+
+/** What the model reads that has called it. */
+const toolFailure = ({ code, message, hint }: LadderErrorBody) => ({
+  code: 'tool_failed' as const,
+  message: `${code}: ${message}`,
+  retryable: false,
+  ...(hint !== undefined && { hint }),
+})
+
 /** What a model is told whose answer does not fit. */
 const correction = ({ message }: LadderErrorBody): string =>
   `Your answer cannot be used: ${message}\nAnswer again, with JSON that fits the schema and nothing else.`
@@ -34,8 +44,8 @@ const correction = ({ message }: LadderErrorBody): string =>
 /** What it said last may be half a sentence. */
 const interruption = 'You were interrupted. Go on with your task.'
 
-export const agentMachine = (shape: AgentShape, { prompt, check, now }: AgentParts): AnyStateMachine => {
-  const { name, maxTrips, repair } = shape
+export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: AgentParts): AnyStateMachine => {
+  const { name, maxTrips, repair, inner } = shape
   const word = (type: string, run: AgentRun, more: object = {}): Word => ({
     type: `agent.${type}`,
     runId: run.runId,
@@ -70,7 +80,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, now }: AgentPar
   }
   return setup({
     types: { context: {} as AgentRun, events: {} as AgentEvent, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
-    actors: { ask: askAgent, [promptActor]: prompt as never, [checkActor]: check as never },
+    actors: { ask: askAgent, [promptActor]: prompt as never, [checkActor]: check as never, ...(runs as Record<string, never>) },
     actions: {
       tellStarting: emit(({ context }) => word('starting', context)),
       takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
@@ -83,7 +93,45 @@ export const agentMachine = (shape: AgentShape, { prompt, check, now }: AgentPar
       passReport: enqueueActions(({ context, event, enqueue }) => {
         if (context.inside && event.type === 'ask.reported' && event.report.type !== 'model.ended') enqueue.sendParent(event)
       }),
-      decide: sendTo('ask', ({ event }) => event as never),
+      /** It goes to whoever wants to make the call. */
+      decide: enqueueActions(({ context, event, enqueue }) => {
+        const { ask } = event as { ask?: string }
+        const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.sendTo(inner?.id ?? 'ask', event)
+      }),
+      run: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'ask.reported' || event.conversation !== context.runId || event.report.type !== 'tool.delegated') return
+        const { callId, name: tool, input } = event.report
+        const { executable, isText } = inner[tool] ?? { executable: '', isText: false }
+        const after = { ...context, ...running(context, callId) }
+        const index = after.calls.findIndex((call) => call.callId === callId)
+        const given: RunInput = {
+          runId: after.calls[index]?.run?.runId ?? '',
+          input: isText ? (input as { text: string }).text : input,
+          inside: { rootRunId: rootOf(context), parentRunId: callPath(context, index) },
+        }
+        enqueue.assign({ calls: after.calls })
+        enqueue.spawnChild(runActor(executable) as never, { id: after.calls[index]?.run?.id as never, input: given as never })
+      }),
+      /** What was called is wanted no more: it was cancelled, or has taken too long. */
+      stopRun: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'ask.reported' || event.report.type !== 'tool.ended') return
+        const { callId } = event.report
+        const run = context.calls.find((call) => call.callId === callId)?.run
+        if (run && !run.report) enqueue.stopChild(run.id)
+      }),
+      takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
+      answerCall: enqueueActions(({ context, event, enqueue }) => {
+        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const { data, error } = (event as Done).output as RunEnd
+        if (callId !== undefined)
+          enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
+      }),
+      breakRun: enqueueActions(({ context, event, enqueue }) => {
+        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const error = toolFailure(broken(name, 'a run', (event as Done).error))
+        if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
+      }),
       stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
       tellAskToStop: sendTo('ask', { type: 'cancel' } as never),
       takeAnswer: assign(({ context, event }) => answered(context, answerIn(event))),

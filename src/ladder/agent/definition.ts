@@ -1,14 +1,18 @@
 /** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
-import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError } from '../../index.ts'
+import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
 import { LadderError } from '../errors.ts'
+import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
 import type { Schema } from '../schema.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name'> & {
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
   name?: string
   /** Another one refuses the runs that are under way. */
   version?: string
+  /** For the agents whose tool it is: when to call it, and what comes back. */
   description?: string
+  /** Tools, and executables that are run as tools: agents, workflows. */
+  tools?: readonly (Tool | AnyExecutable)[]
   /** What an input has to be. Default: anything that can be written as JSON. */
   input?: Schema<Input>
   /** What the model is told of it. Default: a text as it is, anything else as JSON. */
@@ -31,13 +35,17 @@ export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 
   maxTrips: number
   /** As the runtime knows it. */
   core: Agent
+  /** By the name of the tool, what runs inside of its run. */
+  inner: Readonly<Record<string, NonNullable<ReturnType<typeof delegateOf>>>>
 }
 
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, ...core } = definition
+  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...rest } = definition
+  const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
+  const core = { ...rest, tools }
   const name = given ?? nameFor(core)
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
@@ -47,7 +55,14 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
     if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
       throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
   if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
-  const common = { name, repair, maxTrips, core: coreOf(name, core, maxTrips) }
+  const inner = Object.fromEntries(
+    tools.flatMap((one) => {
+      const found = delegateOf(one)
+      return found ? [[one.name, found]] : []
+    }),
+  )
+  const limits = { ...core.limits, steps: maxTrips }
+  const common = { name, repair, maxTrips, inner, core: configured(name, () => defineAgent({ ...core, name, limits })) }
   return {
     ...common,
     ...(version !== undefined && { version }),
@@ -58,9 +73,10 @@ export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
   }
 }
 
-const coreOf = (name: string, core: Omit<CoreDefinition, 'name'>, maxTrips: number): Agent => {
+/** @throws LadderError LADDER_CONFIG in the place of what the runtime throws */
+const configured = <Made>(name: string | undefined, make: () => Made): Made => {
   try {
-    return defineAgent({ ...core, name, limits: { ...core.limits, steps: maxTrips } })
+    return make()
   } catch (cause) {
     if (!isRuntimeError(cause)) throw cause
     throw new LadderError('LADDER_CONFIG', cause.message, {

@@ -3,7 +3,7 @@ import type { Report } from '../envelope.ts'
 import { placeOf, rootOf, statusOf, timesOf } from '../run.rules.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { AgentShape } from './agent.chart.rules.ts'
-import type { AgentRun } from './agent.context.ts'
+import { type AgentRun, callPath } from './agent.context.ts'
 
 export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>, run: AgentRun): Report => {
   const { runId, error, usage, calls, trips, model, attempts } = run
@@ -22,15 +22,15 @@ export const reportOf = ({ name, version }: Pick<AgentShape, 'name' | 'version'>
     children: calls.map((call, index) => ({
       type: 'tool' as const,
       name: call.name,
-      runId: `${runId}/tool-${index + 1}`,
+      runId: callPath(run, index),
       parentRunId: runId,
       rootRunId: rootOf(run),
       status: call.status,
       ...(call.error && { error: call.error }),
       ...timesOf(call.startedAt, call.endedAt),
       attempts: 1,
-      usage: noUsage,
-      children: [],
+      usage: call.run?.report?.usage ?? noUsage,
+      children: call.run?.report ? [call.run.report] : [],
     })),
   }
 }

@@ -5,7 +5,7 @@
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
+import { isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
 import { reportOf } from './report.rules.ts'
 import { chartOf, runOf, type WorkflowShape } from './workflow.chart.rules.ts'
 import { answered, asking, attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
@@ -77,7 +77,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       }),
       takeAnswer: assign(({ context, event }, { step }: Params) => ({
         ...answered(context, step, (event as unknown as { output: RunEnd }).output),
-        waiting: context.waiting.filter(({ ask }) => !isWithin(ask, context, step)),
+        waiting: context.waiting.filter(({ ask }) => !isInStep(ask, context, step)),
       })),
       hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
       passReport: enqueueActions(({ context, event, enqueue }) => {
@@ -86,7 +86,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       /** It goes to the run that wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as unknown as { ask: string }
-        for (const step of Object.keys(context.going)) if (isWithin(ask, context, step)) enqueue.sendTo(runOf(step), event)
+        for (const step of Object.keys(context.going)) if (isInStep(ask, context, step)) enqueue.sendTo(runOf(step), event)
       }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
@@ -162,9 +162,9 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
 }
 
 /** Whether a conversation is one of the run inside of a step. */
-const isWithin = (ask: string, { going }: RunContext, step: string): boolean => {
+const isInStep = (ask: string, { going }: RunContext, step: string): boolean => {
   const inner = going[step]?.asks?.runId
-  return inner !== undefined && (ask === inner || ask.startsWith(`${inner}/`))
+  return inner !== undefined && isWithin(ask, inner)
 }
 
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {

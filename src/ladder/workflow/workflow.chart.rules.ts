@@ -1,4 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
+import { runActor } from '../run.rules.ts'
 import { nestedInput, type RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -20,8 +21,6 @@ export type WorkflowShape = { name: string; version?: string; description?: stri
 
 /** The actor that makes the output of a run: no step can have this name. */
 export const outputActor = 'output()'
-/** The actor that is an executable of that name. */
-export const runActor = (executable: string): string => `run(${executable})`
 /** A run inside of a step, as its parent calls it. */
 export const runOf = (step: string): string => `run of ${step}`
 /** The actor that reckons until when a step sleeps. */

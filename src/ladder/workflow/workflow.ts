@@ -4,12 +4,12 @@ import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
-import type { RunState } from '../run.rules.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import { workflowMachine } from './compile.rules.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { stepActors } from './step.effects.ts'
-import { runActor, type WorkflowShape } from './workflow.chart.rules.ts'
+import type { WorkflowShape } from './workflow.chart.rules.ts'
 import { begun, type RunContext } from './workflow.context.ts'
 
 export class Workflow<Input = unknown, Data = unknown> extends Executable<Input, Data> {
@@ -40,6 +40,10 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
     await this.actor(runId).send(event, options)
+  }
+
+  protected get takes(): unknown {
+    return this.#definition.input
   }
 
   protected parsed(input: Input | undefined): { value?: unknown; error?: LadderError } {

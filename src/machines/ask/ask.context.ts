@@ -41,7 +41,7 @@ export const loopInput = ({ context }: { context: AskContext }): LoopInput => {
     ids: [],
     transcriptLength: after + messagesOf(context).length,
     // Nobody hears of a call that waits for a person.
-    ...definedOf({ intro, reports, unattended: reports ? undefined : (true as const) }),
+    ...definedOf({ intro, reports, delegates: reports, unattended: reports ? undefined : (true as const) }),
   }
 }
 

@@ -38,11 +38,13 @@ export const askMachine = askSetup.createMachine({
       },
       on: {
         approve: { actions: 'tellLoop' },
+        answer: { actions: 'tellLoop' },
         cancel: { actions: 'tellLoop' },
         'model.started': edge,
         'model.ended': edge,
         'tool.started': edge,
         'tool.ended': edge,
+        'tool.delegated': edge,
         'tool.waiting': [{ guard: 'isWatched', target: '.awaiting-input', actions: ['keepWaiting', 'report'] }],
         'tool.decided': [{ guard: 'isWatched', actions: ['endWaiting', 'report'] }],
       },

@@ -32,10 +32,11 @@ export const launchable = (context: LoopContext): number[] => {
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
 
-/** What a call has to know of who may agree to it. */
-export const permissions = ({ input: { profile, allowed, unattended }, allowed: since }: LoopContext): Partial<ToolInput> =>
+/** What a call has to know of who may agree to it, and who runs it. */
+export const permissions = ({ input: { profile, allowed, unattended, delegates }, allowed: since }: LoopContext): Partial<ToolInput> =>
   definedOf({
     approval: profile.approval,
+    delegates,
     allowed: since ?? allowed,
     unattended: unattended || profile.heartbeat ? (true as const) : undefined,
   })

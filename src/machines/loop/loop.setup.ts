@@ -8,7 +8,7 @@ import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
-import type { LoopInput, LoopOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
+import type { LoopInput, LoopOutput, SummaryInput, SummaryOutput, TranscriptNote } from '../../contracts/turn.ts'
 import type { UnderstandingReport, Unread } from '../../contracts/understanding.ts'
 import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
@@ -43,7 +43,6 @@ import {
   understood,
   withoutSteers,
 } from './loop.context.ts'
-import { noted } from './note.rules.ts'
 import { deadEnd } from './repetition.rules.ts'
 
 export type LoopEvent =
@@ -55,7 +54,7 @@ export type LoopEvent =
   | { type: 'cancel' }
   /** Its time is up, for that reason. */
   | { type: 'expire'; error: ErrorBody }
-  | Extract<ToolEvent, { type: 'approve' }>
+  | Extract<ToolEvent, { type: 'approve' | 'answer' }>
   | ToolReport
 
 /** What it does, where somebody wants to know. */
@@ -63,10 +62,14 @@ type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended
 
 /** What the loop tells its turn while it runs. */
 export type LoopReport =
-  | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>
+  | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' | 'tool.delegated' }>
   | EdgeReport
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
+
+/** What becomes of its conversation, which may be one of several in its actor. */
+const noted = ({ input: { conversation } }: LoopContext, note: Omit<TranscriptNote, 'type'>): TranscriptNote =>
+  conversation === undefined ? { type: 'transcript', ...note } : { type: 'transcript', conversation, ...note }
 
 /** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
 const stopMs = 1000
@@ -228,6 +231,10 @@ export const loopSetup = setup({
       if (event.type === 'approve') enqueue.assign(allowedSince(context, event))
       for (const index of live(context))
         if (event.type === 'approve' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
+    }),
+    passAnswer: enqueueActions(({ context, event, enqueue }) => {
+      for (const index of live(context))
+        if (event.type === 'answer' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
     }),
     keepWaiting: assign(({ context: { step }, event }) =>
       event.type === 'tool.waiting' ? { step: { ...step, waiting: [...step.waiting, event.approval.callId] } } : {},

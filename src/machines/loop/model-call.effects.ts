@@ -23,8 +23,6 @@ import { wholeCharacters } from './whole-characters.rules.ts'
 type Review = NonNullable<ReturnType<TurnHooks['outgoing']>>
 type Said = Pick<ModelResponse, 'text' | 'reasoning'> & { changes?: OutgoingChange[] }
 
-const inside = ({ conversation: inner }: ModelCallInput) => definedOf({ conversation: inner })
-
 /** How long a model may take to hand over what it has, once it is told to stop; after that it is what was seen of it. */
 const handOverMs = 100
 
@@ -32,7 +30,7 @@ export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
   async ({ input, info, signal, emit, receive }) => {
     const { session, runId, profile, upTo, call } = input
-    const place = placeOf(input, info)
+    const place = input.conversation === undefined ? { kind: 'session', id: session } : placeOf(input, info)
     const { environment } = services
     const { tracing } = environment
     const run = { sessionKey: session, runId }
@@ -162,7 +160,7 @@ export const callModel =
       return {
         kind: 'model',
         id: answerId,
-        ...inside(input),
+        ...(input.conversation !== undefined && { conversation: input.conversation }),
         text: shown.text,
         reasoning: shown.reasoning,
         calls: planned,

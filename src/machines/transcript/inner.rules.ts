@@ -13,14 +13,11 @@ export const nameOfConversation = ({ conversation, ...address }: Conversation): 
   conversation === undefined ? formatAddress(address) : `${formatAddress(address)} ${conversation}`
 
 /** The commit as that conversation sees it: what belongs to others is not in it. */
-export const seenBy = (conversation: string | undefined, commit: Commit): Commit =>
-  conversation === undefined
-    ? commit
-    : {
-        ...commit,
-        inputs: commit.inputs.filter((input) => conversationOf(input) === conversation),
-        notes: notesOf(commit).filter((note) => note.conversation === conversation) as never,
-      }
+export const seenBy = (conversation: string, commit: Commit): Commit => ({
+  ...commit,
+  inputs: commit.inputs.filter((input) => conversationOf(input) === conversation),
+  notes: notesOf(commit).filter((note) => note.conversation === conversation) as never,
+})
 
 const conversationOf = (input: Input): string | undefined =>
   'event' in input ? (input.event.data as { conversation?: string } | null | undefined)?.conversation : undefined

@@ -31,7 +31,7 @@ const emptyView = (): View => ({ ...nothingFolded(), behind: false, whole: false
 
 /** Takes the next commit in, or is behind where that is not enough. @throws RuntimeError corrupt_at where its notes and its inputs do not fit */
 const follow = (view: View, whole: Commit): void => {
-  const commit = seenBy(view.conversation, whole)
+  const commit = view.conversation === undefined ? whole : seenBy(view.conversation, whole)
   if (view.whole || !takesUnknown(view, commit)) foldTranscript(view, commit)
   // What it takes waited from before the place at which the view begins.
   else Object.assign(view, emptyView(), { behind: true })
@@ -55,9 +55,8 @@ type Recalled = { outcome: TurnOutcome; text: string; texts: string[]; seq: numb
 /** Whether a run has said it: answers are named by their run and the number of the call. Runs are named by users. */
 const isOf = (runId: string, answerId: string): boolean => answerId.startsWith(`${runId}:`) && /^\d+$/.test(answerId.slice(runId.length + 1))
 
-/** @throws RuntimeError corrupt_at */
+/** @param commit a later one @throws RuntimeError corrupt_at */
 const take = (view: View, commit: Commit): void => {
-  if (commit.seq <= view.seq) return
   if (view.seq === commit.seq - 1) follow(view, commit)
   else view.behind = true
 }
@@ -77,11 +76,17 @@ export class Transcripts {
   feed(commit: Commit): void {
     // A new conversation is followed from its first commit, so that it is never read at all.
     const view = this.#views.get(commit.address) ?? (commit.seq === 1 ? this.#keep(commit.address, { whole: true }) : undefined)
-    if (view) take(view, commit)
-    if (commit.notes !== undefined) for (const conversation of turnedBy(commit, 'clear')) this.#begin(commit, conversation)
-    for (const name of this.#inside.get(commit.address) ?? []) take(this.#views.get(name) as View, commit)
-    if (commit.notes !== undefined)
-      for (const conversation of turnedBy(commit, 'closed')) this.#drop(commit.address, `${commit.address} ${conversation}`)
+    if (view && commit.seq > view.seq) take(view, commit)
+    if (!commit.address.startsWith('session/')) this.#feedInside(commit)
+  }
+
+  #feedInside(commit: Commit): void {
+    for (const conversation of turnedBy(commit, 'clear')) this.#begin(commit, conversation)
+    for (const name of this.#inside.get(commit.address) ?? []) {
+      const view = this.#views.get(name)
+      if (view && commit.seq > view.seq) take(view, commit)
+    }
+    for (const conversation of turnedBy(commit, 'closed')) this.#drop(commit.address, `${commit.address} ${conversation}`)
   }
 
   #begin({ address, seq }: Commit, conversation: string): void {
@@ -118,7 +123,7 @@ export class Transcripts {
 
   /** The first `upTo` messages since the last reset or compaction. @throws RuntimeError corrupt_at, log_unavailable */
   async read(address: Conversation, upTo = Number.POSITIVE_INFINITY): Promise<Message[]> {
-    const name = nameOfConversation(address)
+    const name = address.conversation === undefined ? formatAddress(address) : nameOfConversation(address)
     // Kept before it is read, so that it is fed meanwhile and nothing falls in between.
     const view = this.#views.get(name) ?? this.#keep(name, { conversation: address.conversation })
     if (view.behind || view.messages.length < upTo) await this.#catchUp(address, view)
@@ -213,7 +218,8 @@ export class Transcripts {
       if (frames.length < limit) throw brokenOff(address, from + frames.length)
       for (const frame of frames.toReversed()) {
         if (!more) break
-        const commit = seenBy(conversation, commitOf(frame, address))
+        const whole = commitOf(frame, address)
+        const commit = conversation === undefined ? whole : seenBy(conversation, whole)
         reader.take(commit)
         more = goesOn(reader, commit)
       }
