@@ -39,6 +39,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
         on: { execute: { target: 'working' } },
       },
       working: {
+        ...(runsAny && { description: `Inside of it run ${Object.values(inner).map(({ executable }) => executable).join(', ')}, as tools.` }),
         initial: 'preparing',
         on: {
           'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
