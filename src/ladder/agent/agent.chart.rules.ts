@@ -21,7 +21,8 @@ export const checkActor = 'check()'
 const runOf = ({ context }: { context: AgentRun }) => context
 
 export const chartOf = ({ name, version, description, isChecked, inner }: AgentShape) => {
-  const runsAny = Object.keys(inner).length > 0
+  const insides = Object.values(inner).map(({ executable }) => executable)
+  const runsAny = insides.length > 0
   const answered = [
     { guard: 'was cancelled', target: `#${name}.cancelled`, actions: ['takeAnswer', 'markCancelled'] },
     { guard: 'has failed', target: `#${name}.failed`, actions: ['takeAnswer'] },
@@ -39,7 +40,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
         on: { execute: { target: 'working' } },
       },
       working: {
-        ...(runsAny && { description: `Inside of it run ${Object.values(inner).map(({ executable }) => executable).join(', ')}, as tools.` }),
+        ...(runsAny && { description: `Inside of it run ${insides.join(', ')}, as tools.` }),
         initial: 'preparing',
         on: {
           'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },

@@ -89,4 +89,4 @@ export class Agent<Input = unknown, Data = string> extends Executable<Input, Dat
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const agent = <Input = string, const Output extends Schema | undefined = undefined>(
   definition: AgentDefinition<Input, Output>,
-): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(definition as AnyAgent)
+): Agent<Input, Output extends Schema ? OutputOf<Output> : string> => new Agent(definition)

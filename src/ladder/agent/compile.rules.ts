@@ -133,7 +133,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
         if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
       }),
       stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
-      tellAskToStop: sendTo('ask', { type: 'cancel' } as never),
+      tellAskToStop: sendTo('ask', { type: 'cancel' }),
       takeAnswer: assign(({ context, event }) => answered(context, answerIn(event))),
       takeText: assign({ data: ({ event }) => answerIn(event).text }),
       takeData: assign({ data: ({ event }) => (verdictIn(event) as { data: unknown }).data }),

@@ -16,7 +16,7 @@ export const nameOfConversation = ({ conversation, ...address }: Conversation): 
 export const seenBy = (conversation: string, commit: Commit): Commit => ({
   ...commit,
   inputs: commit.inputs.filter((input) => conversationOf(input) === conversation),
-  notes: notesOf(commit).filter((note) => note.conversation === conversation) as never,
+  notes: notesOf(commit).filter((note) => note.conversation === conversation),
 })
 
 const conversationOf = (input: Input): string | undefined =>

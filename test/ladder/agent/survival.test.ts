@@ -38,7 +38,7 @@ const model = (paid: string[]) => (request: { messages: { role: string }[] }) =>
 test('[WL-125] killed at any commit it comes to the same report; no tool runs under another name, and no answer that was written down is paid twice', async () => {
   const [calm, paidOnce]: [string[], string[]] = [[], []]
   const clerk = aClerk(calm)
-  await using kit = await aLadderOf({ 'test/a': model(paidOnce) as never }, clerk)
+  await using kit = await aLadderOf({ 'test/a': model(paidOnce) }, clerk)
   const whole = await kit.clock.until(clerk.execute('go', { runId: 'r' }))
   const { seq } = await kit.runtime.actor('clerk', 'r').snapshot()
   expect(whole).toMatchObject({ data: { found: 2 }, usage: { total: 30 }, report: { trips: 3, children: [{ name: 'look' }, { name: 'ask' }] } })
@@ -47,7 +47,7 @@ test('[WL-125] killed at any commit it comes to the same report; no tool runs un
   for (let commit = 1; commit <= seq; commit++) {
     const [did, paid]: [string[], string[]] = [[], []]
     const again = aClerk(did)
-    await using doomed = await aLadderOf({ 'test/a': model(paid) as never }, again)
+    await using doomed = await aLadderOf({ 'test/a': model(paid) }, again)
     const result = await killedAt(doomed, () => again.execute('go', { runId: 'r' }), commit)
     expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
     expect(new Set(did), `killed at commit ${commit}`).toEqual(new Set(calm))

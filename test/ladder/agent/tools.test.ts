@@ -60,7 +60,7 @@ test('[WL-121, WL-116, WL-005] agents and workflows are tools: one journal, and 
   expect(await kit.runtime.replay({ kind: 'chief', id: 'r' })).toMatchObject({ verdict: 'identical' })
 })
 
-test('[WL-121, WL-070] one that fails is a result for the model, which goes on', async () => {
+test('[WL-121] one that fails is a result for the model, which goes on', async () => {
   const sad = workflow({ name: 'sad', description: 'Fails.', steps: [{ name: 'a', run: () => Promise.reject(new Error('no paper')) }] })
   const boss = agent({ name: 'boss', model: 'test/b', tools: [sad] })
   await using kit = await aLadderOf({ 'test/b': [{ calls: [{ name: 'sad', input: { text: 'x' } }] }, { text: 'so be it' }] }, boss)
@@ -138,7 +138,7 @@ test('[WL-125, WL-121] killed at any commit it comes to the same report, and no 
   }
 })
 
-test('[WL-066, WL-116] an agent of a session calls a workflow: it runs by itself, under the name of the call', async () => {
+test('[WL-116] an agent of a session calls a workflow: it runs by itself, under the name of the call', async () => {
   const main = sessionAgent({ name: 'main', model: 'test/a', tools: [double.asTool()] })
   await using kit = await testRuntime({
     extensions: [ladder({ executables: [double] })],

@@ -12,7 +12,7 @@ const last = ({ messages }: ModelRequest): string => messages.flatMap((message) 
 const writer = agent({ name: 'writer', model: 'test/a', output: z.object({ title: z.string() }), repair: 1 })
 const critic = agent({ name: 'critic', model: 'test/b', input: z.object({ title: z.string() }), prompt: ({ title }) => `Is '${title}' good?` })
 
-test('[WL-106, WL-005, WL-007] an agent is a step: its data is what the step comes to, its report and usage stand in the tree', async () => {
+test('[WL-106, WL-005] an agent is a step: its data is what the step comes to, its report and usage stand in the tree', async () => {
   const paper = workflow({
     name: 'paper',
     state: { tried: 0 },
@@ -95,7 +95,7 @@ test('[WL-108] an agent that fails is asked anew in a conversation of its own; w
 })
 
 test('[WL-005] a workflow inside of a workflow: one journal, one tree, and its failure is that of the step', async () => {
-  const inner = workflow({ name: 'inner', steps: [{ name: 'write', agent: writer, input: ({ input }) => `about ${String(input)}` }] })
+  const inner = workflow({ name: 'inner', steps: [{ name: 'write', agent: writer, input: ({ input }) => `about ${input as string}` }] })
   const outer = workflow({
     name: 'outer',
     steps: [
@@ -128,7 +128,7 @@ test('[WL-129] a call deep inside waits for a person, who is asked through the r
     execute: ({ sum }) => paid.push(sum) && 'paid',
   })
   const clerk = agent({ name: 'clerk', model: 'test/c', tools: [pay] })
-  const inner = workflow({ name: 'inner', steps: [{ name: 'pay', agent: clerk, input: ({ input }) => String(input) }] })
+  const inner = workflow({ name: 'inner', steps: [{ name: 'pay', agent: clerk, input: ({ input }) => `${input as number}` }] })
   const outer = workflow({
     name: 'outer',
     steps: [
@@ -145,7 +145,7 @@ test('[WL-129] a call deep inside waits for a person, who is asked through the r
     request.messages.at(-1)?.role === 'tool'
       ? answer(JSON.stringify(request.messages.at(-1)))
       : { calls: [{ name: 'pay', input: { sum: Number(last(request)) } }] }
-  await using kit = await aLadderOf({ 'test/c': model as never }, outer)
+  await using kit = await aLadderOf({ 'test/c': model }, outer)
   let asked = 0
   const both = Promise.withResolvers<void>()
   const run = outer.execute(undefined, { runId: 'r', on: { 'agent.approval.requested': () => ++asked === 2 && both.resolve() } })
@@ -196,14 +196,14 @@ test('[WL-113, WL-125] killed at any commit it comes to the same report, and no 
   })
   const once: string[] = []
   const calm = paper()
-  await using kit = await aLadderOf(models(once) as never, calm)
+  await using kit = await aLadderOf(models(once), calm)
   const whole = await kit.clock.until(calm.execute(undefined, { runId: 'r' }))
   const { seq } = await kit.runtime.actor('paper', 'r').snapshot()
   expect(once).toHaveLength(4)
   for (let commit = 1; commit <= seq; commit++) {
     const paid: string[] = []
     const again = paper()
-    await using doomed = await aLadderOf(models(paid) as never, again)
+    await using doomed = await aLadderOf(models(paid), again)
     const result = await killedAt(doomed, () => again.execute(undefined, { runId: 'r' }), commit)
     expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))
     // Two may have been asked at once.
