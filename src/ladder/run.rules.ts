@@ -18,7 +18,7 @@ export const runActor = (executable: string): string => `run(${executable})`
 export const isWithin = (ask: string, runId: string): boolean => ask === runId || ask.startsWith(`${runId}/`)
 
 /** `ask` is the conversation of the agent that wants to make the call. */
-export type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
+type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
 
 export type RunState = RunInput & {
   /** ms since the epoch */

@@ -45,9 +45,10 @@ export const jsonSchemaOf = (schema: Schema): unknown => {
 
 /** The JSON that a model has written, alone or fenced. @throws LadderError SCHEMA_VALIDATION_FAILED */
 export const jsonIn = (text: string): unknown => {
-  const fenced = /^\s*```(?:json)?\s*\n([\s\S]*?)\n?\s*```\s*$/.exec(text)
+  const trimmed = text.trim()
+  const isFenced = trimmed.startsWith('```') && trimmed.endsWith('```') && trimmed.includes('\n')
   try {
-    return JSON.parse(fenced?.[1] ?? text)
+    return JSON.parse(isFenced ? trimmed.slice(trimmed.indexOf('\n'), -3) : trimmed)
   } catch (cause) {
     throw new LadderError('SCHEMA_VALIDATION_FAILED', `the answer is no JSON: ${(cause as Error).message}`, { cause })
   }

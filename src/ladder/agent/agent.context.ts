@@ -7,7 +7,7 @@ import { noUsage, together, usageOf } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
-export type CallRecord = {
+type CallRecord = {
   callId: string
   name: string
   status: ReportStatus

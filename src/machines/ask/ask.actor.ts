@@ -16,7 +16,7 @@ import { profileActor } from './ask.setup.ts'
  */
 export const askAgent = askMachine as unknown as PromiseActorLogic<AskOutput, AskInput>
 
-export type AskServices = {
+type AskServices = {
   /** @throws RuntimeError not_found */
   profile(agent: string, conversation: string): Profile
 }
