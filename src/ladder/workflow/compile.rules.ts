@@ -2,13 +2,15 @@
  * A workflow as a statechart of its author's own steps: each is a state by its name, and what may come next is an arrow. What a step decides in code (whether
  * it is tried again, where it leads) comes back as its result, stands in the journal, and is read by guards.
  */
-import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
 import type { AskReport } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isWithin, type RunEnd, rootOf, waitingSince } from '../run.rules.ts'
+import { type RunEnd, rootOf } from '../run.rules.ts'
+import { workActions, workGuards } from '../work/work.compile.rules.ts'
+import { paused } from '../work/work.context.ts'
 import { reportOf } from './report.rules.ts'
-import { chartOf, runOf, type WorkflowShape } from './workflow.chart.rules.ts'
-import { answered, asking, attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
+import { begun, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
 type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
@@ -60,33 +62,16 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
     types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput, emitted: {} as Told },
     actors: actors as Record<string, never>,
     actions: {
+      ...workActions(now),
       begin: emit(({ context }) => told('starting', context)),
       enter: assign(({ context }, { step }: Params) => entered(context, step)),
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
       warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits[step] })),
-      attempt: assign(({ context }, { step }: Params) => attempted(context, step, now())),
       restFor: assign(({ context }, { step, ms }: Params & { ms: number }) => paused(context, step, ms)),
       restUntil: assign(({ context, event }, { step }: Params) => paused(context, step, Math.max(0, Number((event as Done).output) - now()))),
       take: assign(({ context, event }, { step }: Params) => {
         const { type: _, ...given } = event
         return { given: { ...context.given, [step]: given } }
-      }),
-      ask: assign(({ context, event }, { step }: Params) => {
-        const end = endOf(event)
-        return end.ended === 'asks' ? asking(context, step, end) : {}
-      }),
-      takeAnswer: assign(({ context, event }, { step }: Params) => ({
-        ...answered(context, step, (event as unknown as { output: RunEnd }).output),
-        waiting: context.waiting.filter(({ ask }) => !isInStep(ask, context, step)),
-      })),
-      hear: assign(({ context, event }) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
-      passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside) enqueue.sendParent(event)
-      }),
-      /** It goes to the run that wants to make the call. */
-      decide: enqueueActions(({ context, event, enqueue }) => {
-        const { ask } = event as unknown as { ask: string }
-        for (const step of Object.keys(context.going)) if (isInStep(ask, context, step)) enqueue.sendTo(runOf(step), event)
       }),
       retry: assign(({ context, event }, { step }: Params) => {
         const end = endOf(event)
@@ -133,8 +118,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
     },
     guards: {
-      'is inside': ({ context }) => context.inside !== undefined,
-      asks: ({ event }) => endOf(event).ended === 'asks',
+      ...workGuards,
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }, { step }: Params) => context.visits[step] === loopWarning,
       'tries again': ({ event }) => {
@@ -159,12 +143,6 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       report: reportOf(shape, context),
     }),
   } as never) as unknown as AnyStateMachine
-}
-
-/** Whether a conversation is one of the run inside of a step. */
-const isInStep = (ask: string, { going }: RunContext, step: string): boolean => {
-  const inner = going[step]?.asks?.runId
-  return inner !== undefined && isWithin(ask, inner)
 }
 
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {

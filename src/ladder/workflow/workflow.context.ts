@@ -1,7 +1,8 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
-import type { Report, ReportStatus } from '../envelope.ts'
+import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
-import { type RunInput as AnyRunInput, began, type RunEnd, type RunState, rootOf } from '../run.rules.ts'
+import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
+import type { WorkAsks, WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
   status: Exclude<ReportStatus, 'cancelled'>
@@ -15,17 +16,9 @@ export type StepRecord = {
 
 export type RunInput = AnyRunInput & { state: unknown }
 
-/** When it began, its attempts, how long it pauses before the next one; and the run inside of it, once its code has said what that is given. */
-type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
-type Asks = { input: unknown; state: unknown; runId: string }
-
-export type RunContext = RunState & {
+export type RunContext = WorkState & {
   state: unknown
   steps: Record<string, StepRecord>
-  /** What is under way, by name. */
-  going: Record<string, Going>
-  /** Runs inside of steps that have ended, failed attempts among them, by the name of the step. */
-  nested: Record<string, readonly Report[]>
   /** What the children of a parallel step made of the state, by name. */
   branches: Record<string, unknown>
   /** The events that steps were waiting for, by the name of the step, until it has ended. */
@@ -42,8 +35,7 @@ export type RunContext = RunState & {
 /** How the code of a step came out, as it stands in the journal. */
 export type StepEnd =
   | { ended: 'completed'; output: unknown; state: unknown; onward?: { goto: string } | { end: true } }
-  /** An executable is to run inside of it. `state` as its code has left it by then. */
-  | { ended: 'asks'; input: unknown; state: unknown }
+  | WorkAsks
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
 
@@ -67,40 +59,6 @@ export const entered = (context: RunContext, step: string): Partial<RunContext> 
   branches: {},
   given: {},
 })
-
-export const attempted = ({ going }: RunContext, step: string, at: number): Partial<RunContext> => {
-  const before = going[step]
-  return { going: { ...going, [step]: { startedAt: before?.startedAt ?? at, attempts: (before?.attempts ?? 0) + 1, pauseMs: 0 } } }
-}
-
-/** Its code wants a run inside of it: that one has a name that no other has. */
-export const asking = (
-  { runId, going, nested }: RunContext,
-  step: string,
-  { input, state }: { input: unknown; state: unknown },
-): Partial<RunContext> => {
-  const before = going[step]
-  if (!before) return {}
-  const number = (nested[step]?.length ?? 0) + 1
-  return { going: { ...going, [step]: { ...before, asks: { input, state, runId: `${runId}/${step}/${number}` } } } }
-}
-
-export const answered = ({ going, nested }: RunContext, step: string, answer: RunEnd): Partial<RunContext> => {
-  const before = going[step]
-  if (!before) return {}
-  return { going: { ...going, [step]: { ...before, answer } }, nested: { ...nested, [step]: [...(nested[step] ?? []), answer.report] } }
-}
-
-/** What a run inside of a step is given. */
-export const nestedInput = (run: RunContext, step: string): AnyRunInput => {
-  const { runId, input } = run.going[step]?.asks ?? { runId: `${run.runId}/${step}`, input: undefined }
-  return { runId, input, inside: { rootRunId: rootOf(run), parentRunId: `${run.runId}/${step}` } }
-}
-
-export const paused = ({ going }: RunContext, step: string, pauseMs: number): Partial<RunContext> => {
-  const before = going[step]
-  return before ? { going: { ...going, [step]: { ...before, pauseMs } } } : {}
-}
 
 /** What came out of a step, or of a child of one, whose state waits until all have ended. */
 export const settled = (context: RunContext, step: string, end: StepEnd, at: number, isChild: boolean): Partial<RunContext> => {
