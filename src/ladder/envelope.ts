@@ -14,13 +14,13 @@ export type LadderUsage = {
   costUsd?: number
 }
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'agent' | 'tool' | 'workflow' | 'step'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback'
   name: string
   version?: string
   runId: string
@@ -37,6 +37,9 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
+  terminatedBy?: string
+  iterations?: readonly object[]
   usage: LadderUsage
   children: Report[]
 }

@@ -14,8 +14,8 @@ import { begun, entered, type RunContext, type RunInput, type StepEnd, settled }
 
 type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
-/** What the machine is handed: code by the name of its step, what makes the output of a run, and the time. */
-type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+/** What the machine is handed: code by the name of its step, what makes the output of a run, what a run inside of another one begins with, and the time. */
+type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; begin: { state: unknown }; now: () => number }
 
 type Params = { step: string }
 type Done = EventObject & { output: StepEnd; error?: unknown }
@@ -48,7 +48,7 @@ const codeFailed = (step: string, error: unknown): StepEnd => ({
   },
 })
 
-export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowParts): AnyStateMachine => {
+export const workflowMachine = (shape: WorkflowShape, { actors, begin, now }: WorkflowParts): AnyStateMachine => {
   const { name, maxSteps } = shape
   const told = (type: string, run: RunContext, more: object = {}): Told => ({
     type: `workflow.${type}`,
@@ -137,7 +137,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
     ),
   }).createMachine({
     ...chartOf(shape),
-    context: ({ input }: { input: RunInput }) => begun(input, now()),
+    context: ({ input }: { input: RunInput }) => begun({ ...begin, ...input }, now()),
     output: ({ context }: { context: RunContext }): RunEnd => ({
       ...(context.error ? { error: context.error } : { data: context.data }),
       report: reportOf(shape, context),

@@ -5,7 +5,7 @@ import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
 import type { WorkAsks, WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
-  status: Exclude<ReportStatus, 'cancelled'>
+  status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number

@@ -34,7 +34,11 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
     this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
     const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
-    this.machine = workflowMachine(this.#shape, { actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs }, now })
+    this.machine = workflowMachine(this.#shape, {
+      actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
+      begin: this.begin(),
+      now,
+    })
   }
 
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
@@ -56,7 +60,7 @@ export class Workflow<Input = unknown, Data = unknown> extends Executable<Input,
     return { error }
   }
 
-  protected begin(): object {
+  protected begin(): { state: unknown } {
     return { state: this.#definition.state ?? {} }
   }
 
