@@ -6,9 +6,9 @@ export type { AnyExecutable, Decision, Executable, ExecuteOptions, PendingCall, 
 export { type LadderOptions, ladder } from './ladder.ts'
 export type { OutputOf, Schema } from './schema.ts'
 export type { Handlers, Streamed } from './streamed.ts'
-export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition, type Verdict } from './supervisor/definition.ts'
+export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition } from './supervisor/definition.ts'
 export { type RouterDefinition, router } from './supervisor/router.ts'
-export type { Decision as RoutingDecision, IterationRecord, TerminatedBy } from './supervisor/supervisor.context.ts'
+export type { Decision as RoutingDecision, IterationRecord, TerminatedBy, Verdict } from './supervisor/supervisor.context.ts'
 export { type Supervisor, supervisor } from './supervisor/supervisor.ts'
 export type {
   Onward,

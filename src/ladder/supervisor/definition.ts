@@ -2,7 +2,7 @@
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
 import type { OutputOf, Schema } from '../schema.ts'
-import type { IterationRecord } from './supervisor.context.ts'
+import type { IterationRecord, Verdict } from './supervisor.context.ts'
 
 /** Where nothing more is to be done. It is data like any other name, and no intent can have it. */
 export const END = '__end__'
@@ -58,9 +58,6 @@ export type Intent<Input, State, Name extends string> =
       Name
     >)
   | ({ run: Callback<Input, State>; agent?: never } & Described<Input, State, Name>)
-
-/** It can be enough, somebody else may be wanted, and the router may be told something. */
-export type Verdict<Name extends string = string> = { satisfied?: boolean; reassignTo?: Name | readonly Name[]; feedback?: string }
 
 export type SupervisorDefinition<Input, State extends object, Name extends string, Output extends Schema | undefined> = {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */

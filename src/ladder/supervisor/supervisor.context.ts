@@ -2,7 +2,9 @@
 import type { LadderErrorBody } from '../errors.ts'
 import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
 import type { WorkAsks, WorkState } from '../work/work.context.ts'
-import type { Verdict } from './definition.ts'
+
+/** It can be enough, somebody else may be wanted, and the router may be told something. */
+export type Verdict<Name extends string = string> = { satisfied?: boolean; reassignTo?: Name | readonly Name[]; feedback?: string }
 
 /** Who has chosen: code, a model, who begins, the one before, or the evaluation. */
 export type DecisionSource = 'route' | 'router' | 'initialAgent' | 'intent.next' | 'evaluate'

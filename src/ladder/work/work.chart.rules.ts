@@ -68,7 +68,7 @@ export const deciding = (name: string, after: readonly Arrow[], broken: Arrow) =
   },
 })
 
-export const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
+const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
   ...arrow,
   actions: [about('settle', name), about('tellSettled', name), ...actions],
 })

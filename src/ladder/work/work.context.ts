@@ -3,7 +3,7 @@ import type { Report } from '../envelope.ts'
 import { isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
 
 /** When it began, its attempts, how long it pauses before the next one; and the run inside of it, once its code has said what that is given. */
-export type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
+type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
 type Asks = { input: unknown; state: unknown; runId: string }
 
 export type WorkState = RunState & {
