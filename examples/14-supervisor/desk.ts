@@ -7,15 +7,17 @@ const writer = agent({ name: 'writer', model: 'desk/writer', output: Answer })
 const lawyer = agent({ name: 'lawyer', model: 'desk/lawyer', output: z.object({ law: z.string() }) })
 
 type State = { answer?: string; law?: string; checks: number }
+const state: State = { checks: 0 }
 
 export const desk = supervisor({
   name: 'desk',
-  state: { checks: 0 } as State,
+  input: z.string(),
+  state,
   goal: 'an answer that a customer understands',
   intents: {
     write: {
       agent: writer,
-      input: ({ input, feedback }) => [input, feedback].filter(Boolean).join('\n'),
+      input: ({ input, feedback = '' }) => `${input} ${feedback}`,
       output: Answer,
     },
     law: { agent: lawyer, output: z.object({ law: z.string() }) },

@@ -96,4 +96,4 @@ export const supervisor = <
   const Output extends Schema | undefined = undefined,
 >(
   definition: SupervisorDefinition<Input, State, Name, Output>,
-): Supervisor<Input, DataOf<State, Output>> => new Supervisor(definition as unknown as AnySupervisor)
+): Supervisor<Input, DataOf<State, Output>> => new Supervisor(definition)
