@@ -42,6 +42,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
       working: {
         ...(runsAny && { description: `Inside of it run ${insides.join(', ')}, as tools.` }),
         initial: 'preparing',
+        ...(runsAny && { exit: ['stopRuns'] }),
         on: {
           'ask.reported': { actions: ['hear', 'tellHeard', 'passReport', ...(runsAny ? ['run', 'stopRun'] : [])] },
           approve: { actions: ['decide'] },
@@ -90,7 +91,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
           }),
         },
       },
-      completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
+      completed: { type: 'final', tags: ['settled'], entry: ['end', 'close', 'tellCompleted'] },
       failed: {
         tags: ['settled'],
         entry: ['end', 'tellFailed'],
@@ -103,7 +104,7 @@ export const chartOf = ({ name, version, description, isChecked, inner }: AgentS
         always: { guard: 'is inside', target: 'returned' },
         on: { resume: resuming },
       },
-      returned: { type: 'final' },
+      returned: { type: 'final', entry: ['close'] },
     },
   }
 }

@@ -120,6 +120,10 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
         const run = context.calls.find((call) => call.callId === callId)?.run
         if (run && !run.report) enqueue.stopChild(run.id)
       }),
+      /** Nobody waits for them any more. */
+      stopRuns: enqueueActions(({ context, enqueue }) => {
+        for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
+      }),
       takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
       answerCall: enqueueActions(({ context, event, enqueue }) => {
         const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
@@ -157,6 +161,8 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
       }),
       mend: assign(({ context }) => ({ error: undefined, stopped: undefined, repairs: 0, tripsMax: context.trips + maxTrips })),
       end: assign({ endedAt: () => now() }),
+      /** Nobody will read its conversation any more. */
+      close: emit(({ context }) => ({ type: 'transcript', conversation: context.runId, closed: true })),
       tellCompleted: emit(({ context }) => word('completed', context)),
       tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
       tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),

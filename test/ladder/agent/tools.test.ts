@@ -150,6 +150,26 @@ test('[WL-116] an agent of a session calls a workflow: it runs by itself, under 
   expect(await kit.clock.until(double.execute({ n: 0 }, { runId: `s/${run.runId}:1:1` }))).toMatchObject({ data: 8 })
 })
 
+test('an agent that is ended by its limits takes those that run inside with it', async () => {
+  const heard: string[] = []
+  const boss = agent({ name: 'boss', model: 'test/b', tools: [scout], limits: { runTimeoutMs: 5_000 } })
+  await using kit = await aLadderOf(
+    {
+      'test/b': [{ calls: [{ name: 'scout', input: { text: 'x' } }] }, { text: 'done' }],
+      'test/scout': [{ chunks: ['a', 'b', 'c'], deltaDelayMs: 60_000 }],
+    },
+    boss,
+  )
+  const on = { '*': ({ type, runId }: LadderEvent) => void (runId !== 'r' && heard.push(type)) }
+  expect(await kit.clock.until(boss.execute('go', { runId: 'r', on }))).toMatchObject({
+    error: { code: 'BUDGET_EXCEEDED', context: { code: 'budget_time' } },
+    report: { children: [{ name: 'scout', status: 'cancelled' }] },
+  })
+  await kit.runtime.settled(1_000).catch(() => undefined)
+  expect(heard).not.toContain('agent.completed')
+  expect((await kit.runtime.actor('boss', 'r').snapshot()).children).toEqual({})
+})
+
 test('what cannot be a tool is said where it is written', () => {
   const mute = agent({ name: 'mute', model: 'test/a' })
   expect(() => agent({ name: 'boss', model: 'test/a', tools: [mute] })).toThrow(
