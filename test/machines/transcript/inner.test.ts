@@ -21,7 +21,16 @@ const asked = (conversation: string, id: string): Omit<TranscriptNote, 'type'> =
 
 const commitsOf = (...all: [Input[], ...Omit<TranscriptNote, 'type'>[]][]): Commit[] =>
   all.map(([inputs, ...notes], index) => ({
-    ...{ v: 1 as const, address: 'study/s', epoch: 1, writer: 'w', at: index, prev: 0, states: {}, digest: 0, seq: index + 1, inputs },
+    v: 1 as const,
+    address: 'study/s',
+    epoch: 1,
+    writer: 'w',
+    at: index,
+    prev: 0,
+    states: {},
+    digest: 0,
+    seq: index + 1,
+    inputs,
     ...(notes.length > 0 ? { notes: notes.map((note) => ({ type: 'transcript', ...note })) } : {}),
   }))
 
