@@ -101,12 +101,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return (await this.#stateOf(runId)).waiting.map(({ approval }) => approval)
+    return (await this.#waiting(runId)).map(({ approval }) => approval)
   }
 
   /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; RuntimeError not_found */
   async decide(runId: string, { callId, decision, note, by, remember }: Decision): Promise<void> {
-    const found = (await this.#stateOf(runId)).waiting.find(({ approval }) => approval.callId === callId)
+    const found = (await this.#waiting(runId)).find(({ approval }) => approval.callId === callId)
     if (!found)
       throw new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
         context: { runId, callId },
@@ -137,8 +137,10 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#bound().actor(this.name, runId, input)
   }
 
-  async #stateOf(runId: string): Promise<RunState> {
-    return (await this.actor(runId).snapshot()).context as RunState
+  /** Of a run that has ended nobody waits any more. */
+  async #waiting(runId: string): Promise<RunState['waiting']> {
+    const snapshot = await this.actor(runId).snapshot()
+    return snapshot.status !== 'active' || snapshot.hasTag('settled') ? [] : (snapshot.context as RunState).waiting
   }
 
   #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {

@@ -36,6 +36,8 @@ export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId
 
 export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
 
+export const isAboutWaiting = ({ report }: AskReport): boolean => report.type === 'tool.waiting' || report.type === 'tool.decided'
+
 /** What an agent has reported of the calls that wait. */
 export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport): readonly WaitingCall[] => {
   if (report.type === 'tool.waiting') return [...waiting, { ask: conversation, approval: report.approval }]

@@ -3,7 +3,7 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
 import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
@@ -86,12 +86,13 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
       takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
       hear: assign(({ context, event }) => (event.type === 'ask.reported' ? reported(context, event, now()) : {})),
       tellHeard: enqueueActions(({ context, event, enqueue }) => {
-        const said = event.type === 'ask.reported' ? heard(context, event) : undefined
+        // A run inside of it speaks for itself.
+        const said = event.type === 'ask.reported' && event.conversation === context.runId ? heard(context, event) : undefined
         if (said) enqueue.emit(said)
       }),
       /** Whoever holds this run has to know who waits for a person. */
       passReport: enqueueActions(({ context, event, enqueue }) => {
-        if (context.inside && event.type === 'ask.reported' && event.report.type !== 'model.ended') enqueue.sendParent(event)
+        if (context.inside && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
       }),
       /** It goes to whoever wants to make the call. */
       decide: enqueueActions(({ context, event, enqueue }) => {

@@ -91,7 +91,9 @@ test('[WL-129, WL-121] a call inside of a call waits for a person, who is asked 
     boss,
   )
   const asked = Promise.withResolvers<LadderEvent>()
-  const run = boss.execute('go', { runId: 'r', on: { 'agent.approval.requested': asked.resolve } })
+  const told: string[] = []
+  const on = { 'agent.approval.requested': (event: LadderEvent) => (told.push(event.runId), asked.resolve(event)) }
+  const run = boss.execute('go', { runId: 'r', on })
   expect(await kit.clock.until(asked.promise)).toMatchObject({ tool: 'pay', runId: 'r/tool-1/1', rootRunId: 'r' })
   const [pending] = await kit.clock.until(boss.pending('r'))
   await kit.clock.until(boss.decide('r', { callId: pending?.callId ?? '', decision: 'approve' }))
@@ -99,6 +101,8 @@ test('[WL-129, WL-121] a call inside of a call waits for a person, who is asked 
     data: 'well',
     report: { children: [{ children: [{ name: 'clerk', children: [{ name: 'pay', status: 'completed' }] }] }] },
   })
+  expect(told).toEqual(['r/tool-1/1'])
+  expect(await boss.pending('r')).toEqual([])
 })
 
 test('[WL-124, WL-121] cancelled while one inside works: it ends with it', async () => {

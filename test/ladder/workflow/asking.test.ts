@@ -156,6 +156,7 @@ test('[WL-129] a call deep inside waits for a person, who is asked through the r
     await kit.clock.until(outer.decide('r', { callId, decision: (input as { sum: number }).sum === 5 ? 'approve' : 'deny' }))
   const { error, report } = await kit.clock.until(run)
   expect(error).toBeUndefined()
+  expect(await outer.pending('r')).toEqual([])
   expect(paid).toEqual([5])
   expect(report.children[0]?.children.map((child) => child.children[0]?.children[0]?.children[0]?.children[0]?.status)).toEqual([
     'completed',
