@@ -16,6 +16,7 @@ import { socketMachine } from './client/socket/socket.machine.ts'
 import { nodeMachine } from './cluster/node.machine.ts'
 import { partitionMachine } from './cluster/partition.machine.ts'
 import { peerMachine } from './cluster/peer.machine.ts'
+import { askMachine } from './machines/ask/ask.machine.ts'
 import { configMachine } from './machines/config/config.machine.ts'
 import { loopMachine } from './machines/loop/loop.machine.ts'
 import { providerMachine } from './machines/provider/provider.machine.ts'
@@ -32,6 +33,7 @@ export const machines: Record<string, AnyStateMachine> = {
   turn: turnMachine,
   loop: loopMachine,
   tool: toolMachine,
+  ask: askMachine,
   side: sideMachine,
   understanding: understandingMachine,
   lookup: lookUpMachine,

@@ -30,6 +30,7 @@ export const equip = (options: RuntimeOptions, { workspace, environment, extensi
     fallbacks: options.fallbacks,
     prompt: options.prompt,
     toolPolicy: options.toolPolicy,
+    brought: extensions.flatMap((extension) => extension.agents ?? []),
     beforeTool: gatesOf(extensions),
     skills,
   })

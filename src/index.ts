@@ -18,6 +18,7 @@ export {
   toMermaid,
 } from './actors/index.ts'
 export type { Agent, Heartbeat } from './contracts/agent.ts'
+export type { AskEvent, AskInput, AskOutput, AskReport } from './contracts/ask.ts'
 export type { Channel, Delivery, SendKind, SendOptions as ChannelSendOptions } from './contracts/channel.ts'
 export type { DeskAnswer, DeskInput, DeskRequest } from './contracts/desk.ts'
 export type { Clock, Environment, FailPoints, Ids, Logger, Random } from './contracts/environment.ts'
@@ -33,6 +34,7 @@ export { type Address, formatAddress, parseAddress, subjects } from './contracts
 export type { Tool, ToolContext } from './contracts/tool.ts'
 export type { Transport } from './contracts/transport.ts'
 export type { Approval, TurnOutput } from './contracts/turn.ts'
+export { askAgent } from './machines/index.ts'
 export { scriptedModel } from './models/index.ts'
 export type {
   Actor,

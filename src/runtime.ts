@@ -16,6 +16,7 @@ import { openStore } from './open-store.ts'
 import type { ExtensionParts, Machines, Parts, Runtime, RuntimeOptions, RuntimeParts, SharedParts } from './runtime/index.ts'
 import {
   Actor,
+  agentsInside,
   checkExtensions,
   checkRetention,
   checkWorkspace,
@@ -127,13 +128,13 @@ export const createRuntime = async <Registered extends Machines = Machines>(
     const effects = turnEffects({ ...turnServices(shared, workspace), hooks: hooks.turn, ...definedOf({ understanding: sockets.understanding }) })
     files.admit(sockets.understanding?.kinds ?? [])
     const services = localServices(shared, options.lanes)
-    const conversation = registerSession(cluster?.place(effects, options.placement === 'distributed') ?? effects, services, sockets)
+    const placed = cluster?.place(effects, options.placement === 'distributed') ?? effects
+    const conversation = registerSession(placed, services, sockets)
     const registrations = [
       options.onDrift ? { ...conversation, onDrift: options.onDrift } : conversation,
       registerProvider(),
       registerConfig(emptyHash),
-      ...registerBrought(extensions, extensionParts),
-      ...machines,
+      ...[...registerBrought(extensions, extensionParts), ...machines].map(agentsInside(shared, placed)),
     ]
     const publish = publishOutputs(transport.bus, names, log, cluster?.me)
     const inspection = new InspectionStream(shared, present, cluster?.me)

@@ -7,7 +7,7 @@ import { titlesOfTests } from './tidy/titles.ts'
 const known = new Map(requirements.map((requirement) => [requirement.id, requirement]))
 const order = [...known.keys()]
 /** What looks like one of our ids: a typing error in one shall not pass as no citation. */
-const idShape = /^(?:INV-\d+|K\d\d|(?:BAD|SHOW|OC|CH)-[A-Z0-9-]+)$/
+const idShape = /^(?:INV-\d+|K\d\d|(?:BAD|SHOW|OC|CH|WL)-[A-Z0-9-]+)$/
 
 /** The ids in the square brackets of a title; `A…B` stands for all from A to B in the order of the table. */
 const citedIn = (text: string): string[] =>

@@ -11,6 +11,8 @@ import type { ToolCall } from './tool.ts'
 /** What the model effect is asked for, and what it answers. The answer stands in the journal and is the transcript's text. */
 export type ModelCallInput = {
   session: string
+  /** Which of the conversations inside its actor this is, where that is no session. */
+  conversation?: string
   runId: string
   profile: Profile
   model: string
@@ -41,6 +43,7 @@ export type ModelCallInput = {
 export type ModelCallOutput = {
   kind: 'model'
   id: string
+  conversation?: string
   text: string
   reasoning: string
   calls: ToolCall[]

@@ -1,6 +1,7 @@
 /** What a turn and its publisher say to each other: the publisher stands behind a turn and brings what it says to those who wait for it. */
 
 import type { VerboseLevel } from './settings.ts'
+import type { ToolOutcome } from './tool.ts'
 import type { Approval, LoopOutput, TurnInput, TurnOutput } from './turn.ts'
 
 export type PublisherInput = Pick<TurnInput, 'session' | 'runId' | 'profile' | 'facts'>
@@ -14,7 +15,7 @@ export type PublisherEvent =
   | { type: 'tool.started'; callId: string; name: string; input: unknown }
   /** It does not go on before a person has decided. */
   | { type: 'tool.waiting'; approval: Approval }
-  | { type: 'tool.ended'; callId: string; name: string; output: unknown }
+  | { type: 'tool.ended'; callId: string; name: string; status: ToolOutcome['status']; output: unknown }
   /** A setting that the session keeps for its users has changed. */
   | { type: 'configure'; verbose?: VerboseLevel }
   /** All is said. The turn goes on when the publisher has ended. */

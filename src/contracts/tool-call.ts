@@ -3,7 +3,7 @@ import type { Profile } from './profile.ts'
 import type { CrashPolicy, ToolCall } from './tool.ts'
 import type { GateVerdict } from './tool-gate.ts'
 
-type ToolPlace = { session: string; runId: string; call: ToolCall; thread?: Record<string, unknown> } & Pick<
+type ToolPlace = { session: string; conversation?: string; runId: string; call: ToolCall; thread?: Record<string, unknown> } & Pick<
   Profile,
   'agent' | 'skillFilter' | 'skillsVersion'
 >
@@ -12,10 +12,12 @@ export type ToolInput = ToolPlace & {
   approval?: Profile['approval']
   /** Tools for which a person of this session has agreed once and for all. */
   allowed?: string[]
+  /** Whoever is above runs calls of tools that are delegated. */
+  delegates?: true
   /** Nobody has asked for the turn, so that nobody is there who could agree to anything. */
   unattended?: true
 }
 export type GateInput = ToolPlace
 export type GateOutput = { kind: 'gate'; runId: string; callId: string; name: string; verdict: GateVerdict }
 export type ToolCallInput = ToolPlace & { attempt: number; onCrash: CrashPolicy }
-export type ToolCallOutput = { kind: 'tool'; id: string; callId: string; name: string; output: unknown }
+export type ToolCallOutput = { kind: 'tool'; id: string; conversation?: string; callId: string; name: string; output: unknown }

@@ -74,6 +74,8 @@ export type Tool<Input = any, Output = unknown> = {
   readonly approval: boolean | ((input: Input) => boolean)
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   readonly sends?: (input: Input) => SentByTool | undefined
+  /** The machine in which its agent is asked runs it where it can, as an actor of its own; `execute` does elsewhere, such as in a session. */
+  readonly delegated?: true
   /** Where it comes from, if not from the app: `bench`, `skills`, `service:weather`, `mcp:github`. */
   readonly source?: string
 }
@@ -96,6 +98,8 @@ export type PlannedCall = {
   gated?: true
   /** The client runs it: it ends the run. */
   client?: true
+  /** As {@link Tool.delegated}. */
+  delegated?: true
   onCrash: CrashPolicy
   timeoutMs: number
   attemptMax: number

@@ -151,6 +151,8 @@ export type Attempt = { model: string; credential?: string; reason: string; erro
 
 export type LoopInput = ConversationFacts & {
   session: string
+  /** Which of the conversations inside its actor this is, where that is no session. */
+  conversation?: string
   runId: string
   profile: Profile
   /** Messages that it answers. */
@@ -165,6 +167,8 @@ export type LoopInput = ConversationFacts & {
   compactions?: number
   /** Somebody wants to know when calls begin and end. */
   reports?: true
+  /** Somebody runs calls of tools that are delegated. */
+  delegates?: true
   /** Tools for which a person of this session has agreed once and for all. */
   allowed?: string[]
   /** Nobody hears of it. */
@@ -214,11 +218,12 @@ export type LoopOutput = {
   transcriptLength: number
 }
 
-export type SummaryInput = { session: string; profile: Profile; upTo: number; id: string; instructions?: string }
+export type SummaryInput = { session: string; conversation?: string; profile: Profile; upTo: number; id: string; instructions?: string }
 /** `keep` is how many of the newest messages stay as they are. */
 export type SummaryOutput = {
   kind: 'summary'
   id: string
+  conversation?: string
   text: string
   keep: number
   /** Who wrote it: `provider/model`. */
@@ -240,6 +245,10 @@ export type TranscriptItem = string | { content: string } | { prompt: Prompt } |
 /** A fact about the conversation, noted in the journal beside its inputs. */
 export type TranscriptNote = {
   type: 'transcript'
+  /** Which conversation it is about, where its actor is no session and may hold several. */
+  conversation?: string
+  /** Nobody will read that one any more. */
+  closed?: true
   add?: TranscriptItem[]
   /** All but the newest `keep` messages are replaced by this summary. */
   compact?: { keep: number; summary: string }

@@ -1,16 +1,26 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
 
-/** Tokens and, where all that was used has a price, what they cost in US dollars. */
-export type LadderUsage = { input: number; output: number; total: number; costUsd?: number }
+/** Tokens, and what those of them cost that have a price, in US dollars. */
+export type LadderUsage = {
+  /** Those read from the cache of the provider, and put into it, are among them. */
+  input: number
+  /** With those spent on reasoning. */
+  output: number
+  total: number
+  cachedTokens?: number
+  cacheWriteTokens?: number
+  reasoningTokens?: number
+  costUsd?: number
+}
 
-export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped'
+export type ReportStatus = 'completed' | 'failed' | 'cancelled' | 'skipped' | 'max-iterations'
 
 /** One node of the tree of what ran; times are ms since the epoch, those of the commits. */
 export type Report = {
   /** Of this shape; only the root says it. */
   schemaVersion?: 1
-  type: 'workflow' | 'step'
+  type: 'agent' | 'tool' | 'workflow' | 'step' | 'supervisor' | 'callback'
   name: string
   version?: string
   runId: string
@@ -23,14 +33,19 @@ export type Report = {
   /** ms */
   duration: number
   attempts: number
+  /** Of an agent: how often its model has answered, which one did, and which failed before it. */
+  trips?: number
+  model?: string
+  failovers?: readonly { model: string; reason: string }[]
+  /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
+  terminatedBy?: string
+  iterations?: readonly object[]
   usage: LadderUsage
   children: Report[]
 }
 
 /** @property data there when all went well @property error there when it did not: nothing that happens at run time is thrown */
 export type Result<Data> = { data?: Data; error?: LadderError; usage: LadderUsage; report: Report }
-
-export const noUsage: LadderUsage = { input: 0, output: 0, total: 0 }
 
 /** `type` is `workflow.step.completed` and the like. */
 export type LadderEvent = { type: string; runId: string; rootRunId: string; step?: string } & Record<string, unknown>

@@ -1,7 +1,15 @@
+export { type Agent, agent } from './agent/agent.ts'
+export type { AgentDefinition } from './agent/definition.ts'
 export type { LadderEvent, LadderUsage, Report, ReportStatus, Result } from './envelope.ts'
 export { type LadderCategory, type LadderCode, LadderError, type LadderErrorBody, ladderCodes } from './errors.ts'
-export { type Executable, type LadderOptions, ladder } from './ladder.ts'
+export type { AnyExecutable, Decision, Executable, ExecuteOptions, PendingCall, ToolOptions } from './executable.ts'
+export { type LadderOptions, ladder } from './ladder.ts'
+export type { OutputOf, Schema } from './schema.ts'
 export type { Handlers, Streamed } from './streamed.ts'
+export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition } from './supervisor/definition.ts'
+export { type RouterDefinition, router } from './supervisor/router.ts'
+export type { Decision as RoutingDecision, IterationRecord, TerminatedBy, Verdict } from './supervisor/supervisor.context.ts'
+export { type Supervisor, supervisor } from './supervisor/supervisor.ts'
 export type {
   Onward,
   ParallelStep,
@@ -15,4 +23,4 @@ export type {
   WorkflowDefinition,
   WorkStep,
 } from './workflow/definition.ts'
-export { type ExecuteOptions, type Workflow, workflow } from './workflow/workflow.ts'
+export { type Workflow, workflow } from './workflow/workflow.ts'

@@ -1,23 +1,18 @@
-/** `ladder()`: workflows and what is built of them, as an extension of a runtime. */
-import type { AnyStateMachine } from 'xstate'
-import type { Extension, Runtime } from '../index.ts'
+/** `ladder()`: workflows, agents and what is built of them, as an extension of a runtime. */
+import type { Extension } from '../index.ts'
 import { LadderError } from './errors.ts'
+import type { AnyExecutable } from './executable.ts'
 
-/** What a runtime runs: its runs are actors of the kind `name`. */
-export type Executable = {
-  readonly name: string
-  readonly machine: AnyStateMachine
-  /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void
-}
-export type LadderOptions = { executables: readonly Executable[] }
+export type LadderOptions = { executables: readonly AnyExecutable[] }
 
-/** @throws LadderError WORKFLOW_ERROR for two of one name */
+/** @throws LadderError LADDER_CONFIG for two of one name */
 export const ladder = ({ executables }: LadderOptions): Extension => {
   const twice = executables.find(({ name }, index) => executables.findIndex((one) => one.name === name) !== index)
-  if (twice) throw new LadderError('WORKFLOW_ERROR', `two executables are named '${twice.name}'`, { hint: 'give one of them another name' })
+  if (twice) throw new LadderError('LADDER_CONFIG', `two executables are named '${twice.name}'`, { hint: 'give one of them another name' })
   return {
     name: 'ladder',
+    // One agent may be asked in several of them.
+    agents: [...new Set(executables.flatMap(({ agents }) => agents))],
     machines: Object.fromEntries(executables.map(({ name, machine }) => [name, machine])),
     async start({ runtime }) {
       for (const executable of executables) executable.bind(runtime)

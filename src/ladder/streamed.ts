@@ -6,7 +6,8 @@ export type Handlers = Readonly<Record<string, (event: LadderEvent) => void>>
 
 export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   readonly result: Promise<Result>
-  readonly #settle: (result: Promise<Result>) => void
+  /** Written as a method, so that one of a result is one of unknown results too. */
+  readonly #settle: { of(result: Promise<Result>): void }['of']
   readonly #handlers: Handlers[] = []
   readonly #waiting: LadderEvent[] = []
   #wake: () => void = () => undefined

@@ -2,6 +2,7 @@
  * An agent's machines with their effects, and the transcript that they share. No file behind this door spells out the type of a chart: packages that take
  * our types may have an XState whose types have other parameters.
  */
+export { askAgent, withAgents } from './ask/ask.actor.ts'
 export type { ConfigContext } from './config/config.context.ts'
 export { configKind, registerConfig } from './config/config.effects.ts'
 export { contextReport } from './loop/context-report.rules.ts'
@@ -13,8 +14,8 @@ export { providerKind, registerProvider } from './provider/provider.effects.ts'
 export type { Desk } from './session/desk.setup.ts'
 export { shownRecord } from './session/record.rules.ts'
 export type { SessionContext } from './session/session.context.ts'
-export { registerSession } from './session/session.effects.ts'
-export { contentOf, notesOf, transcriptCheck } from './transcript/fold.rules.ts'
+export { askedBesides, registerSession } from './session/session.effects.ts'
+export { contentOf, contentsOf, notesOf, transcriptCheck } from './transcript/fold.rules.ts'
 export { Transcripts } from './transcript/transcript.ts'
 export { Lanes } from './turn/lane.effects.ts'
 export type { Publisher } from './turn/publisher.setup.ts'

@@ -21,6 +21,8 @@ type AgentParts = {
   directory: ServiceDirectory
   mcp: McpServers
   fallbacks: readonly string[] | undefined
+  /** Agents of extensions, behind those of the app. */
+  brought?: readonly Agent[]
   beforeTool: readonly BeforeTool[]
   toolPolicy?: ToolPolicy | undefined
   skills?: Skills | undefined
@@ -35,7 +37,7 @@ type AgentParts = {
 export const agentTable = (given: readonly Agent[], parts: AgentParts): AgentTable => {
   const { workspace, closed, environment, directory, mcp, fallbacks, prompt: usual, toolPolicy, skills } = parts
   const { clock, failPoints, log } = environment
-  const list = given.length > 0 ? given : [defaultAgent()]
+  const list = [...(given.length > 0 ? given : [defaultAgent()]), ...(parts.brought ?? [])]
   const prompt = usual && promptOptions(usual)
   const table: AgentTable = new Map()
   for (const one of list) {

@@ -1,6 +1,7 @@
 /** The contract of a system that stands on top of sessions and actors, and is brought along by `createRuntime({ extensions })`. */
 import { z } from 'zod'
 import type { Registration } from '../actors/index.ts'
+import type { Agent } from '../contracts/agent.ts'
 import type { IncomingMessage } from '../contracts/desk.ts'
 import { RuntimeError } from '../contracts/errors.ts'
 import { parseInput } from '../contracts/parse.ts'
@@ -45,6 +46,8 @@ export type Extension = {
   readonly name: string
   /** Machines that it brings, by the kind of their actors, as `createRuntime({ machines })` takes them; or what makes one of the parts of the runtime. */
   machines?: Readonly<Record<string, MachineEntry | ((parts: ExtensionParts) => MachineEntry | Registration)>>
+  /** Agents that it brings, beside those of the app. */
+  agents?: readonly Agent[]
   /** Asked before each tool call of any agent, behind those of the agent where they have the same priority. */
   beforeTool?: readonly (BeforeTool | BeforeTool['check'])[]
   /** Environments of packages by name, which agents name as theirs. */
@@ -63,6 +66,7 @@ export type Extension = {
 const Shape = knownOnly({
   name: z.string().min(1),
   machines: z.record(z.string(), z.unknown()).optional(),
+  agents: z.array(z.unknown()).optional(),
   beforeTool: z.array(z.unknown()).optional(),
   environments: z
     .record(z.string().min(1).max(64), knownOnly({ activate: callable, status: callable.optional(), describe: callable.optional() }))
@@ -92,7 +96,7 @@ export const checkExtensions = (extensions: readonly Extension[], taken: readonl
     parseInput(
       schema,
       { extensions: { [name]: extension } },
-      'an extension is { name, machines, environments, session, start }: see docs/guides/app.md',
+      'an extension is { name, machines, agents, environments, session, start }: see docs/guides/app.md',
     )
     for (const kind of Object.keys(extension.machines ?? {})) {
       if (taken.includes(kind)) throw conflict(`the extension '${name}' brings actors of the kind '${kind}', which is taken`, 'choose another kind')

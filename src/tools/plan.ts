@@ -41,6 +41,7 @@ export const planCall = (tools: ReadonlyMap<string, Tool>, written: ModelToolCal
   }
 }
 
+type Settings = Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax' | 'delegated'>
 type NamedCall = ModelToolCall & Pick<PlannedCall, 'originalName'>
 
 /** The call under the name of a tool. A name that is none stays as it is, as long as providers take it back. */
@@ -50,20 +51,16 @@ const permitted = (call: ModelToolCall, names: readonly string[]): NamedCall => 
 }
 const originalCharsMax = 200
 
-const frame = (call: NamedCall, { onCrash, timeoutMs, attemptMax }: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>) => ({
+const frame = (call: NamedCall, { onCrash, timeoutMs, attemptMax, delegated }: Settings) => ({
   callId: call.callId,
   name: call.name,
-  ...definedOf({ originalName: call.originalName }),
+  ...definedOf({ originalName: call.originalName, delegated }),
   onCrash,
   timeoutMs,
   attemptMax,
 })
 
-const refusedCall = (
-  call: NamedCall,
-  settings: Pick<Tool, 'onCrash' | 'timeoutMs' | 'attemptMax'>,
-  problem: NonNullable<PlannedCall['problem']>,
-): PlannedCall => {
+const refusedCall = (call: NamedCall, settings: Settings, problem: NonNullable<PlannedCall['problem']>): PlannedCall => {
   const input = call.input.slice(0, refusedCharsMax)
   return { ...frame(call, settings), input, inputHash: hashOf(input), needsApproval: false, problem }
 }

@@ -24,6 +24,8 @@ export type ToolDefinition<Schema extends z.ZodType, Output = unknown> = {
   source?: string
   /** For a tool that writes to users itself: what it sends, so that the answer does not say it once more. */
   sends?: (input: z.output<Schema>) => SentByTool | undefined
+  /** The machine in which its agent is asked (`askAgent` with `reports`) runs it; `execute` does where there is none, such as in a session. */
+  delegated?: true
 } & InputSchema<Schema> &
   ApprovalRule<z.output<Schema>>
 
@@ -50,6 +52,7 @@ const known = [
   'attemptMax',
   'outputBytesMax',
   'sends',
+  'delegated',
   'source',
   'category',
 ]
@@ -94,7 +97,7 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
       attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
       outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
       approval: approvalOf(given),
-      ...definedOf({ sends: sendsOf(given), source: given.source, category: given.category }),
+      ...definedOf({ sends: sendsOf(given), source: given.source, category: given.category, delegated: given.delegated === true || undefined }),
     }
     if (!crashPolicies.includes(settings.onCrash))
       throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)

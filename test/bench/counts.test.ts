@@ -7,8 +7,8 @@ import { type Counts, count } from '../../bench/counts.ts'
 // promises more, for tools, skills, files and a configuration that a turn asks after; 0020: a guard, a file and two functions more, for the question whether there is
 // anything to look up; 0021: a file and four functions more, so that a fork begins also where somebody looks or sends at that moment).
 const limits = {
-  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 131, functions: 668 },
-  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 46, files: 141, functions: 762 },
+  plain: { kilobytes: 390, ofOurs: 108, snapshots: 22, actors: 4, actions: 30, guards: 24, files: 131, functions: 670 },
+  tool: { kilobytes: 645, ofOurs: 169, snapshots: 37, actors: 7, actions: 54, guards: 47, files: 142, functions: 765 },
   delta: { files: 11, functions: 16 },
 }
 /** Of what a turn allocates a little depends on what is compiled by then. */

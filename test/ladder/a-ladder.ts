@@ -1,5 +1,25 @@
 /** A runtime with executables, on virtual time. */
-import { type Executable, ladder } from '../../src/ladder/index.ts'
-import { testRuntime } from '../../src/testing/index.ts'
+import { type AnyExecutable, ladder } from '../../src/ladder/index.ts'
+import { type ScriptedSource, type TestRuntime, testRuntime } from '../../src/testing/index.ts'
 
-export const aLadder = (...executables: Executable[]) => testRuntime({ extensions: [ladder({ executables })] })
+export const aLadder = (...executables: AnyExecutable[]) => testRuntime({ extensions: [ladder({ executables })] })
+
+/** The same with models by their references. */
+export const aLadderOf = (models: Record<string, ScriptedSource>, ...executables: AnyExecutable[]) =>
+  testRuntime({ extensions: [ladder({ executables })], models })
+
+/** A report, or a result, apart from when it was. */
+export const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))
+
+/** Dies when so many commits have been sent, is started again, and asked the same. @returns undefined where there are no so many */
+export const killedAt = async <Result>(kit: TestRuntime, execute: () => Promise<Result>, commit: number): Promise<Result | undefined> => {
+  const died = Promise.withResolvers<'died'>()
+  const hang = new Promise<void>(() => undefined)
+  kit.failPoints.call('K02', () => (died.resolve('died'), hang), commit)
+  const first = execute()
+  first.catch(() => undefined)
+  if ((await kit.clock.until(Promise.race([died.promise, first]))) !== 'died') return undefined
+  await kit.crash()
+  await kit.restart()
+  return kit.clock.until(execute())
+}

@@ -155,7 +155,7 @@ export const mutants: Mutant[] = [
   },
   {
     name: 'decide an approval twice',
-    file: 'machines/tool-call/tool.machine.ts',
+    file: 'machines/tool-call/tool.setup.ts',
     find: '    ranPerhaps: (_, { error }: { error: unknown }) => errorBody(error).code ===',
     replace: '    ranPerhaps: (_, { error }: { error: unknown }) => !errorBody(error).code && errorBody(error).code ===',
     tests: ['test/runtime/crash-policy.test.ts'],

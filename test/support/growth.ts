@@ -5,19 +5,21 @@ export const growthMax = 64
 
 /** The system counts the time of a thread at its ticks, some ms apart: only over many of them is it exact. */
 const measuredMicros = 25_000
+/** Where it is quadratic all of them say so. */
+const attemptMax = 12
 /** What takes no longer than that can keep nobody waiting, however it grows. */
 const quickMs = 1
 
 /**
  * @param prepare makes what is measured, for a size
  * @returns how many times longer 4 × `size` takes than `size` / 4: 16 where it is linear, 256 where it is quadratic; 0 where even the larger one is quick.
- * The least of three where it looks slow.
+ * The least of several where it looks slow: others may fill the caches for a while.
  */
 export const growth = (size: number, prepare: (size: number) => () => void): number => {
   const [small, large] = [prepare(size / 4), prepare(4 * size)]
   if (isQuick(large)) return 0
   let ratio = Number.POSITIVE_INFINITY
-  for (let attempt = 0; attempt < 3 && ratio > growthMax; attempt++) {
+  for (let attempt = 0; attempt < attemptMax && ratio > growthMax; attempt++) {
     const [short, long] = [micros(small), micros(large)]
     ratio = Math.min(ratio, long / Math.max(short, (1000 * quickMs) / 16))
   }

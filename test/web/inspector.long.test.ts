@@ -255,7 +255,8 @@ test('whatever a session holds is shown as text, and a line of 4 MB, the longest
   expect(await page.evaluate('document.documentElement.scrollWidth <= innerWidth')).toBe(true)
 })
 
-test('any moment of 10,000 commits is opened, and how long that takes is told', async () => {
+// Ten thousand commits, each synced, take minutes where others use the disk.
+test('any moment of 10,000 commits is opened, and how long that takes is told', { timeout: 600_000 }, async () => {
   const talk = scriptedModel(() => ({ text: 'yes' }))
   const node = await aNode(async (folder) => {
     const models: Record<string, Model> = { 'test/talk': talk }

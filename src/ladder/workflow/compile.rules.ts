@@ -3,21 +3,29 @@
  * it is tried again, where it leads) comes back as its result, stands in the journal, and is read by guards.
  */
 import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, setup } from 'xstate'
+import type { AskReport } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { type RunEnd, rootOf } from '../run.rules.ts'
+import { workActions, workGuards } from '../work/work.compile.rules.ts'
+import { paused } from '../work/work.context.ts'
+import { reportOf } from './report.rules.ts'
 import { chartOf, type WorkflowShape } from './workflow.chart.rules.ts'
-import { attempted, begun, entered, paused, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
+import { begun, entered, type RunContext, type RunInput, type StepEnd, settled } from './workflow.context.ts'
 
-type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string }
+type RunEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
 
-/** What the machine is handed: code by the name of its step, what makes the output of a run, and the time. */
-type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+/** What the machine is handed: code by the name of its step, what makes the output of a run, what a run inside of another one begins with, and the time. */
+type WorkflowParts = { actors: Readonly<Record<string, AnyActorLogic>>; begin: { state: unknown }; now: () => number }
 
 type Params = { step: string }
 type Done = EventObject & { output: StepEnd; error?: unknown }
 type Told = { type: string } & Record<string, unknown>
 
 const endOf = (event: EventObject): StepEnd => (event as Done).output
-const onwardOf = (event: EventObject) => endOf(event).onward
+const onwardOf = (event: EventObject) => {
+  const end = endOf(event)
+  return end.ended === 'asks' ? undefined : end.onward
+}
 
 /** A step that was entered this often is told as one that may go round in circles. */
 const loopWarning = 5
@@ -40,12 +48,12 @@ const codeFailed = (step: string, error: unknown): StepEnd => ({
   },
 })
 
-export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowParts): AnyStateMachine => {
+export const workflowMachine = (shape: WorkflowShape, { actors, begin, now }: WorkflowParts): AnyStateMachine => {
   const { name, maxSteps } = shape
-  const told = (type: string, { runId }: RunContext, more: object = {}): Told => ({
+  const told = (type: string, run: RunContext, more: object = {}): Told => ({
     type: `workflow.${type}`,
-    runId,
-    rootRunId: runId,
+    runId: run.runId,
+    rootRunId: rootOf(run),
     ...more,
   })
   const isChild = new Set(shape.steps.flatMap(({ children }) => children))
@@ -54,11 +62,11 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
     types: { context: {} as RunContext, events: {} as RunEvent, input: {} as RunInput, emitted: {} as Told },
     actors: actors as Record<string, never>,
     actions: {
+      ...workActions(now),
       begin: emit(({ context }) => told('starting', context)),
       enter: assign(({ context }, { step }: Params) => entered(context, step)),
       tell: emit(({ context }, { step }: Params) => told('step.starting', context, { step })),
       warn: emit(({ context }, { step }: Params) => told('loop.warning', context, { step, visits: context.visits[step] })),
-      attempt: assign(({ context }, { step }: Params) => attempted(context, step, now())),
       restFor: assign(({ context }, { step, ms }: Params & { ms: number }) => paused(context, step, ms)),
       restUntil: assign(({ context, event }, { step }: Params) => paused(context, step, Math.max(0, Number((event as Done).output) - now()))),
       take: assign(({ context, event }, { step }: Params) => {
@@ -110,6 +118,7 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
       tellCancelled: emit(({ context }) => told('cancelled', context, { error: context.error })),
     },
     guards: {
+      ...workGuards,
       'too many steps': ({ context }) => context.visited > maxSteps,
       'often entered': ({ context }, { step }: Params) => context.visits[step] === loopWarning,
       'tries again': ({ event }) => {
@@ -126,7 +135,14 @@ export const workflowMachine = (shape: WorkflowShape, { actors, now }: WorkflowP
         ['pause', 'rest'].map((what) => [`${what} of ${step}`, ({ context }: { context: RunContext }) => context.going[step]?.pauseMs ?? 0]),
       ),
     ),
-  }).createMachine({ ...chartOf(shape), context: ({ input }: { input: RunInput }) => begun(input, now()) } as never) as unknown as AnyStateMachine
+  }).createMachine({
+    ...chartOf(shape),
+    context: ({ input }: { input: RunInput }) => begun({ ...begin, ...input }, now()),
+    output: ({ context }: { context: RunContext }): RunEnd => ({
+      ...(context.error ? { error: context.error } : { data: context.data }),
+      report: reportOf(shape, context),
+    }),
+  } as never) as unknown as AnyStateMachine
 }
 
 const errorIn = (event: EventObject): LadderErrorBody | undefined => {

@@ -1,6 +1,7 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 import type { z } from 'zod'
 import { LadderError } from '../errors.ts'
+import { type AnyExecutable, Executable } from '../executable.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
@@ -34,9 +35,17 @@ export type Retry = {
   retryOn?: (error: unknown) => boolean
 }
 
-export type Work<Input, State, Name extends string> = {
+type Doing<Input, State> =
+  | { run: Hook<Input, State, unknown> }
+  | {
+      /** An agent that is asked, or another executable that runs, inside of this run. Its data is what the step comes to. */
+      agent: AnyExecutable
+      /** What it is given. Default: what the workflow was. */
+      input?: Hook<Input, State, unknown>
+    }
+
+export type Work<Input, State, Name extends string> = Doing<Input, State> & {
   name: Name
-  run: Hook<Input, State, unknown>
   /** Where it says true, the step does nothing. */
   skip?: Hook<Input, State, boolean>
   before?: Hook<Input, State, void>
@@ -148,8 +157,8 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
       `the step '${step.name}' of '${workflow}' has ${kinds.length === 0 ? 'nothing to do' : kinds.join(' and ')}`,
       `give it one of ${sorts.join(', ')}`,
     )
-  if (isChild && !('run' in step))
-    throw wrong(`the step '${step.name}' of '${workflow}' cannot stand in another one`, 'children of parallel have run')
+  if (isChild && !isWork(step))
+    throw wrong(`the step '${step.name}' of '${workflow}' cannot stand in another one`, 'children of parallel have run or agent')
   if ('sleep' in step && !isTime(step.sleep))
     throw wrong(`sleep of the step '${step.name}' of '${workflow}' is ${String(step.sleep)}`, 'it is ms, from 0 on')
   if ('sleepUntil' in step && typeof step.sleepUntil !== 'function')
@@ -159,9 +168,14 @@ const checkWork = (workflow: string, step: AnyStep, isChild: boolean): void => {
     throw wrong(`parallel of the step '${step.name}' of '${workflow}' cannot be run`, 'it is a list of steps with run, and stands in no other one')
   if ('run' in step && typeof step.run !== 'function')
     throw wrong(`run of the step '${step.name}' of '${workflow}' is no function`, 'write run: async (context) => …')
+  if ('agent' in step && !(step.agent instanceof Executable))
+    throw wrong(`agent of the step '${step.name}' of '${workflow}' cannot be asked`, 'give what agent() or workflow() of statecast/ladder returned')
+  if ('agent' in step && step.input !== undefined && typeof step.input !== 'function')
+    throw wrong(`input of the step '${step.name}' of '${workflow}' is no function`, 'write input: ({ state }) => …')
 }
 
-const sorts = ['run', 'parallel', 'sleep', 'sleepUntil', 'waitFor']
+const sorts = ['run', 'agent', 'parallel', 'sleep', 'sleepUntil', 'waitFor']
+export const isWork = (step: AnyStep): step is AnyWork => 'run' in step || 'agent' in step
 const isTime = (ms: unknown): boolean => typeof ms === 'number' && Number.isFinite(ms) && ms >= 0
 /** What the run itself is told. */
 const ownEvents = ['execute', 'resume', 'cancel']

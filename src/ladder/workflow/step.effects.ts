@@ -4,7 +4,7 @@ import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import type { z } from 'zod'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
-import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, type Onward, type Retry, type StepContext } from './definition.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
 
@@ -20,7 +20,7 @@ export const stepActors = (definition: AnyWorkflow, contextOf: CallerContext): R
   const names = definition.steps.map(({ name }) => name)
   const leads = (step: AnyStep) => new Leads(definition, step, names)
   const logic = (step: AnyStep): AnyActorLogic => {
-    if ('run' in step) return work(step, definition, contextOf, leads(step))
+    if (isWork(step)) return work(step, definition, contextOf, leads(step))
     return 'parallel' in step ? join(step, contextOf, leads(step)) : rest(step, contextOf, leads(step))
   }
   return {
@@ -80,12 +80,15 @@ const wordFor = (answer: unknown): string => (JSON.stringify(answer) ?? String(a
 
 const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerContext, leads?: Leads): AnyActorLogic =>
   fromTask<StepEnd, StepInput>(async ({ input: { run, attempt }, self, signal }) => {
-    const code = codeContext({ run, attempt, signal, self, contextOf })
+    const code = codeContext({ run, step: run.going[step.name], attempt, signal, self, contextOf })
     const retry = step.retry === false ? undefined : { ...usual, ...step.retry }
     try {
-      if (await step.skip?.(code)) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
-      await step.before?.(code)
-      const output = checked(step, await step.run(code))
+      const { answer } = run.going[step.name] ?? {}
+      if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
+      if (!answer) await step.before?.(code)
+      if ('agent' in step && !answer) return { ended: 'asks', input: step.input ? await step.input(code) : code.input, state: code.state }
+      if (answer?.error) throw LadderError.from(answer.error)
+      const output = checked(step, 'run' in step ? await step.run(code) : answer?.data)
       await step.after?.(code, output)
       return { ended: 'completed', output, state: code.state, ...onwardOf(await leads?.after(code, output)) }
     } catch (thrown) {
@@ -200,13 +203,20 @@ const stepError = (step: string, thrown: unknown): LadderError =>
     ? thrown
     : new LadderError('STEP_FAILED', `the step '${step}' failed: ${wordsOf(thrown)}`, { cause: thrown, context: { step } })
 
-type Given = { run: RunContext; attempt: number; signal: AbortSignal; self: AnyActorRef; contextOf: CallerContext }
+type Given = {
+  run: RunContext
+  step?: RunContext['going'][string] | undefined
+  attempt: number
+  signal: AbortSignal
+  self: AnyActorRef
+  contextOf: CallerContext
+}
 
 /** Each attempt begins with a state of its own: what a failed one did to it is gone. */
-const codeContext = ({ run: { runId, input, state, steps }, attempt, signal, self, contextOf }: Given): Code => ({
+const codeContext = ({ run: { runId, input, state, steps, inside }, step, attempt, signal, self, contextOf }: Given): Code => ({
   input: frozen(structuredClone(input)) as never,
-  state: structuredClone(state) as never,
-  context: contextOf(runId),
+  state: structuredClone(step?.asks ? step.asks.state : state) as never,
+  context: contextOf(inside?.rootRunId ?? runId),
   steps: frozen(steps),
   runId,
   attempt,

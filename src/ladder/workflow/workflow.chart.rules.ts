@@ -1,4 +1,5 @@
 /** The states and arrows of a workflow, by the names that its author gave. Plain data. */
+import { type Arrow, about, deciding, hearing, working } from '../work/work.chart.rules.ts'
 import type { RunContext } from './workflow.context.ts'
 
 /** What the chart needs to know of a step; its code is an actor of the same name. */
@@ -13,6 +14,8 @@ type StepShape = {
   rests?: { ms?: number; event?: string; reckons: boolean }
   /** Which of its name and those of its children are tried again. */
   retried: readonly string[]
+  /** By these names, the executable that runs inside of it. */
+  asks: Readonly<Record<string, string>>
 }
 export type WorkflowShape = { name: string; version?: string; description?: string; steps: readonly StepShape[]; maxSteps: number }
 
@@ -21,29 +24,15 @@ export const outputActor = 'output()'
 /** The actor that reckons until when a step sleeps. */
 export const untilActor = (step: string): string => `until(${step})`
 
-type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
+/** What it gave cannot be stored. */
+const broken = (name: string, step: string): Arrow => ({ target: `#${name}.failed`, actions: [about('break', step)] })
 
-const forStep = (type: string, step: string) => ({ type, params: { step } })
-
-/** One piece of code with its attempts. @param retried whether it may have several @param after where it leads when it has ended */
-const working = (name: string, step: string, retried: boolean, after: readonly Arrow[]) => ({
-  initial: 'running',
-  states: {
-    running: {
-      entry: [forStep('attempt', step)],
-      invoke: {
-        id: step,
-        src: step,
-        input: ({ context }: { context: RunContext }) => ({ run: context, attempt: context.going[step]?.attempts ?? 1 }),
-        onDone: [
-          ...(retried ? [{ guard: 'tries again', target: 'pausing', actions: [forStep('tellRetry', step), forStep('retry', step)] }] : []),
-          ...after.map((arrow) => settling(step, arrow)),
-        ],
-        onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
-      },
-    },
-    ...(retried && { pausing: { after: { [`pause of ${step}`]: 'running' } } }),
-  },
+const workOf = (name: string, { retried, asks }: StepShape, step: string, after: readonly Arrow[]) => ({
+  name: step,
+  isRetried: retried.includes(step),
+  executable: asks[step],
+  after,
+  broken: broken(name, step),
 })
 
 /** Nothing of it is alive but a timer. What it comes to is decided when it is over. */
@@ -56,52 +45,36 @@ const resting = (name: string, { name: step, rests = { reckons: false } }: StepS
           id: untilActor(step),
           src: untilActor(step),
           input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
-          onDone: { target: 'resting', actions: [forStep('restUntil', step)] },
-          onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
+          onDone: { target: 'resting', actions: [about('restUntil', step)] },
+          onError: broken(name, step),
         },
       },
     }),
     resting: {
       ...(!rests.reckons && { entry: [{ type: 'restFor', params: { step, ms: rests.ms ?? 0 } }] }),
       ...((rests.reckons || rests.ms !== undefined) && { after: { [`rest of ${step}`]: 'deciding' } }),
-      ...(rests.event !== undefined && { on: { [rests.event]: { target: 'deciding', actions: [forStep('take', step)] } } }),
+      ...(rests.event !== undefined && { on: { [rests.event]: { target: 'deciding', actions: [about('take', step)] } } }),
     },
-    deciding: deciding(name, step, after),
+    deciding: deciding(step, after, broken(name, step)),
   },
-})
-
-/** Code that decides where a step leads whose work is done already. */
-const deciding = (name: string, step: string, after: readonly Arrow[]) => ({
-  invoke: {
-    id: step,
-    src: step,
-    input: ({ context }: { context: RunContext }) => ({ run: context, attempt: 1 }),
-    onDone: after.map((arrow) => settling(step, arrow)),
-    onError: { target: `#${name}.failed`, actions: [forStep('break', step)] },
-  },
-})
-
-const settling = (step: string, { actions = [], ...arrow }: Arrow) => ({
-  ...arrow,
-  actions: [forStep('settle', step), forStep('tellSettled', step), ...actions],
 })
 
 /** All of them end, whatever becomes of the others; then what they have done to the state is put together. */
-const together = (name: string, { name: step, children, retried }: StepShape, after: readonly Arrow[]) => ({
+const together = (name: string, shape: StepShape, after: readonly Arrow[]) => ({
   initial: 'running',
   states: {
     running: {
-      entry: [forStep('attempt', step)],
+      entry: [about('attempt', shape.name)],
       type: 'parallel',
       states: Object.fromEntries(
-        children.map((child) => {
-          const { initial, states } = working(name, child, retried.includes(child), [{ target: 'ended' }])
+        shape.children.map((child) => {
+          const { initial, states } = working(workOf(name, shape, child, [{ target: 'ended' }]))
           return [child, { initial, states: { ...states, ended: { type: 'final' } } }]
         }),
       ),
       onDone: 'joining',
     },
-    joining: deciding(name, step, after),
+    joining: deciding(shape.name, after, broken(name, shape.name)),
   },
 })
 
@@ -109,18 +82,18 @@ const stateOf = (name: string, step: StepShape, next: string) => {
   const after: Arrow[] = [
     { guard: 'has failed', target: `#${name}.failed`, actions: ['fail'] },
     ...(step.mayEnd ? [{ guard: 'ends', target: `#${name}.concluding` }] : []),
-    ...step.goes.map((other) => ({ guard: forStep('leads to', other), target: `#${name}.steps.${other}` })),
+    ...step.goes.map((other) => ({ guard: about('leads to', other), target: `#${name}.steps.${other}` })),
     { target: next },
   ]
   const { initial, states } = partsOf(name, step, after)
   return {
-    entry: [forStep('enter', step.name), forStep('tell', step.name), ...(step.rests ? [forStep('attempt', step.name)] : [])],
+    entry: [about('enter', step.name), about('tell', step.name), ...(step.rests ? [about('attempt', step.name)] : [])],
     initial: 'entering',
     states: {
       entering: {
         always: [
           { guard: 'too many steps', target: `#${name}.failed`, actions: ['wearOut'] },
-          { guard: forStep('often entered', step.name), target: initial, actions: [forStep('warn', step.name)] },
+          { guard: about('often entered', step.name), target: initial, actions: [about('warn', step.name)] },
           { target: initial },
         ],
       },
@@ -131,12 +104,13 @@ const stateOf = (name: string, step: StepShape, next: string) => {
 
 const partsOf = (name: string, step: StepShape, after: readonly Arrow[]) => {
   if (step.rests) return resting(name, step, after)
-  return step.children.length > 0 ? together(name, step, after) : working(name, step.name, step.retried.includes(step.name), after)
+  return step.children.length > 0 ? together(name, step, after) : working(workOf(name, step, step.name, after))
 }
 
 export const chartOf = ({ name, version, description, steps }: WorkflowShape) => {
   const first = `#${name}.steps.${steps[0]?.name}`
-  const resume = steps.map((step) => ({ guard: forStep('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
+  const resume = steps.map((step) => ({ guard: about('stopped at', step.name), target: `#${name}.steps.${step.name}`, actions: ['mend'] }))
+  const asksAny = steps.some(({ asks }) => Object.keys(asks).length > 0)
   // All steps have ended: only its output could not be made.
   const goOn = [...resume, { target: 'concluding', actions: ['mend'] }]
   return {
@@ -145,7 +119,10 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
     ...(description !== undefined && { description }),
     initial: 'ready',
     states: {
-      ready: { on: { execute: { target: first, actions: ['begin'] } } },
+      ready: {
+        always: { guard: 'is inside', target: first, actions: ['begin'] },
+        on: { execute: { target: first, actions: ['begin'] } },
+      },
       steps: {
         initial: steps[0]?.name,
         states: Object.fromEntries(
@@ -154,7 +131,10 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
             return [step.name, stateOf(name, step, next ? `#${name}.steps.${next.name}` : `#${name}.concluding`)]
           }),
         ),
-        on: { cancel: { target: 'cancelled', actions: ['cancel'] } },
+        on: {
+          cancel: { target: 'cancelled', actions: ['cancel'] },
+          ...(asksAny && hearing),
+        },
       },
       concluding: {
         entry: ['leaveSteps'],
@@ -167,8 +147,9 @@ export const chartOf = ({ name, version, description, steps }: WorkflowShape) =>
         },
       },
       completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
-      failed: { tags: ['settled'], entry: ['tellFailed'], on: { resume: goOn } },
-      cancelled: { tags: ['settled'], entry: ['tellCancelled'], on: { resume } },
+      failed: { tags: ['settled'], entry: ['tellFailed'], always: { guard: 'is inside', target: 'returned' }, on: { resume: goOn } },
+      cancelled: { tags: ['settled'], entry: ['tellCancelled'], always: { guard: 'is inside', target: 'returned' }, on: { resume } },
+      returned: { type: 'final' },
     },
   }
 }

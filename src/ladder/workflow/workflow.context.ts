@@ -1,9 +1,11 @@
 /** What a run remembers, and how each thing that happens changes it. Pure. */
 import type { ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
+import type { WorkAsks, WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
-  status: Exclude<ReportStatus, 'cancelled'>
+  status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number
@@ -12,12 +14,11 @@ export type StepRecord = {
   endedAt: number
 }
 
-export type RunInput = { runId: string; input: unknown; state: unknown }
+export type RunInput = AnyRunInput & { state: unknown }
 
-export type RunContext = RunInput & {
+export type RunContext = WorkState & {
+  state: unknown
   steps: Record<string, StepRecord>
-  /** What is under way, by name: when it began, its attempts, and how long it pauses before the next one. */
-  going: Record<string, { startedAt: number; attempts: number; pauseMs: number }>
   /** What the children of a parallel step made of the state, by name. */
   branches: Record<string, unknown>
   /** The events that steps were waiting for, by the name of the step, until it has ended. */
@@ -25,34 +26,29 @@ export type RunContext = RunInput & {
   /** How often each step was entered, and all of them together. */
   visits: Record<string, number>
   visited: number
-  startedAt: number
-  endedAt: number
   /** The step that a resumed run begins with. */
   next?: string | undefined
   /** The step that ended last. */
   last?: string | undefined
-  error?: LadderErrorBody | undefined
-  data?: unknown
 }
 
 /** How the code of a step came out, as it stands in the journal. */
 export type StepEnd =
   | { ended: 'completed'; output: unknown; state: unknown; onward?: { goto: string } | { end: true } }
+  | WorkAsks
   | { ended: 'skipped'; onward?: { goto: string } | { end: true } }
   | { ended: 'failed'; error: LadderErrorBody; again?: { pauseMs: number }; onward?: { goto: string } | { end: true } }
 
-export const begun = ({ runId, input, state }: RunInput, at: number): RunContext => ({
-  runId,
-  input,
-  state,
+export const begun = (input: RunInput, at: number): RunContext => ({
+  ...began(input, at),
+  state: input.state,
   steps: {},
   going: {},
+  nested: {},
   branches: {},
   given: {},
   visits: {},
   visited: 0,
-  startedAt: at,
-  endedAt: at,
 })
 
 /** A step is entered: it may have run before. */
@@ -64,16 +60,6 @@ export const entered = (context: RunContext, step: string): Partial<RunContext> 
   given: {},
 })
 
-export const attempted = ({ going }: RunContext, step: string, at: number): Partial<RunContext> => {
-  const before = going[step]
-  return { going: { ...going, [step]: { startedAt: before?.startedAt ?? at, attempts: (before?.attempts ?? 0) + 1, pauseMs: 0 } } }
-}
-
-export const paused = ({ going }: RunContext, step: string, pauseMs: number): Partial<RunContext> => {
-  const before = going[step]
-  return before ? { going: { ...going, [step]: { ...before, pauseMs } } } : {}
-}
-
 /** What came out of a step, or of a child of one, whose state waits until all have ended. */
 export const settled = (context: RunContext, step: string, end: StepEnd, at: number, isChild: boolean): Partial<RunContext> => {
   const { [step]: work = { startedAt: at, attempts: 0 }, ...going } = context.going
@@ -83,7 +69,7 @@ export const settled = (context: RunContext, step: string, end: StepEnd, at: num
       ? { status: 'completed', output: end.output, ...common }
       : end.ended === 'skipped'
         ? { status: 'skipped', ...common }
-        : { status: 'failed', error: end.error, ...common }
+        : { status: 'failed', ...(end.ended === 'failed' && { error: end.error }), ...common }
   const steps = { ...context.steps, [step]: record }
   if (isChild && end.ended === 'completed') return { steps, going, branches: { ...context.branches, [step]: end.state } }
   return { steps, going, last: isChild ? context.last : step, ...(end.ended === 'completed' && { state: end.state }) }

@@ -1,118 +1,56 @@
 /** `workflow()`: steps in an order, each written down when it has ended, so that a run goes on after any crash where it was. */
 import type { AnyStateMachine } from 'xstate'
-import { isRuntimeError, now, type Runtime, uuid } from '../../index.ts'
-import { type LadderEvent, noUsage, type Report, type Result } from '../envelope.ts'
+import { type Agent, now } from '../../index.ts'
+import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
-import { type Handlers, Streamed } from '../streamed.ts'
+import { Executable } from '../executable.ts'
+import { type RunState, runActor } from '../run.rules.ts'
 import { workflowMachine } from './compile.rules.ts'
-import { type AnyStep, type AnyWorkflow, checkWorkflow, childrenOf, type WorkflowDefinition } from './definition.ts'
+import { type AnyStep, type AnyWork, type AnyWorkflow, checkWorkflow, childrenOf, isWork, type WorkflowDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
 import { stepActors } from './step.effects.ts'
 import type { WorkflowShape } from './workflow.chart.rules.ts'
-import type { RunContext } from './workflow.context.ts'
+import { begun, type RunContext } from './workflow.context.ts'
 
-export type ExecuteOptions = {
-  /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
-  runId?: string
-  /** For the code of steps; never stored, so a run that goes on elsewhere does without it. */
-  context?: Readonly<Record<string, unknown>>
-  /** Cancels the run when it aborts. */
-  signal?: AbortSignal
-  /** Hears events of this run, by their type or `*`. */
-  on?: Handlers
-}
-
-/** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
-export class Workflow<Input = unknown, Data = unknown> {
+export class Workflow<Input = unknown, Data = unknown> extends Executable<Input, Data> {
   readonly type = 'workflow'
   readonly name: string
   readonly version: string | undefined
-  /** An ordinary machine, to be drawn, replayed and checked like any other. */
+  readonly description: string | undefined
   readonly machine: AnyStateMachine
+  readonly agents: readonly Agent[]
   readonly #definition: AnyWorkflow
   readonly #shape: WorkflowShape
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  #runtime: Runtime | undefined
 
   constructor(definition: AnyWorkflow) {
+    super()
     checkWorkflow(definition)
-    const { name, version } = definition
+    const { name, version, description } = definition
     this.name = name
     this.version = version
+    this.description = description
     this.#definition = definition
     this.#shape = shapeOf(definition)
-    this.machine = workflowMachine(this.#shape, { actors: stepActors(definition, (runId) => this.#contexts.get(runId) ?? nothing), now })
-  }
-
-  bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
-  }
-
-  /** @returns what became of it, whatever that is @throws LadderError WORKFLOW_DRIFT before anything runs; WORKFLOW_ERROR on no runtime */
-  execute(input: Input, options: ExecuteOptions = {}): Promise<Result<Data>> {
-    return this.stream(input, options).result
-  }
-
-  /** The same, heard as it happens. */
-  stream(input: Input, { runId = uuid(), ...options }: ExecuteOptions = {}): Streamed<Result<Data>> {
-    return this.#run(runId, { type: 'execute' }, options, input)
-  }
-
-  /**
-   * Goes on with a run that failed or was cancelled, from the step that it stopped at; one that is under way is waited for, one that has completed answers again.
-   * @throws LadderError WORKFLOW_DRIFT; RuntimeError not_found
-   */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
-    return this.#run(runId, { type: 'resume' }, options).result
+    const executables = worksOf(definition).flatMap((step) => ('agent' in step ? [step.agent] : []))
+    this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
+    const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
+    this.machine = workflowMachine(this.#shape, {
+      actors: { ...stepActors(definition, (runId) => this.contextOf(runId)), ...runs },
+      begin: this.begin(),
+      now,
+    })
   }
 
   /** Tells a run what a step of it may wait for. What comes before that step is not kept. @throws RuntimeError closed when the run has ended, bad_request, drift */
   async send(runId: string, event: { type: string } & Record<string, unknown>, options: { id?: string } = {}): Promise<void> {
-    await this.#bound().actor(this.name, runId).send(event, options)
+    await this.actor(runId).send(event, options)
   }
 
-  #run(runId: string, event: { type: 'execute' | 'resume' }, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
-    const leave = new AbortController()
-    const streamed = new Streamed<Result<Data>>(options.on)
-    const work = async (): Promise<Result<Data>> => {
-      const given = event.type === 'execute' ? this.#parsed(input) : { value: undefined }
-      if (given.error) return this.#refused(runId, given.error)
-      return await this.#settle(runId, event, { ...options, input: given.value, leave: leave.signal, hear: (told) => streamed.tell(told) })
-    }
-    streamed.follow(work().finally(() => leave.abort()))
-    return streamed
+  protected get takes(): unknown {
+    return this.#definition.input
   }
 
-  async #settle(runId: string, event: { type: 'execute' | 'resume' }, how: Settling): Promise<Result<Data>> {
-    const runtime = this.#bound()
-    const { context, signal, leave, hear, input } = how
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
-    const actor = runtime.actor(this.name, runId, event.type === 'execute' ? { runId, input, state: this.#definition.state ?? {} } : undefined)
-    const heard = actor.on('*', (told) => hear(told as LadderEvent))
-    try {
-      if (event.type === 'resume') await actor.snapshot()
-      await actor.send(event, event.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
-      const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
-      if (signal?.aborted) cancel()
-      signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
-      return this.#resultOf(snapshot.context as RunContext)
-    } catch (error) {
-      throw isRuntimeError(error) && error.code === 'drift' ? drifted(this.name, runId, error) : error
-    } finally {
-      heard.unsubscribe()
-      this.#contexts.delete(runId)
-    }
-  }
-
-  #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
-    throw new LadderError('WORKFLOW_ERROR', `no runtime has the workflow '${this.name}'`, {
-      hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
-    })
-  }
-
-  #parsed(input: unknown): { value?: unknown; error?: LadderError } {
+  protected parsed(input: Input | undefined): { value?: unknown; error?: LadderError } {
     const read = this.#definition.input?.safeParse(input)
     if (!read) return { value: input }
     if (read.success) return { value: read.data }
@@ -122,47 +60,28 @@ export class Workflow<Input = unknown, Data = unknown> {
     return { error }
   }
 
-  #resultOf(run: RunContext): Result<Data> {
-    const report = reportOf(this.#shape, run)
-    return { ...(run.error ? { error: LadderError.from(run.error) } : { data: run.data as Data }), usage: report.usage, report }
+  protected begin(): { state: unknown } {
+    return { state: this.#definition.state ?? {} }
   }
 
-  /** Nothing of it is stored: it never began. */
-  #refused(runId: string, error: LadderError): Result<Data> {
-    const at = now()
-    const report: Report = reportOf(this.#shape, {
-      runId,
-      input: undefined,
-      state: {},
-      steps: {},
-      going: {},
-      branches: {},
-      given: {},
-      visits: {},
-      visited: 0,
-      startedAt: at,
-      endedAt: at,
-      error: error.toJSON(),
+  protected reportOf(run: RunState): Report {
+    return reportOf(this.#shape, run as RunContext)
+  }
+
+  protected refused(runId: string, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
+  }
+
+  protected drifted(runId: string, cause: Error): LadderError {
+    return new LadderError('WORKFLOW_DRIFT', `the run ${runId} of '${this.name}' was begun by other steps than it has now`, {
+      cause,
+      context: { runId },
+      hint: 'let runs end before their steps change, or register both under different names',
     })
-    return { error, usage: noUsage, report }
   }
 }
 
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
-
-const nothing = Object.freeze({})
-
-/** A run that has completed takes no events any more, and still has its result. */
-const unlessEnded = (error: unknown): void => {
-  if (!isRuntimeError(error) || error.code !== 'closed') throw error
-}
-
-const drifted = (name: string, runId: string, cause: Error): LadderError =>
-  new LadderError('WORKFLOW_DRIFT', `the run ${runId} of '${name}' was begun by other steps than it has now`, {
-    cause,
-    context: { runId },
-    hint: 'let runs end before their steps change, or register both under different names',
-  })
+const worksOf = ({ steps }: AnyWorkflow): AnyWork[] => steps.flatMap((step) => (isWork(step) ? [step] : [...childrenOf(step)]))
 
 const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
   const { name, version, description, steps, maxSteps = 100 } = definition
@@ -174,11 +93,12 @@ const shapeOf = (definition: AnyWorkflow): WorkflowShape => {
     ...(description !== undefined && { description }),
     steps: steps.map((step) => {
       const leads = Boolean(step.nextStep ?? step.onFailure ?? definition.nextStep)
-      const works = 'run' in step ? [step] : childrenOf(step)
+      const works = isWork(step) ? [step] : childrenOf(step)
       const retried = works.filter(({ retry }) => retry !== false && { ...definition.retry, ...retry }.attempts !== undefined)
       return {
         name: step.name,
         retried: retried.map((one) => one.name),
+        asks: Object.fromEntries(works.flatMap((one) => ('agent' in one ? [[one.name, one.agent.name]] : []))),
         ...restsOf(step),
         children: childrenOf(step).map((child) => child.name),
         goes: leads ? all : [],

@@ -32,10 +32,11 @@ export const launchable = (context: LoopContext): number[] => {
 export const isStepOver = (context: LoopContext): boolean =>
   live(context).length === 0 && (context.step.launched === context.step.calls.length || context.steers.length > 0 || context.cancelled)
 
-/** What a call has to know of who may agree to it. */
-export const permissions = ({ input: { profile, allowed, unattended }, allowed: since }: LoopContext): Partial<ToolInput> =>
+/** What a call has to know of who may agree to it, and who runs it. */
+export const permissions = ({ input: { profile, allowed, unattended, delegates }, allowed: since }: LoopContext): Partial<ToolInput> =>
   definedOf({
     approval: profile.approval,
+    delegates,
     allowed: since ?? allowed,
     unattended: unattended || profile.heartbeat ? (true as const) : undefined,
   })
@@ -86,11 +87,12 @@ export const judged = ({ input, step, watch = nothingSeen }: LoopContext, index:
 
 export const endedReport = (
   { step }: LoopContext,
-  { callId, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
+  { callId, status, result, output }: Extract<ToolReport, { type: 'tool.finished' }>,
 ): Extract<PublisherEvent, { type: 'tool.ended' }> => ({
   type: 'tool.ended',
   callId,
   name: step.calls.find(({ id }) => id === callId)?.name ?? '',
+  status,
   output: output ?? (typeof result === 'object' && 'role' in result && result.role === 'tool' ? result.output : undefined),
 })
 

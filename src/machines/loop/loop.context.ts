@@ -137,7 +137,7 @@ export const candidate = ({ asked: { candidates, place }, input }: LoopContext):
 
 export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput => {
   const { input, asked, room, transcriptLength, call, endedAt, totals } = context
-  const { session, runId, profile, intro, minimal, command } = input
+  const { session, conversation, runId, profile, intro, minimal, command } = input
   const { thinking, tried, credential } = asked
   const lastCallAt = endedAt ?? input.lastCallAt
   return {
@@ -146,6 +146,7 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
     profile,
     model: candidate(context),
     ...definedOf({
+      conversation,
       thinking: thinking ?? undefined,
       intro,
       command,
@@ -166,7 +167,8 @@ export const modelCall = ({ context }: { context: LoopContext }): ModelCallInput
 
 export const summaryInput = ({ context }: { context: LoopContext }): SummaryInput => {
   const { input, transcriptLength, call } = context
-  return { session: input.session, profile: input.profile, upTo: transcriptLength, id: `${input.runId}:summary-${call}` }
+  const { session, conversation, profile, runId } = input
+  return { session, ...definedOf({ conversation }), profile, upTo: transcriptLength, id: `${runId}:summary-${call}` }
 }
 
 /** One more call has used so much. */

@@ -129,6 +129,8 @@ export const loopMachine = loopSetup.createMachine({
       entry: 'launchTools',
       on: {
         approve: { actions: 'passDecision' },
+        'tool.delegated': { actions: 'tellTurn' },
+        answer: { actions: 'passAnswer' },
         'tool.waiting': { target: '.awaiting-input', actions: ['keepWaiting', 'tellTurn'] },
         'tool.decided': { actions: ['endWaiting', 'tellTurn'] },
         'tool.finished': { actions: 'keepResult' },

@@ -8,7 +8,7 @@ import type { ModelCallInput, ModelCallOutput } from '../../contracts/model-call
 import type { PublisherEvent } from '../../contracts/publisher.ts'
 import type { SessionOutput } from '../../contracts/session.ts'
 import type { ToolCall } from '../../contracts/tool.ts'
-import type { LoopInput, LoopOutput, SummaryInput, SummaryOutput } from '../../contracts/turn.ts'
+import type { LoopInput, LoopOutput, SummaryInput, SummaryOutput, TranscriptNote } from '../../contracts/turn.ts'
 import type { UnderstandingReport, Unread } from '../../contracts/understanding.ts'
 import type { ToolEvent, ToolReport } from '../tool-call/tool.context.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
@@ -54,7 +54,7 @@ export type LoopEvent =
   | { type: 'cancel' }
   /** Its time is up, for that reason. */
   | { type: 'expire'; error: ErrorBody }
-  | Extract<ToolEvent, { type: 'approve' }>
+  | Extract<ToolEvent, { type: 'approve' | 'answer' }>
   | ToolReport
 
 /** What it does, where somebody wants to know. */
@@ -62,10 +62,14 @@ type EdgeReport = Extract<PublisherEvent, { type: 'model.started' | 'model.ended
 
 /** What the loop tells its turn while it runs. */
 export type LoopReport =
-  | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' }>
+  | Extract<ToolReport, { type: 'tool.waiting' | 'tool.decided' | 'tool.delegated' }>
   | EdgeReport
   | { type: 'compaction.started' }
   | { type: 'compaction.ended' }
+
+/** What becomes of its conversation, which may be one of several in its actor. */
+const noted = ({ input: { conversation } }: LoopContext, note: Omit<TranscriptNote, 'type'>): TranscriptNote =>
+  conversation === undefined ? { type: 'transcript', ...note } : { type: 'transcript', conversation, ...note }
 
 /** How long a model call may take to hand over what it has said, once it is told to stop; it does so at once unless it is broken. */
 const stopMs = 1000
@@ -152,7 +156,7 @@ export const loopSetup = setup({
     rememberFailure: assign(({ context }, { error }: { error: unknown }) => failure(context, errorBody(error))),
     takeReason: assign(({ event }) => (event.type === 'expire' ? { error: event.error, expired: event.error } : {})),
     takeAnswer: enqueueActions(({ context, enqueue }, { answer }: { answer: ModelCallOutput }) => {
-      enqueue.emit({ type: 'transcript', add: [{ content: answer.id }] })
+      enqueue.emit(noted(context, { add: [{ content: answer.id }] }))
       if (answer.prompt) for (const said of prefixEvents(context, answer.prompt)) enqueue.emit(said)
       if (context.input.reports) enqueue.sendParent({ type: 'model.ended', text: answer.text } satisfies EdgeReport)
       enqueue.assign(answered(context, answer))
@@ -186,9 +190,10 @@ export const loopSetup = setup({
     }),
     takeUnderstood: assign(({ context, event }) => (event.type === 'understood' ? understood(context, event) : {})),
     dropSteers: assign({ steers: ({ context, event }) => (event.type === 'forget' ? withoutSteers(context, event.ids) : context.steers) }),
-    takeSteers: enqueueActions(({ context: { steers, transcriptLength }, enqueue }) => {
+    takeSteers: enqueueActions(({ context, enqueue }) => {
+      const { steers, transcriptLength } = context
       if (steers.length === 0) return
-      enqueue.emit({ type: 'transcript', add: steers })
+      enqueue.emit(noted(context, { add: steers }))
       enqueue.assign({ steers: [], transcriptLength: transcriptLength + steers.length })
     }),
     markCancelled: assign({ cancelled: true }),
@@ -196,9 +201,9 @@ export const loopSetup = setup({
     /** All calls of a step count, whether or not there will be time for each. */
     launchTools: enqueueActions(({ context, enqueue }) => {
       const { input, step, totals } = context
-      const { session, runId, profile, thread, reports } = input
+      const { session, conversation, runId, profile, thread, reports } = input
       const { agent, inDoubt, skillFilter, skillsVersion } = profile
-      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ thread, skillFilter, skillsVersion }) }
+      const place = { session, runId, agent, inDoubt, ...permissions(context), ...definedOf({ conversation, thread, skillFilter, skillsVersion }) }
       const launched = launchable(context)
       const judgements = launched.map((index) => judged(context, index))
       const calls = step.calls.map((call, index) => judgements[launched.indexOf(index)]?.call ?? call)
@@ -226,6 +231,10 @@ export const loopSetup = setup({
       if (event.type === 'approve') enqueue.assign(allowedSince(context, event))
       for (const index of live(context))
         if (event.type === 'approve' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
+    }),
+    passAnswer: enqueueActions(({ context, event, enqueue }) => {
+      for (const index of live(context))
+        if (event.type === 'answer' && context.step.calls[index]?.id === event.callId) enqueue.sendTo(toolName(index), event)
     }),
     keepWaiting: assign(({ context: { step }, event }) =>
       event.type === 'tool.waiting' ? { step: { ...step, waiting: [...step.waiting, event.approval.callId] } } : {},
@@ -255,7 +264,7 @@ export const loopSetup = setup({
       if (calls.length + client.length === 0) return
       for (const { call, status, message } of unfinished(context))
         enqueue.emit({ type: 'tool', runId: input.runId, callId: call.id, name: call.name, phase: status, output: message.output })
-      enqueue.emit({ type: 'transcript', add: resultsOf(context) })
+      enqueue.emit(noted(context, { add: resultsOf(context) }))
       for (const index of calls.keys()) enqueue.stopChild(toolName(index))
       enqueue.assign({ step: noCalls, transcriptLength: transcriptLength + calls.length + client.length })
     }),
@@ -264,7 +273,7 @@ export const loopSetup = setup({
     }),
     takeSummary: enqueueActions(({ context, enqueue }, { summary }: { summary: SummaryOutput }) => {
       const { id, keep } = summary
-      enqueue.emit({ type: 'transcript', compact: { keep, summary: id } })
+      enqueue.emit(noted(context, { compact: { keep, summary: id } }))
       enqueue.emit({ type: 'compacted', runId: context.input.runId, keep, willRetry: true })
       enqueue.assign(summarised(context, summary))
     }),

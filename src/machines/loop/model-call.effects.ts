@@ -11,7 +11,7 @@ import { escapeToken } from '../../contracts/subjects.ts'
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
 import { windowGuard } from '../../models/index.ts'
 import { type Chosen, chooseCredential } from '../provider/choose-credential.ts'
-import { conversation } from '../transcript/conversation.ts'
+import { conversation, placeOf } from '../transcript/conversation.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { cacheState } from './cache.rules.ts'
 import { commandAnswer } from './command.rules.ts'
@@ -28,8 +28,9 @@ const handOverMs = 100
 
 export const callModel =
   (services: TurnServices): PlaceableEffect<ModelCallOutput, ModelCallInput> =>
-  async ({ input, info: { epoch }, signal, emit, receive }) => {
+  async ({ input, info, signal, emit, receive }) => {
     const { session, runId, profile, upTo, call } = input
+    const place = input.conversation === undefined ? { kind: 'session', id: session } : placeOf(input, info)
     const { environment } = services
     const { tracing } = environment
     const run = { sessionKey: session, runId }
@@ -56,7 +57,7 @@ export const callModel =
       )
     })
     // Rises with every call and every takeover, so that no two streams of one run share a number.
-    const attempt = call + epoch - 1
+    const attempt = call + info.epoch - 1
     const answerId = `${runId}:${call}`
     let index = 0
     let over = false
@@ -91,7 +92,7 @@ export const callModel =
     const answer = async (): Promise<ModelResponse> => {
       const held = environment.failPoints.hit('K05')
       if (held) await held
-      const known = input.command && commandAnswer(input.command, runId, input.model, await conversation(services, session, upTo, stop.signal))
+      const known = input.command && commandAnswer(input.command, runId, input.model, await conversation(services, place, upTo, stop.signal))
       if (known) return known
       lap()
       credential = await chooseCredential({ models: services.models, cooldowns: services.cooldowns, clock: environment.clock }, input.model, {
@@ -101,7 +102,7 @@ export const callModel =
         alternatives: (profile.fallbacks ?? []).length > 0,
       })
       const [messages, opened] = await Promise.all([
-        conversation(services, session, upTo, stop.signal),
+        conversation(services, place, upTo, stop.signal),
         services.models.get(input.model, credential?.id),
         tools.discover?.(),
       ])
@@ -159,6 +160,7 @@ export const callModel =
       return {
         kind: 'model',
         id: answerId,
+        ...(input.conversation !== undefined && { conversation: input.conversation }),
         text: shown.text,
         reasoning: shown.reasoning,
         calls: planned,

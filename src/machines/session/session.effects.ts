@@ -42,7 +42,7 @@ export const registerSession = (effects: TurnEffects, services: LocalServices, {
 }
 
 /** Effects that read the conversation say up to where. When a model was called before decides about its cache, and not what it is asked. */
-const askedBesides = (input: unknown): unknown => {
+export const askedBesides = (input: unknown): unknown => {
   const { upTo, lastCallAt: _, ...besides } = (input ?? {}) as { upTo?: unknown; lastCallAt?: unknown }
   return typeof upTo === 'number' ? besides : undefined
 }

@@ -24,7 +24,7 @@ export const askAside =
       alternatives: false,
     })
     const [messages, model] = await Promise.all([
-      conversation(services, session, Number.POSITIVE_INFINITY, signal),
+      conversation(services, { kind: 'session', id: session }, Number.POSITIVE_INFINITY, signal),
       models.get(profile.model, credential?.id),
     ])
     const { settings, limits } = agent

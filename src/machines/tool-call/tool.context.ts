@@ -22,12 +22,16 @@ export type ToolEvent =
       by?: string | undefined
       note?: string | undefined
     }
+  /** What became of a call that somebody else has run. */
+  | { type: 'answer'; callId: string; output?: unknown; error?: ErrorBody }
   | { type: 'cancel' }
 
 /** What a tool call tells its turn. `result` is what stands for it in the transcript: the tool's journalled answer, or what was made up in its place. */
 export type ToolReport =
   | { type: 'tool.waiting'; approval: Approval }
   | { type: 'tool.decided'; callId: string }
+  /** Whoever is above runs it, and sends an `answer`. */
+  | { type: 'tool.delegated'; callId: string; name: string; input: unknown }
   /** `output` where a tool gave one: `result` only names it then. */
   | { type: 'tool.finished'; callId: string; status: ToolOutcome['status']; result: TranscriptItem; output?: unknown }
 
@@ -54,6 +58,8 @@ export const failure = ({ error }: Context) => {
   const { code, message, hint } = error ?? { code: 'cancelled', message: 'the call was cancelled' }
   return { error: { code, message, ...definedOf({ hint }) } }
 }
+
+export const isDelegated = ({ call, delegates }: Context): boolean => call.delegated === true && delegates === true
 
 /** A person has to agree, and has not done so for all calls of the tool. */
 export const mustAsk = ({ call, allowed }: Context): boolean => call.needsApproval && allowed?.includes(call.name) !== true

@@ -6,13 +6,15 @@ import { errorBody, RuntimeError } from '../../contracts/errors.ts'
 import { logWithout, withoutSecrets } from '../../contracts/redact.ts'
 import type { ToolCallInput, ToolCallOutput } from '../../contracts/tool-call.ts'
 import { type SpanOutcome, stopwatch } from '../../contracts/tracing.ts'
+import { placeOf } from '../transcript/conversation.ts'
 import type { TurnServices } from '../turn/turn.services.ts'
 import { sideResult } from './side-results.rules.ts'
 
 /** One attempt of one tool call. Leaving its state aborts the tool through its signal. */
 export const executeTool =
   ({ environment, agent: agentOf, skills, transcripts, hooks, sandboxMode }: TurnServices): PlaceableEffect<ToolCallOutput, ToolCallInput> =>
-  async ({ input: { session, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash }, info, signal, emit }) => {
+  async ({ input, info, signal, emit }) => {
+    const { session, conversation, runId, agent, call, thread, skillFilter, skillsVersion, attempt, onCrash } = input
     const { id, callId, name } = call
     if (info.restarted && onCrash === 'once')
       throw new RuntimeError('tool_in_doubt', `the process ended while '${name}' was running; it may or may not have done its work`, {
@@ -32,7 +34,7 @@ export const executeTool =
       ...definedOf({ thread, env: Object.keys(env).length === 0 ? undefined : env, sandboxMode: sandboxMode?.() }),
       skills: run,
       signal,
-      outputOf: (reference: string) => transcripts.outputOf({ kind: 'session', id: session }, reference),
+      outputOf: (reference: string) => transcripts.outputOf(placeOf(input, info), reference),
       progress: (message: string) => emit({ type: 'tool', phase: 'progress', runId, callId: id, name, message: withoutSecrets(message, secrets) }),
       sideResult: (result: { question?: string; text: string }) => {
         const said = withoutSecrets(sideResult(result, told++), secrets)
@@ -47,7 +49,7 @@ export const executeTool =
       const shown = withoutSecrets(output, secrets)
       const kept = hooks === undefined ? shown : hooks.toolResult({ session, runId, agent, callId: id, tool: name, input: call.input, output: shown })
       outcome = 'ok'
-      return { kind: 'tool', id, callId, name, output: kept }
+      return { kind: 'tool', id, ...definedOf({ conversation }), callId, name, output: kept }
     } catch (error) {
       throw secrets.length === 0 ? error : RuntimeError.from(withoutSecrets(errorBody(error, 'tool_failed'), secrets))
     } finally {

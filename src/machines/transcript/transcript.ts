@@ -13,6 +13,7 @@ import type { TurnOutcome } from '../../contracts/turn.ts'
 import { resultIn, resultText } from '../loop/tool-results.rules.ts'
 import { contentOf, type Folded, foldTranscript, nameOf, notesOf, nothingFolded } from './fold.rules.ts'
 import { FromTheEnd, type Newest, takesUnknown } from './from-the-end.rules.ts'
+import { type Conversation, nameOfConversation, seenBy, turnedBy } from './inner.rules.ts'
 
 /** Conversations kept at hand. */
 const viewMax = 10_000
@@ -24,12 +25,13 @@ const lastPageSize = 64
  * `behind` when a commit went by that could not be taken in: the journal has to be read before the view is used. `whole` when it knows every text that
  * waits, since it has seen the journal from its beginning.
  */
-type View = Folded & { behind: boolean; whole: boolean }
+type View = Folded & { behind: boolean; whole: boolean; conversation?: string | undefined }
 
 const emptyView = (): View => ({ ...nothingFolded(), behind: false, whole: false })
 
 /** Takes the next commit in, or is behind where that is not enough. @throws RuntimeError corrupt_at where its notes and its inputs do not fit */
-const follow = (view: View, commit: Commit): void => {
+const follow = (view: View, whole: Commit): void => {
+  const commit = view.conversation === undefined ? whole : seenBy(view.conversation, whole)
   if (view.whole || !takesUnknown(view, commit)) foldTranscript(view, commit)
   // What it takes waited from before the place at which the view begins.
   else Object.assign(view, emptyView(), { behind: true })
@@ -53,10 +55,18 @@ type Recalled = { outcome: TurnOutcome; text: string; texts: string[]; seq: numb
 /** Whether a run has said it: answers are named by their run and the number of the call. Runs are named by users. */
 const isOf = (runId: string, answerId: string): boolean => answerId.startsWith(`${runId}:`) && /^\d+$/.test(answerId.slice(runId.length + 1))
 
-/** Keeps the views of live sessions at hand, fed commit by commit. */
+/** @param commit a later one @throws RuntimeError corrupt_at */
+const take = (view: View, commit: Commit): void => {
+  if (view.seq === commit.seq - 1) follow(view, commit)
+  else view.behind = true
+}
+
+/** Keeps the views of live conversations at hand, fed commit by commit. */
 export class Transcripts {
   readonly #journal: Journal
   readonly #views = new Map<string, View>()
+  /** By the name of an actor, those of the conversations inside of it that are at hand. */
+  readonly #inside = new Map<string, Set<string>>()
 
   constructor(journal: Journal) {
     this.#journal = journal
@@ -65,28 +75,57 @@ export class Transcripts {
   /** A commit that has just become durable. */
   feed(commit: Commit): void {
     // A new conversation is followed from its first commit, so that it is never read at all.
-    const view = this.#views.get(commit.address) ?? (commit.seq === 1 ? this.#keep(commit.address, true) : undefined)
-    if (!view || commit.seq <= view.seq) return
-    if (view.seq === commit.seq - 1) follow(view, commit)
-    else view.behind = true
+    const view = this.#views.get(commit.address) ?? (commit.seq === 1 ? this.#keep(commit.address, { whole: true }) : undefined)
+    if (view && commit.seq > view.seq) take(view, commit)
+    if (!commit.address.startsWith('session/')) this.#feedInside(commit)
   }
 
-  #keep(name: string, whole = false): View {
-    const view = { ...emptyView(), whole }
+  #feedInside(commit: Commit): void {
+    for (const conversation of turnedBy(commit, 'clear')) this.#begin(commit, conversation)
+    for (const name of this.#inside.get(commit.address) ?? []) {
+      const view = this.#views.get(name)
+      if (view && commit.seq > view.seq) take(view, commit)
+    }
+    for (const conversation of turnedBy(commit, 'closed')) this.#drop(commit.address, `${commit.address} ${conversation}`)
+  }
+
+  #begin({ address, seq }: Commit, conversation: string): void {
+    const name = `${address} ${conversation}`
+    if ((this.#views.get(name)?.seq ?? 0) < seq) this.#keep(name, { whole: true, seq: seq - 1, conversation })
+  }
+
+  #keep(name: string, known: Partial<View>): View {
+    const view = { ...emptyView(), ...known }
     this.#views.set(name, view)
-    if (this.#views.size > viewMax) this.#views.delete(this.#views.keys().next().value as string)
+    if (view.conversation !== undefined) {
+      const actor = name.slice(0, -1 - view.conversation.length)
+      this.#inside.set(actor, (this.#inside.get(actor) ?? new Set()).add(name))
+    }
+    if (this.#views.size > viewMax) {
+      const oldest = this.#views.keys().next().value as string
+      this.#drop(oldest.split(' ', 1)[0] as string, oldest)
+    }
     return view
   }
 
+  #drop(actor: string, name: string): void {
+    this.#views.delete(name)
+    const others = this.#inside.get(actor)
+    others?.delete(name)
+    if (others?.size === 0) this.#inside.delete(actor)
+  }
+
   forget(address: Address): void {
-    this.#views.delete(formatAddress(address))
+    const actor = formatAddress(address)
+    this.#views.delete(actor)
+    for (const name of this.#inside.get(actor) ?? []) this.#drop(actor, name)
   }
 
   /** The first `upTo` messages since the last reset or compaction. @throws RuntimeError corrupt_at, log_unavailable */
-  async read(address: Address, upTo = Number.POSITIVE_INFINITY): Promise<Message[]> {
-    const name = formatAddress(address)
+  async read(address: Conversation, upTo = Number.POSITIVE_INFINITY): Promise<Message[]> {
+    const name = address.conversation === undefined ? formatAddress(address) : nameOfConversation(address)
     // Kept before it is read, so that it is fed meanwhile and nothing falls in between.
-    const view = this.#views.get(name) ?? this.#keep(name)
+    const view = this.#views.get(name) ?? this.#keep(name, { conversation: address.conversation })
     if (view.behind || view.messages.length < upTo) await this.#catchUp(address, view)
     if (Number.isFinite(upTo) && view.messages.length < upTo)
       throw new RuntimeError('corrupt_at', `the transcript of ${name} has ${view.messages.length} messages, ${upTo} were expected`, {
@@ -129,7 +168,7 @@ export class Transcripts {
    * The whole result of a tool call, as text: of the conversation, or of what stood there before it was compacted.
    * @param reference the id of the call, or what a shortened result names
    */
-  async outputOf(address: Address, reference: string): Promise<string | undefined> {
+  async outputOf(address: Conversation, reference: string): Promise<string | undefined> {
     const prefix = `${escapeToken(address.id)}/`
     const wanted = reference.startsWith(prefix) ? reference.slice(prefix.length) : reference
     const found = resultIn(await this.read(address), wanted)
@@ -146,7 +185,7 @@ export class Transcripts {
     return undefined
   }
 
-  async #catchUp(address: Address, view: View): Promise<void> {
+  async #catchUp(address: Conversation, view: View): Promise<void> {
     do {
       view.behind = false
       if (view.seq === 0) await this.#readFromTheEnd(address, view)
@@ -155,7 +194,7 @@ export class Transcripts {
   }
 
   /** As much of the journal as is left of the conversation. */
-  async #readFromTheEnd(address: Address, view: View): Promise<void> {
+  async #readFromTheEnd(address: Conversation, view: View): Promise<void> {
     const { reader, from } = await this.#fromTheEnd(address, ({ wantsMore }) => wantsMore)
     // Another reader may have been faster, and the view have gone on since.
     if (from > 0 && view.seq === 0) Object.assign(view, reader.end(from === 1 && reader.wantsMore), { whole: from === 1 })
@@ -163,7 +202,7 @@ export class Transcripts {
 
   /** @param goesOn asked before the first commit and after each @returns `from`: the oldest commit of the pages that were read, 0 where there is no journal */
   async #fromTheEnd(
-    address: Address,
+    { conversation, ...address }: Conversation,
     goesOn: (reader: FromTheEnd, commit?: Commit) => boolean,
   ): Promise<{ reader: FromTheEnd; from: number; whole: boolean }> {
     const head = await this.#journal.head(address)
@@ -179,7 +218,8 @@ export class Transcripts {
       if (frames.length < limit) throw brokenOff(address, from + frames.length)
       for (const frame of frames.toReversed()) {
         if (!more) break
-        const commit = commitOf(frame, address)
+        const whole = commitOf(frame, address)
+        const commit = conversation === undefined ? whole : seenBy(conversation, whole)
         reader.take(commit)
         more = goesOn(reader, commit)
       }
@@ -187,8 +227,9 @@ export class Transcripts {
     return { reader, from, whole: from === 1 && more }
   }
 
-  async *#commits(address: Address, next: () => number): AsyncGenerator<Commit> {
+  async *#commits({ kind, id }: Address, next: () => number): AsyncGenerator<Commit> {
     for (;;) {
+      const address = { kind, id }
       const frames = await this.#journal.read(address, next(), { limit: pageSize })
       for (const frame of frames) yield commitOf(frame, address)
       if (frames.length < pageSize) return

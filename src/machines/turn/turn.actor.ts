@@ -1,4 +1,5 @@
-/** Gives {@link turnMachine} its effects. */
+/** Gives {@link turnMachine} and {@link loopMachine} their effects. */
+import type { AnyActorLogic } from 'xstate'
 import { placeable } from '../../actors/index.ts'
 import { loopMachine } from '../loop/loop.machine.ts'
 import { toolMachine } from '../tool-call/tool.machine.ts'
@@ -11,11 +12,18 @@ import type { LocalServices, TurnEffects } from './turn.services.ts'
 
 type Effects = Omit<TurnEffects, 'askAside'>
 
-export const turnActor = (effects: Effects, { lanes, clock, log }: LocalServices, publisher?: Publisher) => {
-  const { callModel, summarise, execute, checkTool, lookUp, say } = effects
+const partsOf = ({ callModel, summarise, execute, checkTool, lookUp, say }: Effects) => {
   const lookup = lookUpMachine.provide({ actors: { lookUp: placeable(lookUp) } })
   const understanding = understandingMachine.provide({ actors: { lookup, say: placeable(say) } })
   const tool = toolMachine.provide({ actors: { execute: placeable(execute), check: placeable(checkTool) } })
   const loop = loopMachine.provide({ actors: { callModel: placeable(callModel), summarise: placeable(summarise), tool, understanding } })
+  return { loop, understanding }
+}
+
+/** The agent loop alone, for machines that are no sessions. */
+export const loopActor = (effects: Effects): AnyActorLogic => partsOf(effects).loop
+
+export const turnActor = (effects: Effects, { lanes, clock, log }: LocalServices, publisher?: Publisher) => {
+  const { loop, understanding } = partsOf(effects)
   return (publisher ? turnWith(publisher) : turnMachine).provide({ actors: { loop, understanding, lane: laneActor({ lanes, clock, log }) } })
 }

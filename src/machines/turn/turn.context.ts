@@ -130,7 +130,7 @@ export const flushMessage = (context: TurnContext): TranscriptItem => ({
 })
 
 /** ms that a turn may work, unless its message or agent says otherwise. */
-const runTimeoutMs = 600_000
+export const runTimeoutMs = 600_000
 export const runTimeout = ({ context: { profile } }: { context: TurnContext }): number => profile.runTimeoutMs ?? runTimeoutMs
 
 const timeUp = (message: string, limit: 'wallTimeMs' | 'runTimeoutMs'): ErrorBody => ({

@@ -11,14 +11,15 @@ import { callModel } from '../loop/model-call.effects.ts'
 import { askAside } from '../side/side.effects.ts'
 import { checkTool } from '../tool-call/gate.effects.ts'
 import { executeTool } from '../tool-call/tool.effects.ts'
-import { conversation } from '../transcript/conversation.ts'
+import { conversation, placeOf } from '../transcript/conversation.ts'
 import { lookUp, say } from '../understanding/understanding.effects.ts'
 import type { TurnEffects, TurnServices } from './turn.services.ts'
 
 const summarise =
   (services: TurnServices): PlaceableEffect<SummaryOutput, SummaryInput> =>
-  async ({ input: { session, profile, upTo, id, instructions }, signal }) => {
-    const messages = await conversation(services, session, upTo, signal)
+  async ({ input, info, signal }) => {
+    const { profile, upTo, id, instructions } = input
+    const messages = await conversation(services, placeOf(input, info), upTo, signal)
     const { old, keep } = splitForSummary(messages)
     if (old.length === 0)
       throw new RuntimeError('provider_overflow', 'the newest message alone is longer than the model can read', {
@@ -42,6 +43,7 @@ const summarise =
     return {
       kind: 'summary',
       id,
+      ...definedOf({ conversation: input.conversation }),
       text,
       keep,
       model: profile.model,

@@ -1,8 +1,7 @@
 /** Workflows that are killed, and workflows that have changed while a run of them was under way. */
 import { expect, test } from 'vitest'
 import { ladder, type Workflow, workflow } from '../../../src/ladder/index.ts'
-import type { TestRuntime } from '../../../src/testing/index.ts'
-import { aLadder } from '../a-ladder.ts'
+import { aLadder, killedAt, timeless } from '../a-ladder.ts'
 
 /** Steps of every sort; what each did is written down by the key of the work. */
 const aShop = (did: string[]): Workflow<unknown, unknown> =>
@@ -34,21 +33,6 @@ const aShop = (did: string[]): Workflow<unknown, unknown> =>
     ],
   })
 
-const timeless = (value: unknown): unknown => JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0'))
-
-/** Dies when so many commits have been sent, is started again, and asked the same. @returns undefined where there are no so many */
-const killedAt = async (kit: TestRuntime, shop: Workflow<unknown, unknown>, commit: number) => {
-  const died = Promise.withResolvers<'died'>()
-  const hang = new Promise<void>(() => undefined)
-  kit.failPoints.call('K02', () => (died.resolve('died'), hang), commit)
-  const first = shop.execute(undefined, { runId: 'r' })
-  first.catch(() => undefined)
-  if ((await kit.clock.until(Promise.race([died.promise, first]))) !== 'died') return undefined
-  await kit.crash()
-  await kit.restart()
-  return kit.clock.until(shop.execute(undefined, { runId: 'r' }))
-}
-
 test('[WL-113] killed at any commit it comes to the same report; what had been written down is not done again', async () => {
   const calm: string[] = []
   const shop = aShop(calm)
@@ -61,7 +45,7 @@ test('[WL-113] killed at any commit it comes to the same report; what had been w
     const did: string[] = []
     const again = aShop(did)
     await using doomed = await aLadder(again)
-    const result = await killedAt(doomed, again, commit)
+    const result = await killedAt(doomed, () => again.execute(undefined, { runId: 'r' }), commit)
     if (!result) break
     killed++
     expect(timeless(result), `killed at commit ${commit}`).toEqual(timeless(whole))

@@ -531,6 +531,6 @@ test('an output that cannot be made fails the run; once it can, no step is done 
 test('no runtime, and two of one name, are told before anything runs', async () => {
   const lonely = workflow({ name: 'lonely', steps: [{ name: 'a', run }] })
 
-  await expect(lonely.execute(undefined)).rejects.toMatchObject({ code: 'WORKFLOW_ERROR', hint: expect.stringContaining('ladder(') })
-  expect(() => ladder({ executables: [lonely, lonely] })).toThrow(expect.objectContaining({ code: 'WORKFLOW_ERROR' }))
+  await expect(lonely.execute(undefined)).rejects.toMatchObject({ code: 'LADDER_CONFIG', hint: expect.stringContaining('ladder(') })
+  expect(() => ladder({ executables: [lonely, lonely] })).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG' }))
 })

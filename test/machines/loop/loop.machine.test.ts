@@ -263,7 +263,7 @@ test('where somebody wants to know, it tells when calls of models and tools begi
   ])
   await walk.resolve('execute', result(1))
   expect(told()).toEqual([
-    { type: 'tool.ended', callId: 's/r:1:1', name: 'work', output: 1 },
+    { type: 'tool.ended', callId: 's/r:1:1', name: 'work', status: 'completed', output: 1 },
     { type: 'tool.started', callId: 's/r:1:2', name: 'work', input: {} },
   ])
   await walk.reject('execute', new RuntimeError('tool_failed', 'no'))
@@ -271,6 +271,28 @@ test('where somebody wants to know, it tells when calls of models and tools begi
   await walk.resolve('execute', result(3))
 
   expect((await walk.resolve('callModel', answer())).output.annotations).toEqual([first])
+})
+
+test('a call that somebody above runs is told to them, and gets what they answer', async () => {
+  const walk = loop.start({ session: 's', runId: 'r', profile: aProfile(), ids: ['r'], transcriptLength: 5, delegates: true })
+  await walk.resolve('callModel', answer({ text: '', calls: [aCall(1, { delegated: true }), aCall(2, { delegated: true })] }))
+  expect(walk.heard().filter(({ type }) => type === 'tool.delegated')).toEqual([
+    { type: 'tool.delegated', callId: 's/r:1:1', name: 'work', input: {} },
+    { type: 'tool.delegated', callId: 's/r:1:2', name: 'work', input: {} },
+  ])
+
+  walk.send({ type: 'answer', callId: 's/r:1:2', output: 'two' })
+  walk.send({ type: 'answer', callId: 'other', output: 'nobody asked' })
+  expect(walk.inputs('callModel')).toHaveLength(1)
+  walk.send({ type: 'answer', callId: 's/r:1:1', error: { code: 'tool_failed', message: 'no', retryable: false } })
+
+  expect(walk.inputs('callModel').at(-1)).toMatchObject({ call: 2 })
+  expect(walk.heard().findLast(({ type }) => type === 'transcript')).toMatchObject({
+    add: [
+      { role: 'tool', callId: 'c1', isError: true, output: { error: { message: 'no' } } },
+      { role: 'tool', callId: 'c2', isError: false, output: 'two' },
+    ],
+  })
 })
 
 test('where nobody does, it tells nothing', async () => {

@@ -237,6 +237,38 @@ test('where nobody has asked for the turn nobody can agree, unless somebody did 
   expect(asked.state).toBe('denied')
 })
 
+const delegates = { delegates: true } as const
+
+test('a call that somebody above runs is told to them, and ends as they say', async () => {
+  const walk = start({ delegated: true }, 'ask', delegates)
+  expect(walk.state).toBe('delegated')
+  expect(walk.inputs('execute')).toEqual([])
+  expect(walk.heard().at(-1)).toEqual({ type: 'tool.delegated', callId: 's/r:1:1', name: 'pay', input: { amount: 3 } })
+  walk.send({ type: 'answer', callId: 's/r:1:1', output: { paid: 3 } })
+  expect(walk.state).toBe('completed')
+  expect(walk.heard().at(-1)).toEqual({
+    type: 'tool.finished',
+    callId: 's/r:1:1',
+    status: 'completed',
+    result: { role: 'tool', callId: 'c1', name: 'pay', output: { paid: 3 }, isError: false },
+    output: { paid: 3 },
+  })
+
+  const failed = start({ delegated: true }, 'ask', delegates)
+  failed.send({ type: 'answer', callId: 's/r:1:1', error: { code: 'tool_failed', message: 'no', retryable: false } })
+  expect(failed.heard().at(-1)).toMatchObject(finished('failed', 'tool_failed'))
+  expect(start({ delegated: true }, 'ask', delegates).pass(1000).heard().at(-1)).toMatchObject(finished('failed', 'tool_timeout'))
+})
+
+test('it waits for a person and for hooks as any other, and is run here where nobody above does', async () => {
+  expect(start({ delegated: true }).state).toBe('running')
+  expect(start({ delegated: true, needsApproval: true }, 'ask', delegates).send(approve('approve')).state).toBe('delegated')
+  const unasked = { ...delegates, approval: { timeoutMs: 1000, onTimeout: 'allow' as const } }
+  expect(start({ delegated: true, needsApproval: true, timeoutMs: 1_000_000 }, 'ask', unasked).pass(1000).state).toBe('delegated')
+  const checked = await start({ delegated: true, gated: true }, 'ask', delegates).resolve('check', verdict({ kind: 'pass', needsApproval: false }))
+  expect(checked.state).toBe('delegated')
+})
+
 test('every transition of the chart has been taken', () => {
   expect(tool.missed()).toEqual([])
 })

@@ -1,0 +1,135 @@
+/** What a run of an agent remembers, and how each thing that happens changes it. Pure. */
+import type { AskInput, AskOutput, AskReport } from '../../index.ts'
+import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
+import type { LadderErrorBody } from '../errors.ts'
+import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import { noUsage, together, usageOf } from '../usage.rules.ts'
+import { errorOf } from './failures.rules.ts'
+
+/** A call of a tool; times are ms since the epoch. */
+type CallRecord = {
+  callId: string
+  name: string
+  status: ReportStatus
+  startedAt: number
+  endedAt: number
+  error?: LadderErrorBody
+  run?: InnerRun
+}
+/** A run inside of the call, as its actor is called; `report` when it has ended. */
+type InnerRun = { id: string; runId: string; report?: Report }
+
+export type AgentRun = RunState & {
+  /** What the model is told, and told to be besides its instructions. */
+  told?: Told
+  /** Messages in the conversation; there is none before it is asked for the first time. */
+  length?: number
+  /** What the model is told next, where that is not the beginning. */
+  next?: string | undefined
+  /** Answers of the model, and how many there may be. */
+  trips: number
+  tripsMax: number
+  repairs: number
+  calls: readonly CallRecord[]
+  usage: LadderUsage
+  /** Who answered last. */
+  model?: string
+  /** Models that failed before one answered. */
+  attempts: AskOutput['attempts']
+  text?: string
+  stopped?: { reason: string | null } | undefined
+}
+
+/** What the code of its author makes of an input. */
+export type Told = { text: string; intro?: string }
+
+export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
+  ...began(input, at),
+  trips: 0,
+  tripsMax,
+  repairs: 0,
+  calls: [],
+  usage: noUsage,
+  attempts: [],
+})
+
+/** The conversation is called as its run. */
+export const askInput = (agent: string, run: AgentRun): AskInput => {
+  const { runId, told, next, length, trips, tripsMax } = run
+  const text = next ?? (length === undefined ? told?.text : undefined)
+  return {
+    agent,
+    conversation: runId,
+    session: rootOf(run),
+    ...(text !== undefined && { text }),
+    ...(told?.intro !== undefined && { intro: told.intro }),
+    ...(length !== undefined && { after: length }),
+    stepMax: Math.max(1, tripsMax - trips),
+    reports: true,
+  }
+}
+
+/** @param run before it was asked */
+export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> => ({
+  length: answer.length,
+  usage: together(run.usage, usageOf(answer.usage, answer.costUsd)),
+  attempts: [...run.attempts, ...answer.attempts],
+  model: answer.model,
+  text: answer.text,
+  next: undefined,
+  waiting: [],
+  error: answer.error === null ? undefined : errorOf(answer.error, answer),
+})
+
+/** What its agent says while it works. */
+export const reported = (run: AgentRun, said: AskReport, at: number): Partial<AgentRun> => {
+  const { report, conversation } = said
+  // Of a run inside of it.
+  if (conversation !== run.runId) return { waiting: waitingSince(run, said) }
+  switch (report.type) {
+    case 'model.ended':
+      return { trips: run.trips + 1 }
+    case 'tool.started':
+      // What never ends was cut off.
+      return { calls: [...run.calls, { callId: report.callId, name: report.name, status: 'cancelled', startedAt: at, endedAt: at }] }
+    case 'tool.ended': {
+      const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
+      const error = status === 'failed' ? toolError(report) : undefined
+      return {
+        calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
+      }
+    }
+    case 'tool.waiting':
+    case 'tool.decided':
+      return { waiting: waitingSince(run, said) }
+    default:
+      return {}
+  }
+}
+
+/** Where the runs inside of it stand in the tree. */
+export const callPath = ({ runId }: AgentRun, index: number): string => `${runId}/tool-${index + 1}`
+
+/** A call is run inside of the run. */
+export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
+  calls: run.calls.map((call, index) =>
+    call.callId === callId ? { ...call, run: { id: `tool-${index + 1}`, runId: `${callPath(run, index)}/1` } } : call,
+  ),
+})
+
+/** @param id of the actor that has ended */
+export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
+  calls: run.calls.map((call) => (call.run?.id === id ? { ...call, run: { ...call.run, report } } : call)),
+  usage: together(run.usage, report.usage),
+})
+
+/** What the model was given in the place of a result. */
+const toolError = ({ name, status, output }: Extract<AskReport['report'], { type: 'tool.ended' }>): LadderErrorBody => {
+  const { code, message } = (output as { error?: { code?: string; message?: string } } | null | undefined)?.error ?? {}
+  return {
+    code: 'TOOL_EXEC_FAILED',
+    category: 'execution',
+    message: message ?? `the tool '${name}' came to nothing: ${status}`,
+    context: { tool: name, ...(code !== undefined && { code }) },
+  }
+}

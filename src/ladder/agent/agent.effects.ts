@@ -1,0 +1,39 @@
+/** The author's code of an agent as actors: what a model is told, and whether its answer is what it has to be. */
+import type { AnyActorLogic } from 'xstate'
+import { fromTask } from '../../index.ts'
+import { fitted, jsonIn, jsonSchemaOf, unfit } from '../schema.ts'
+import type { AgentRun, Told } from './agent.context.ts'
+import type { Verdict } from './compile.rules.ts'
+import type { CheckedAgent } from './definition.ts'
+
+/** What a caller brought along for a run of this process. */
+type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
+
+export const promptLogic = ({ input: schema, prompt, output }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+  const told = output && answerIn(jsonSchemaOf(output))
+  return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside } }) => {
+    // That of a root was looked at before it began.
+    const value = inside && schema ? await fitted(schema, input, 'its input') : input
+    const text = prompt
+      ? await prompt(value, { context: contextOf(inside?.rootRunId ?? runId) })
+      : typeof value === 'string'
+        ? value
+        : JSON.stringify(value)
+    if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
+    return { text, ...(told !== undefined && { intro: told }) }
+  }) as AnyActorLogic
+}
+
+const answerIn = (schema: unknown): string =>
+  schema === undefined
+    ? 'Answer with JSON and nothing else.'
+    : `Answer with JSON and nothing else, no fence around it. It has to fit this JSON Schema:\n${JSON.stringify(schema)}`
+
+export const checkLogic = ({ name, output }: CheckedAgent): AnyActorLogic =>
+  fromTask<Verdict, AgentRun>(async ({ input: { text = '' } }) => {
+    try {
+      return { data: output ? await fitted(output, jsonIn(text), `the answer of '${name}'`) : text }
+    } catch (thrown) {
+      return { error: unfit(thrown, `'${name}'`) }
+    }
+  }) as AnyActorLogic

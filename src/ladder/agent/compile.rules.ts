@@ -1,0 +1,188 @@
+/** What the names in the chart of an agent mean. */
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, sendTo, setup } from 'xstate'
+import type { AskOutput, AskReport } from '../../index.ts'
+import { askAgent } from '../../index.ts'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
+import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
+import { cancelledError, finishError } from './failures.rules.ts'
+import { reportOf } from './report.rules.ts'
+
+type AgentEvent = { type: 'execute' } | { type: 'resume' } | { type: 'cancel'; reason?: string } | { type: 'approve' } | AskReport
+/** What became of its answer. */
+export type Verdict = { data: unknown } | { error: LadderErrorBody }
+
+type AgentParts = { prompt: AnyActorLogic; check: AnyActorLogic; runs: Readonly<Record<string, AnyActorLogic>>; now: () => number }
+type Word = { type: string } & Record<string, unknown>
+type Done = EventObject & { output?: unknown; error?: unknown }
+
+const answerIn = (event: EventObject): AskOutput => (event as Done).output as AskOutput
+const verdictIn = (event: EventObject): Verdict => (event as Done).output as Verdict
+
+const broken = (name: string, what: string, thrown: unknown): LadderErrorBody => ({
+  code: 'AGENT_EXEC_FAILED',
+  category: 'execution',
+  message: `${what} of '${name}' failed: ${wordsOf(thrown)}`,
+  context: { agent: name },
+})
+
+const idIn = (event: EventObject): string => (event as unknown as { actorId: string }).actorId
+
+/** What the model reads that has called it. */
+const toolFailure = ({ code, message, hint }: LadderErrorBody) => ({
+  code: 'tool_failed' as const,
+  message: `${code}: ${message}`,
+  retryable: false,
+  ...(hint !== undefined && { hint }),
+})
+
+/** What a model is told whose answer does not fit. */
+const correction = ({ message }: LadderErrorBody): string =>
+  `Your answer cannot be used: ${message}\nAnswer again, with JSON that fits the schema and nothing else.`
+
+/** What it said last may be half a sentence. */
+const interruption = 'You were interrupted. Go on with your task.'
+
+export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: AgentParts): AnyStateMachine => {
+  const { name, maxTrips, repair, inner } = shape
+  const word = (type: string, run: AgentRun, more: object = {}): Word => ({
+    type: `agent.${type}`,
+    runId: run.runId,
+    rootRunId: rootOf(run),
+    agent: name,
+    ...more,
+  })
+  const heard = (run: AgentRun, { report }: AskReport): Word | undefined => {
+    switch (report.type) {
+      case 'model.started':
+        return word('trip.started', run, { trip: run.trips + 1, model: report.model })
+      case 'model.ended':
+        return word('trip.completed', run, { trip: run.trips, text: report.text })
+      case 'tool.started':
+        return word('tool.calling', run, { callId: report.callId, tool: report.name, input: report.input })
+      case 'tool.ended':
+        return word(report.status === 'completed' ? 'tool.called' : 'tool.failed', run, {
+          callId: report.callId,
+          tool: report.name,
+          status: report.status,
+          output: report.output,
+        })
+      case 'tool.waiting': {
+        const { callId, name: tool, input } = report.approval
+        return word('approval.requested', run, { callId, tool, input })
+      }
+      case 'tool.decided':
+        return word('approval.decided', run, { callId: report.callId })
+      default:
+        return undefined
+    }
+  }
+  return setup({
+    types: { context: {} as AgentRun, events: {} as AgentEvent, input: {} as RunInput, emitted: {} as Word, output: {} as RunEnd },
+    actors: { ask: askAgent, [promptActor]: prompt as never, [checkActor]: check as never, ...(runs as Record<string, never>) },
+    actions: {
+      tellStarting: emit(({ context }) => word('starting', context)),
+      takeTold: assign({ told: ({ event }) => (event as Done).output as Told }),
+      hear: assign(({ context, event }) => (event.type === 'ask.reported' ? reported(context, event, now()) : {})),
+      tellHeard: enqueueActions(({ context, event, enqueue }) => {
+        // A run inside of it speaks for itself.
+        const said = event.type === 'ask.reported' && event.conversation === context.runId ? heard(context, event) : undefined
+        if (said) enqueue.emit(said)
+      }),
+      /** Whoever holds this run has to know who waits for a person. */
+      passReport: enqueueActions(({ context, event, enqueue }) => {
+        if (context.inside && event.type === 'ask.reported' && isAboutWaiting(event)) enqueue.sendParent(event)
+      }),
+      /** It goes to whoever wants to make the call. */
+      decide: enqueueActions(({ context, event, enqueue }) => {
+        const { ask } = event as { ask?: string }
+        const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.sendTo(inner?.id ?? 'ask', event)
+      }),
+      run: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'ask.reported' || event.conversation !== context.runId || event.report.type !== 'tool.delegated') return
+        const { callId, name: tool, input } = event.report
+        const { executable, isText } = inner[tool] ?? { executable: '', isText: false }
+        const after = { ...context, ...running(context, callId) }
+        const index = after.calls.findIndex((call) => call.callId === callId)
+        const given: RunInput = {
+          runId: after.calls[index]?.run?.runId ?? '',
+          input: isText ? (input as { text: string }).text : input,
+          inside: { rootRunId: rootOf(context), parentRunId: callPath(context, index) },
+        }
+        enqueue.assign({ calls: after.calls })
+        enqueue.spawnChild(runActor(executable) as never, { id: after.calls[index]?.run?.id as never, input: given as never })
+      }),
+      /** What was called is wanted no more: it was cancelled, or has taken too long. */
+      stopRun: enqueueActions(({ context, event, enqueue }) => {
+        if (event.type !== 'ask.reported' || event.report.type !== 'tool.ended') return
+        const { callId } = event.report
+        const run = context.calls.find((call) => call.callId === callId)?.run
+        if (run && !run.report) enqueue.stopChild(run.id)
+      }),
+      /** Nobody waits for them any more. */
+      stopRuns: enqueueActions(({ context, enqueue }) => {
+        for (const { run } of context.calls) if (run && !run.report) enqueue.stopChild(run.id)
+      }),
+      takeRun: assign(({ context, event }) => ranInside(context, idIn(event), (event as Done).output as RunEnd)),
+      answerCall: enqueueActions(({ context, event, enqueue }) => {
+        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const { data, error } = (event as Done).output as RunEnd
+        if (callId !== undefined)
+          enqueue.sendTo('ask', { type: 'answer', callId, ...(error ? { error: toolFailure(error) } : { output: data ?? null }) })
+      }),
+      breakRun: enqueueActions(({ context, event, enqueue }) => {
+        const callId = context.calls.find(({ run }) => run?.id === idIn(event))?.callId
+        const error = toolFailure(broken(name, 'a run', (event as Done).error))
+        if (callId !== undefined) enqueue.sendTo('ask', { type: 'answer', callId, error })
+      }),
+      stop: assign({ stopped: ({ event }) => ({ reason: (event as { reason?: string }).reason ?? null }) }),
+      tellAskToStop: sendTo('ask', { type: 'cancel' }),
+      takeAnswer: assign(({ context, event }) => answered(context, answerIn(event))),
+      takeText: assign({ data: ({ event }) => answerIn(event).text }),
+      takeData: assign({ data: ({ event }) => (verdictIn(event) as { data: unknown }).data }),
+      askAgain: assign(({ context, event }) => ({
+        repairs: context.repairs + 1,
+        next: correction((verdictIn(event) as { error: LadderErrorBody }).error),
+      })),
+      tellRepair: emit(({ context, event }) =>
+        word('repairing', context, { attempt: context.repairs, error: (verdictIn(event) as { error: LadderErrorBody }).error }),
+      ),
+      failUnfit: assign(({ event }) => {
+        const { error } = verdictIn(event) as { error: LadderErrorBody }
+        return { error, next: correction(error) }
+      }),
+      failKeptBack: assign({ error: ({ event }) => finishError(answerIn(event).finish) }),
+      failToTell: assign({ error: ({ event }) => broken(name, 'prompt', (event as Done).error) }),
+      failToAsk: assign({ error: ({ event }) => broken(name, 'a question', (event as Done).error) }),
+      markCancelled: assign({
+        error: ({ context }) => cancelledError(name, context.stopped?.reason ?? null, context.trips),
+        next: ({ context }) => (context.length === undefined ? undefined : interruption),
+      }),
+      mend: assign(({ context }) => ({ error: undefined, stopped: undefined, repairs: 0, tripsMax: context.trips + maxTrips })),
+      end: assign({ endedAt: () => now() }),
+      /** Nobody will read its conversation any more. */
+      close: emit(({ context }) => ({ type: 'transcript', conversation: context.runId, closed: true })),
+      tellCompleted: emit(({ context }) => word('completed', context)),
+      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
+      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+    },
+    guards: {
+      'is inside': ({ context }) => context.inside !== undefined,
+      'was cancelled': ({ context, event }) => answerIn(event).status === 'cancelled' || context.stopped !== undefined,
+      'has failed': ({ event }) => answerIn(event).status === 'failed',
+      'was kept back': ({ event }) => finishError(answerIn(event).finish) !== undefined,
+      fits: ({ event }) => 'data' in verdictIn(event),
+      'may be repaired': ({ context }) => context.repairs < repair && context.trips < context.tripsMax,
+      'was asked': ({ context }) => context.length !== undefined,
+    },
+  }).createMachine({
+    ...chartOf(shape),
+    context: ({ input }: { input: RunInput }) => begun(input, maxTrips, now()),
+    output: ({ context }: { context: AgentRun }) => ({
+      ...(context.error ? { error: context.error } : { data: context.data }),
+      report: reportOf(shape, context),
+    }),
+  } as never) as unknown as AnyStateMachine
+}

@@ -1,0 +1,98 @@
+/** What an author writes of an agent: all that `agent()` of `statecast` takes, and how it is executed. */
+import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgent, isRuntimeError, type Tool } from '../../index.ts'
+import { LadderError } from '../errors.ts'
+import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
+import type { Schema } from '../schema.ts'
+
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> & {
+  /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
+  name?: string
+  /** Another one refuses the runs that are under way. */
+  version?: string
+  /** For the agents whose tool it is: when to call it, and what comes back. */
+  description?: string
+  /** Tools, and executables that are run as tools: agents, workflows. */
+  tools?: readonly (Tool | AnyExecutable)[]
+  /** What an input has to be. Default: anything that can be written as JSON. */
+  input?: Schema<Input>
+  /** What the model is told of it. Default: a text as it is, anything else as JSON. */
+  prompt?: (input: Input, more: { context: Readonly<Record<string, unknown>> }) => string | Promise<string>
+  /** What its answer has to be: the model is told to answer in JSON, and `data` has this type. Default: `data` is the text. */
+  output?: Output
+  /** How often the model is asked again with what does not fit. Each is a trip of its own. Default: 0. */
+  repair?: number
+  /** Calls of the model in one run. Default: 10. */
+  maxTrips?: number
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: one of any input
+export type AnyAgent = AgentDefinition<any, Schema | undefined>
+
+/** What an agent of the ladder is, once it is checked. */
+export type CheckedAgent = Pick<AnyAgent, 'version' | 'description' | 'input' | 'prompt' | 'output'> & {
+  name: string
+  repair: number
+  maxTrips: number
+  /** As the runtime knows it. */
+  core: Agent
+  /** By the name of the tool, what runs inside of its run. */
+  inner: Readonly<Record<string, NonNullable<ReturnType<typeof delegateOf>>>>
+}
+
+const kindName = /^[a-z][a-z0-9-]{0,31}$/
+
+/** @throws LadderError LADDER_CONFIG naming what is wrong with it */
+export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
+  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...rest } = definition
+  const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
+  const core = { ...rest, tools }
+  const name = given ?? nameFor(core)
+  if (typeof name !== 'string' || !kindName.test(name))
+    throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')
+  if (!Number.isInteger(repair) || repair < 0 || repair > 10) throw wrong(`repair of '${name}' is ${String(repair)}`, 'it is a whole number up to 10')
+  if (!Number.isInteger(maxTrips) || maxTrips < 1) throw wrong(`maxTrips of '${name}' is ${String(maxTrips)}`, 'it is a whole number from 1 on')
+  for (const [option, schema] of Object.entries({ input, output }))
+    if (schema !== undefined && typeof schema?.['~standard']?.validate !== 'function')
+      throw wrong(`${option} of '${name}' is no schema`, 'give one of zod 4, or of any library that follows Standard Schema')
+  if (prompt !== undefined && typeof prompt !== 'function') throw wrong(`prompt of '${name}' is no function`, 'write prompt: ({ topic }) => `…`')
+  const inner = Object.fromEntries(
+    tools.flatMap((one) => {
+      const found = delegateOf(one)
+      return found ? [[one.name, found]] : []
+    }),
+  )
+  const limits = { ...core.limits, steps: maxTrips }
+  const common = { name, repair, maxTrips, inner, core: configured(name, () => defineAgent({ ...core, name, limits })) }
+  return {
+    ...common,
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    ...(input && { input }),
+    ...(prompt && { prompt }),
+    ...(output && { output }),
+  }
+}
+
+/** @throws LadderError LADDER_CONFIG in the place of what the runtime throws */
+const configured = <Made>(name: string | undefined, make: () => Made): Made => {
+  try {
+    return make()
+  } catch (cause) {
+    if (!isRuntimeError(cause)) throw cause
+    throw new LadderError('LADDER_CONFIG', cause.message, {
+      cause,
+      context: { agent: name, field: cause.field },
+      ...(cause.hint && { hint: cause.hint }),
+    })
+  }
+}
+
+/** The same for the same model and tools, in every process. */
+const nameFor = ({ model = 'default', tools = [] }: Omit<CoreDefinition, 'name'>): string => {
+  const said = [model, ...tools.map((tool) => tool.name).toSorted()].join(' ')
+  let hash = 0x811c9dc5
+  for (const character of said) hash = Math.imul(hash ^ (character.codePointAt(0) as number), 0x01000193) >>> 0
+  return `agent-${hash.toString(16).padStart(8, '0')}`
+}
+
+const wrong = (message: string, hint: string): LadderError => new LadderError('LADDER_CONFIG', message, { hint })

@@ -1,0 +1,59 @@
+/** What every run remembers, whatever its rung, and how one run stands in another. Pure. */
+import type { AskReport } from '../index.ts'
+import type { Report } from './envelope.ts'
+import type { LadderErrorBody } from './errors.ts'
+
+/** A run inside of another one is an actor of that one's actor: it begins by itself, and its report stands in the other's. */
+export type RunInput = {
+  runId: string
+  input: unknown
+  /** Left out where it is the root. */
+  inside?: { rootRunId: string; parentRunId: string }
+}
+
+/** The actor that is an executable of that name, as machines call it in which it runs. */
+export const runActor = (executable: string): string => `run(${executable})`
+
+/** Whether a conversation is one of this run, or of one inside of it. */
+export const isWithin = (ask: string, runId: string): boolean => ask === runId || ask.startsWith(`${runId}/`)
+
+/** `ask` is the conversation of the agent that wants to make the call. */
+type WaitingCall = { ask: string; approval: Extract<AskReport['report'], { type: 'tool.waiting' }>['approval'] }
+
+export type RunState = RunInput & {
+  /** ms since the epoch */
+  startedAt: number
+  endedAt: number
+  waiting: readonly WaitingCall[]
+  error?: LadderErrorBody | undefined
+  data?: unknown
+}
+
+/** What a run inside of another one comes to. */
+export type RunEnd = { data?: unknown; error?: LadderErrorBody; report: Report }
+
+export const rootOf = ({ runId, inside }: RunInput): string => inside?.rootRunId ?? runId
+
+export const began = (input: RunInput, at: number) => ({ ...input, startedAt: at, endedAt: at, waiting: [] })
+
+export const isAboutWaiting = ({ report }: AskReport): boolean => report.type === 'tool.waiting' || report.type === 'tool.decided'
+
+/** What an agent has reported of the calls that wait. */
+export const waitingSince = ({ waiting }: Pick<RunState, 'waiting'>, { conversation, report }: AskReport): readonly WaitingCall[] => {
+  if (report.type === 'tool.waiting') return [...waiting, { ask: conversation, approval: report.approval }]
+  return report.type === 'tool.decided' ? waiting.filter(({ approval }) => approval.callId !== report.callId) : waiting
+}
+
+/** Where a report of a run stands in the tree, and when it was. */
+export const placeOf = (run: RunInput & Pick<RunState, 'startedAt' | 'endedAt'>) => ({
+  ...(run.inside ? { parentRunId: run.inside.parentRunId } : { schemaVersion: 1 as const }),
+  runId: run.runId,
+  rootRunId: rootOf(run),
+  ...timesOf(run.startedAt, run.endedAt),
+})
+
+/** ms since the epoch, and between them. */
+export const timesOf = (startedAt: number, endedAt: number) => ({ startedAt, endedAt, duration: endedAt - startedAt })
+
+export const statusOf = (error: LadderErrorBody | undefined) =>
+  error === undefined ? ('completed' as const) : error.category === 'cancelled' ? ('cancelled' as const) : ('failed' as const)

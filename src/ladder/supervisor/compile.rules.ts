@@ -1,0 +1,159 @@
+/** What the names in the chart of a supervisor mean. */
+import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emit, enqueueActions, setup } from 'xstate'
+import { type LadderErrorBody, wordsOf } from '../errors.ts'
+import { type RunEnd, rootOf } from '../run.rules.ts'
+import { workActions, workGuards } from '../work/work.compile.rules.ts'
+import { reportOf } from './report.rules.ts'
+import { chartOf, mergeActor, routeActor, type SupervisorShape } from './supervisor.chart.rules.ts'
+import {
+  type BranchEnd,
+  begun,
+  branched,
+  type Chosen,
+  decided,
+  type Merged,
+  merged,
+  type SupervisorInput,
+  type SupervisorRun,
+  type TerminatedBy,
+} from './supervisor.context.ts'
+
+/** `begin` is what a run inside of another one begins with. */
+type SupervisorParts = {
+  actors: Readonly<Record<string, AnyActorLogic>>
+  begin: Pick<SupervisorInput, 'state' | 'directive'>
+  now: () => number
+}
+type Params = { step: string }
+type Done = EventObject & { output?: unknown; error?: unknown }
+type Word = { type: string } & Record<string, unknown>
+type Ended = Chosen | BranchEnd | Merged
+
+const endOf = <End extends Ended>(event: EventObject): End => (event as Done).output as End
+const errorIn = (event: EventObject): LadderErrorBody | undefined => {
+  const end = endOf(event) as Ended | undefined
+  return end?.ended === 'failed' ? end.error : undefined
+}
+
+const unstorable = (what: string, thrown: unknown): LadderErrorBody => ({
+  code: 'SUPERVISOR_FAILED',
+  category: 'execution',
+  message: `${what} gave what cannot be stored: ${wordsOf(thrown)}`,
+  hint: 'return plain data: JSON, dates and bytes',
+  context: {},
+})
+
+export const supervisorMachine = (shape: SupervisorShape, { actors, begin, now }: SupervisorParts): AnyStateMachine => {
+  const { name, maxIterations, intents } = shape
+  const chooser: TerminatedBy = shape.router === undefined ? 'route' : 'router'
+  const word = (type: string, run: SupervisorRun, more: object = {}): Word => ({
+    type: `supervisor.${type}`,
+    runId: run.runId,
+    rootRunId: rootOf(run),
+    iteration: run.iterations.length,
+    ...more,
+  })
+  const failing = (error: LadderErrorBody | undefined) => ({ error, terminatedBy: 'error' as const })
+  return setup({
+    types: { context: {} as SupervisorRun, input: {} as SupervisorInput, emitted: {} as Word, output: {} as RunEnd },
+    actors: actors as Record<string, never>,
+    actions: {
+      ...workActions(now),
+      begin: emit(({ context }) => word('starting', context)),
+      tellIteration: emit(({ context }) => word('iteration.starting', context)),
+      tellDeciding: emit(({ context }) => word('router.deciding', context)),
+      tellDecided: emit(({ context: run }) => word('router.decided', run, { decision: run.now.decision })),
+      follow: assign(({ context }) => (context.directive ? decided(context, context.directive) : {})),
+      /** Of what chose, of a branch, or of what they came to. */
+      settle: assign(({ context, event }, { step }: Params) => {
+        const end = endOf(event)
+        const { [step]: _, ...going } = context.going
+        if (step === routeActor)
+          return { going, ...(end.ended === 'completed' && decided(context, (end as Extract<Chosen, { ended: 'completed' }>).output)) }
+        if (step === mergeActor) return end.ended === 'completed' ? merged(context, end as Extract<Merged, { ended: 'completed' }>, now()) : {}
+        return branched(context, step, end as BranchEnd, now())
+      }),
+      tellSettled: enqueueActions(({ context, event, enqueue }, { step }: Params) => {
+        const end = endOf(event) as Ended | undefined
+        if (step === routeActor) return
+        if (step !== mergeActor) {
+          const branch = context.now.branches[step]
+          enqueue.emit(word(`agent.${branch?.status ?? 'failed'}`, context, { agent: step, ...(branch?.error && { error: branch.error }) }))
+          return
+        }
+        if (end?.ended !== 'completed') return
+        const { verdict, conflicts, directive: _, ...__ } = end as Extract<Merged, { ended: 'completed' }>
+        const ended = { ...context, iterations: context.iterations.slice(0, -1) }
+        if (conflicts.length > 0) enqueue.emit(word('merge.conflict', ended, { keys: conflicts }))
+        if (verdict) enqueue.emit(word('evaluate.verdict', ended, { verdict }))
+        enqueue.emit(word('iteration.completed', ended))
+      }),
+      tellBranch: emit(({ context }, { step }: Params) => word('agent.starting', context, { agent: step })),
+      breakBranch: assign(({ context, event }, { step }: Params) =>
+        branched(context, step, { ended: 'failed', error: unstorable(`the intent '${step}'`, (event as Done).error) }, now()),
+      ),
+      expire: assign(({ context }, { step }: Params) => {
+        const ms = intents.find((one) => one.name === step)?.timeoutMs
+        const error: LadderErrorBody = {
+          code: 'STEP_TIMEOUT',
+          category: 'timeout',
+          message: `the intent '${step}' has not ended within ${ms} ms`,
+          context: { intent: step, timeoutMs: ms },
+        }
+        return branched(context, step, { ended: 'failed', error }, now())
+      }),
+      fail: assign(({ event }) => failing(errorIn(event))),
+      breakDown: assign(({ event }) => failing(unstorable(`code of '${name}'`, (event as Done).error))),
+      wearOut: assign({
+        terminatedBy: 'max-iterations' as const,
+        error: {
+          code: 'SUPERVISOR_MAX_ITERATIONS',
+          category: 'limit',
+          message: `'${name}' has gone through ${maxIterations} iterations and would go on`,
+          context: { maxIterations },
+        } satisfies LadderErrorBody,
+      }),
+      endByChoice: assign(({ context }) => {
+        const source = context.now.decision?.source
+        return { terminatedBy: source === 'intent.next' || source === 'evaluate' ? source : chooser }
+      }),
+      endSatisfied: assign({ terminatedBy: 'evaluate' as const }),
+      complete: assign(({ event }) => ({ data: (endOf(event) as unknown as { data: unknown }).data })),
+      end: assign({ endedAt: () => now() }),
+      cancel: assign(({ context, event }) => ({
+        terminatedBy: 'cancelled' as const,
+        error: {
+          code: 'SUPERVISOR_CANCELLED',
+          category: 'cancelled',
+          message: `'${name}' was cancelled`,
+          context: { cancelledAt: context.iterations.length, reason: (event as { reason?: string }).reason ?? null },
+        } satisfies LadderErrorBody,
+      })),
+      conclude: assign({ isConcluding: true }),
+      mend: assign({ error: undefined, terminatedBy: undefined, going: {}, waiting: [], now: () => ({ startedAt: now(), branches: {} }) }),
+      tellCompleted: emit(({ context }) => word('completed', context, { terminatedBy: context.terminatedBy })),
+      tellFailed: emit(({ context }) => word('error', context, { error: context.error })),
+      tellCancelled: emit(({ context }) => word('cancelled', context, { error: context.error })),
+    },
+    guards: {
+      ...workGuards,
+      'has failed': ({ event }) => errorIn(event) !== undefined,
+      'chose nobody': ({ event }) => endOf<Extract<Chosen, { ended: 'completed' }>>(event).output.next.length === 0,
+      'is chosen': ({ context }, { step }: Params) => context.now.decision?.next.includes(step) === true,
+      'is going': ({ context }, { step }: Params) => context.going[step] !== undefined,
+      'is directed': ({ context }) => context.directive !== undefined,
+      'leads nowhere': ({ context }) => context.directive?.next.length === 0,
+      'is satisfied': ({ event }) => endOf<Extract<Merged, { ended: 'completed' }>>(event).verdict?.satisfied === true,
+      'too many iterations': ({ context }) => context.iterations.length >= maxIterations && context.directive?.next.length !== 0,
+      'was concluding': ({ context }) => context.isConcluding === true,
+    },
+    delays: Object.fromEntries(intents.map(({ name: intent, timeoutMs = 0 }) => [`time of ${intent}`, timeoutMs])),
+  }).createMachine({
+    ...chartOf(shape),
+    context: ({ input }: { input: SupervisorInput }) => begun({ ...begin, ...input }, now()),
+    output: ({ context }: { context: SupervisorRun }): RunEnd => ({
+      ...(context.error ? { error: context.error } : { data: context.data }),
+      report: reportOf(shape, context),
+    }),
+  } as never) as unknown as AnyStateMachine
+}

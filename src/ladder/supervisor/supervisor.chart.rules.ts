@@ -1,0 +1,134 @@
+/** The states and arrows of a supervisor: its intents are regions by the names that its author gave. Plain data. */
+import { about, deciding, hearing, working } from '../work/work.chart.rules.ts'
+import type { SupervisorRun } from './supervisor.context.ts'
+
+export type SupervisorShape = {
+  name: string
+  version?: string
+  description?: string
+  intents: readonly { name: string; executable?: string; timeoutMs?: number }[]
+  /** The executable that chooses, where no code does. */
+  router?: string
+  maxIterations: number
+}
+
+/** Code that chooses, that puts together what branches did, and that makes the data. */
+export const routeActor = 'route()'
+export const mergeActor = 'merge()'
+export const outputActor = 'output()'
+
+export const chartOf = ({ name, version, description, intents, router }: SupervisorShape) => {
+  const failed = { target: `#${name}.failed` }
+  const broken = { ...failed, actions: ['breakDown'] }
+  const chosen = [
+    { guard: 'has failed', ...failed, actions: ['fail'] },
+    { guard: 'chose nobody', target: `#${name}.concluding`, actions: ['tellDecided', 'endByChoice'] },
+    { target: '#dispatching', actions: ['tellDecided'] },
+  ]
+  const choosing = working({ name: routeActor, isRetried: false, executable: router, after: chosen, broken })
+  const regionOf = ({ name: intent, executable, timeoutMs }: SupervisorShape['intents'][number]) => {
+    const after = [{ target: 'ended' }]
+    const { initial, states } = working({
+      name: intent,
+      isRetried: false,
+      executable,
+      after,
+      broken: { target: 'ended', actions: [about('breakBranch', intent), about('tellSettled', intent)] },
+    })
+    return {
+      initial: 'choosing',
+      ...(timeoutMs !== undefined && {
+        after: {
+          [`time of ${intent}`]: {
+            guard: about('is going', intent),
+            target: '.ended',
+            actions: [about('expire', intent), about('tellSettled', intent)],
+          },
+        },
+      }),
+      states: {
+        choosing: {
+          always: [{ guard: about('is chosen', intent), target: initial, actions: [about('tellBranch', intent)] }, { target: 'resting' }],
+        },
+        ...states,
+        ended: { type: 'final' },
+        resting: { type: 'final' },
+      },
+    }
+  }
+  const goOn = [
+    // All iterations have ended: only its output could not be made.
+    { guard: 'was concluding', target: 'concluding', actions: ['mend'] },
+    { target: 'working', actions: ['mend'] },
+  ]
+  return {
+    id: name,
+    ...(version !== undefined && { version }),
+    ...(description !== undefined && { description }),
+    initial: 'ready',
+    states: {
+      ready: {
+        always: { guard: 'is inside', target: 'working', actions: ['begin'] },
+        on: { execute: { target: 'working', actions: ['begin'] } },
+      },
+      working: {
+        initial: 'iterating',
+        on: { cancel: { target: 'cancelled', actions: ['cancel'] }, ...hearing },
+        states: {
+          iterating: {
+            entry: ['tellIteration'],
+            always: [
+              { guard: 'too many iterations', ...failed, actions: ['wearOut'] },
+              { guard: 'leads nowhere', target: `#${name}.concluding`, actions: ['follow', 'endByChoice'] },
+              { guard: 'is directed', target: 'dispatching', actions: ['follow', 'tellDecided'] },
+              { target: 'choosing', actions: ['tellDeciding'] },
+            ],
+          },
+          choosing,
+          dispatching: {
+            id: 'dispatching',
+            type: 'parallel',
+            states: Object.fromEntries(intents.map((intent) => [intent.name, regionOf(intent)])),
+            onDone: 'merging',
+          },
+          merging: deciding(
+            mergeActor,
+            [
+              { guard: 'has failed', ...failed, actions: ['fail'] },
+              { guard: 'is satisfied', target: `#${name}.concluding`, actions: ['endSatisfied'] },
+              { target: 'iterating' },
+            ],
+            broken,
+          ),
+        },
+      },
+      concluding: {
+        entry: ['conclude'],
+        invoke: {
+          id: outputActor,
+          src: outputActor,
+          input: ({ context }: { context: SupervisorRun }) => context,
+          onDone: [
+            { guard: 'has failed', target: 'failed', actions: ['fail'] },
+            { target: 'completed', actions: ['complete'] },
+          ],
+          onError: { target: 'failed', actions: ['breakDown'] },
+        },
+      },
+      completed: { type: 'final', tags: ['settled'], entry: ['end', 'tellCompleted'] },
+      failed: {
+        tags: ['settled'],
+        entry: ['end', 'tellFailed'],
+        always: { guard: 'is inside', target: 'returned' },
+        on: { resume: goOn },
+      },
+      cancelled: {
+        tags: ['settled'],
+        entry: ['end', 'tellCancelled'],
+        always: { guard: 'is inside', target: 'returned' },
+        on: { resume: goOn },
+      },
+      returned: { type: 'final' },
+    },
+  }
+}

@@ -1,0 +1,99 @@
+/** `supervisor()`: who is asked is chosen as it goes, in code or by a model, until it is enough. */
+import type { AnyStateMachine } from 'xstate'
+import { type Agent, now } from '../../index.ts'
+import type { Report } from '../envelope.ts'
+import { LadderError } from '../errors.ts'
+import { Executable } from '../executable.ts'
+import { type RunState, runActor } from '../run.rules.ts'
+import { fitted, type Schema } from '../schema.ts'
+import { supervisorMachine } from './compile.rules.ts'
+import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
+import { reportOf } from './report.rules.ts'
+import type { SupervisorShape } from './supervisor.chart.rules.ts'
+import { begun, type SupervisorInput, type SupervisorRun } from './supervisor.context.ts'
+import { supervisorActors } from './supervisor.effects.ts'
+
+export class Supervisor<Input = unknown, Data = unknown> extends Executable<Input, Data> {
+  readonly type = 'supervisor'
+  readonly name: string
+  readonly version: string | undefined
+  readonly description: string | undefined
+  readonly machine: AnyStateMachine
+  readonly agents: readonly Agent[]
+  readonly #definition: AnySupervisor
+  readonly #shape: SupervisorShape
+
+  constructor(definition: AnySupervisor) {
+    super()
+    const intents = checkedIntents(definition)
+    const { name, version, description, router, maxIterations = 10 } = definition
+    this.name = name
+    this.version = version
+    this.description = description
+    this.#definition = definition
+    this.#shape = {
+      name,
+      maxIterations,
+      ...(version !== undefined && { version }),
+      ...(description !== undefined && { description }),
+      ...(router && { router: router.name }),
+      intents: intents.map((intent) => ({
+        name: intent.name,
+        ...(intent.agent && { executable: intent.agent.name }),
+        ...(intent.timeoutMs !== undefined && { timeoutMs: intent.timeoutMs }),
+      })),
+    }
+    const executables = [...(router ? [router] : []), ...intents.flatMap(({ agent }) => (agent ? [agent] : []))]
+    this.agents = [...new Set(executables.flatMap(({ agents }) => agents))]
+    const runs = Object.fromEntries(executables.map((one) => [runActor(one.name), one.machine]))
+    const code = supervisorActors({ definition, intents, contextOf: (runId) => this.contextOf(runId) })
+    this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
+  }
+
+  protected get takes(): unknown {
+    return this.#definition.input
+  }
+
+  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
+    const { input: schema } = this.#definition
+    if (!schema) return { value: input }
+    try {
+      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
+    } catch (error) {
+      if (error instanceof LadderError) return { error }
+      throw error
+    }
+  }
+
+  protected begin(): Pick<SupervisorInput, 'state' | 'directive'> {
+    const { state = {}, initialAgent } = this.#definition
+    const directive = initialAgent === undefined ? undefined : { source: 'initialAgent' as const, next: [initialAgent], raw: initialAgent }
+    return { state, ...(directive && { directive }) }
+  }
+
+  protected reportOf(run: RunState): Report {
+    return reportOf(this.#shape, run as SupervisorRun)
+  }
+
+  protected refused(runId: string, error: LadderError): Report {
+    return reportOf(this.#shape, { ...begun({ runId, input: undefined, state: {} }, now()), error: error.toJSON() })
+  }
+
+  protected drifted(runId: string, cause: Error): LadderError {
+    return new LadderError('SUPERVISOR_DRIFT', `the run ${runId} of '${this.name}' was begun by another version of it`, {
+      cause,
+      context: { runId },
+      hint: 'let runs end before their supervisor changes, or register both under different names',
+    })
+  }
+}
+
+/** @throws LadderError SUPERVISOR_CONFIG and the like, naming what is wrong with it */
+export const supervisor = <
+  Input = unknown,
+  State extends object = Record<string, unknown>,
+  const Name extends string = string,
+  const Output extends Schema | undefined = undefined,
+>(
+  definition: SupervisorDefinition<Input, State, Name, Output>,
+): Supervisor<Input, DataOf<State, Output>> => new Supervisor(definition)

@@ -1,0 +1,77 @@
+/** The states of a piece of an author's code, in which an executable may run. Plain data. */
+import { runActor } from '../run.rules.ts'
+import { nestedInput, type WorkState } from './work.context.ts'
+
+export type Arrow = { target: string; guard?: unknown; actions?: readonly unknown[] }
+
+type WorkShape = {
+  name: string
+  /** It may be tried again. */
+  isRetried: boolean
+  /** The executable that runs inside of it, if one does: its code is asked before and after that. */
+  executable: string | undefined
+  /** Where it leads when it has ended, and where it leads when what it gave cannot be stored. */
+  after: readonly Arrow[]
+  broken: Arrow
+}
+
+/** A run inside of a piece of work, as its parent calls it. */
+export const runOf = (work: string): string => `run of ${work}`
+
+/** An action or a guard about one step, intent or other work. */
+export const about = (type: string, work: string) => ({ type, params: { step: work } })
+
+export const working = ({ name, isRetried, executable, after, broken }: WorkShape) => {
+  const code = (onDone: readonly unknown[]) => ({
+    id: name,
+    src: name,
+    input: ({ context }: { context: WorkState }) => ({ run: context, attempt: context.going[name]?.attempts ?? 1 }),
+    onDone,
+    onError: broken,
+  })
+  const ends = [
+    ...(isRetried ? [{ guard: 'tries again', target: 'pausing', actions: [about('tellRetry', name), about('retry', name)] }] : []),
+    ...after.map((arrow) => settling(name, arrow)),
+  ]
+  return {
+    initial: 'running',
+    states: {
+      running: {
+        entry: [about('attempt', name)],
+        invoke: code([...(executable ? [{ guard: 'asks', target: 'asking', actions: [about('ask', name)] }] : []), ...ends]),
+      },
+      ...(executable && {
+        asking: {
+          invoke: {
+            id: runOf(name),
+            src: runActor(executable),
+            input: ({ context }: { context: WorkState }) => nestedInput(context, name),
+            onDone: { target: 'deciding', actions: [about('takeAnswer', name)] },
+            onError: broken,
+          },
+        },
+        deciding: { invoke: code(ends) },
+      }),
+      ...(isRetried && { pausing: { after: { [`pause of ${name}`]: 'running' } } }),
+    },
+  }
+}
+
+/** Code that decides where work leads which is done already. */
+export const deciding = (name: string, after: readonly Arrow[], broken: Arrow) => ({
+  invoke: {
+    id: name,
+    src: name,
+    input: ({ context }: { context: WorkState }) => ({ run: context, attempt: 1 }),
+    onDone: after.map((arrow) => settling(name, arrow)),
+    onError: broken,
+  },
+})
+
+const settling = (name: string, { actions = [], ...arrow }: Arrow) => ({
+  ...arrow,
+  actions: [about('settle', name), about('tellSettled', name), ...actions],
+})
+
+/** What is said of agents inside, and what is said to them. */
+export const hearing = { 'ask.reported': { actions: ['hear', 'passReport'] }, approve: { actions: ['decide'] } }

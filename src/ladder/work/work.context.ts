@@ -1,0 +1,57 @@
+/** Pieces of an author's code that are under way in a run, by name; inside of each an executable may run. Pure. */
+import type { Report } from '../envelope.ts'
+import { isWithin, type RunEnd, type RunInput, type RunState, rootOf } from '../run.rules.ts'
+
+/** When it began, its attempts, how long it pauses before the next one; and the run inside of it, once its code has said what that is given. */
+type Going = { startedAt: number; attempts: number; pauseMs: number; asks?: Asks; answer?: RunEnd }
+type Asks = { input: unknown; state: unknown; runId: string }
+
+export type WorkState = RunState & {
+  going: Record<string, Going>
+  /** Runs inside of work that have ended, failed attempts among them, by the name of the work. */
+  nested: Record<string, readonly Report[]>
+}
+
+/** Its code wants a run inside of it. `state` as it has left it by then. */
+export type WorkAsks = { ended: 'asks'; input: unknown; state: unknown }
+
+export const attempted = ({ going }: WorkState, work: string, at: number): Partial<WorkState> => {
+  const before = going[work]
+  return { going: { ...going, [work]: { startedAt: before?.startedAt ?? at, attempts: (before?.attempts ?? 0) + 1, pauseMs: 0 } } }
+}
+
+/** The run that is wanted has a name that no other has. */
+export const asking = ({ runId, going, nested }: WorkState, work: string, { input, state }: WorkAsks): Partial<WorkState> => {
+  const before = going[work]
+  if (!before) return {}
+  const number = (nested[work]?.length ?? 0) + 1
+  return { going: { ...going, [work]: { ...before, asks: { input, state, runId: `${runId}/${work}/${number}` } } } }
+}
+
+export const answered = (run: WorkState, work: string, answer: RunEnd): Partial<WorkState> => {
+  const { going, nested, waiting } = run
+  const before = going[work]
+  if (!before) return {}
+  return {
+    going: { ...going, [work]: { ...before, answer } },
+    nested: { ...nested, [work]: [...(nested[work] ?? []), answer.report] },
+    waiting: waiting.filter(({ ask }) => !isInWork(ask, run, work)),
+  }
+}
+
+/** What a run inside of it is given. */
+export const nestedInput = (run: WorkState, work: string): RunInput => {
+  const { runId, input } = run.going[work]?.asks ?? { runId: `${run.runId}/${work}`, input: undefined }
+  return { runId, input, inside: { rootRunId: rootOf(run), parentRunId: `${run.runId}/${work}` } }
+}
+
+export const paused = ({ going }: WorkState, work: string, pauseMs: number): Partial<WorkState> => {
+  const before = going[work]
+  return before ? { going: { ...going, [work]: { ...before, pauseMs } } } : {}
+}
+
+/** Whether a conversation is one of the run inside of it. */
+export const isInWork = (ask: string, { going }: WorkState, work: string): boolean => {
+  const inner = going[work]?.asks?.runId
+  return inner !== undefined && isWithin(ask, inner)
+}

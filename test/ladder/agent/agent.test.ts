@@ -1,0 +1,241 @@
+/** Agents as their authors and users meet them. */
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import { tool } from '../../../src/index.ts'
+import { agent, type LadderError, type LadderEvent } from '../../../src/ladder/index.ts'
+import { aLadderOf } from '../a-ladder.ts'
+
+const add = tool({
+  name: 'add',
+  description: 'Adds.',
+  input: z.object({ a: z.number(), b: z.number() }),
+  onCrash: 'retry',
+  execute: ({ a, b }) => a + b,
+})
+const spent = { inputTokens: 10, outputTokens: 5 }
+
+test('[WL-001, WL-002, WL-117] the model is asked until it calls no tool any more; what is executed and what is streamed end alike', async () => {
+  const sums = agent({ name: 'sums', model: 'test/a', tools: [add] })
+  const script = [
+    { calls: [{ name: 'add', input: { a: 1, b: 2 } }], usage: spent },
+    { text: 'three', usage: spent },
+  ]
+  await using kit = await aLadderOf({ 'test/a': script }, sums)
+
+  const executed = await kit.clock.until(sums.execute('1 + 2?', { runId: 'r' }))
+  const streamed = sums.stream('1 + 2?', { runId: 's' })
+  const events: LadderEvent[] = []
+  await kit.clock.until(
+    (async () => {
+      for await (const event of streamed) events.push(event)
+    })(),
+  )
+
+  expect(executed).toMatchObject({
+    data: 'three',
+    usage: { input: 20, output: 10, total: 30 },
+    report: {
+      schemaVersion: 1,
+      type: 'agent',
+      name: 'sums',
+      status: 'completed',
+      runId: 'r',
+      rootRunId: 'r',
+      trips: 2,
+      model: 'test/a',
+      children: [{ type: 'tool', name: 'add', status: 'completed', parentRunId: 'r', rootRunId: 'r' }],
+    },
+  })
+  const timeless = (text: string) => JSON.parse(text.replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0').replaceAll('"s', '"r'))
+  expect(timeless(JSON.stringify(await streamed.result))).toEqual(timeless(JSON.stringify(executed)))
+  expect(events.filter(({ type }) => type !== 'agent.trip.streaming').map(({ type }) => type)).toEqual([
+    'agent.starting',
+    'agent.trip.started',
+    'agent.trip.completed',
+    'agent.tool.calling',
+    'agent.tool.called',
+    'agent.trip.started',
+    'agent.trip.completed',
+    'agent.completed',
+  ])
+  expect(events.flatMap(({ type, delta }) => (type === 'agent.trip.streaming' ? [delta] : [])).join('')).toBe('three')
+  expect(new Set(events.map(({ runId, rootRunId }) => `${runId} ${rootRunId}`))).toEqual(new Set(['s s']))
+  expect(await kit.runtime.replay({ kind: 'sums', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+test('[WL-117] a model that never stops to call tools is ended after ten trips', async () => {
+  const restless = agent({ name: 'restless', model: 'test/a', tools: [add] })
+  let asked = 0
+  await using kit = await aLadderOf({ 'test/a': () => ({ calls: [{ name: 'add', input: { a: asked++, b: 0 } }] }) }, restless)
+
+  const { error, report } = await kit.clock.until(restless.execute('go'))
+
+  expect(asked).toBe(10)
+  expect(error).toMatchObject({ code: 'AGENT_MAX_TRIPS', category: 'limit', context: { actual: 10 } })
+  expect(report).toMatchObject({ status: 'failed', trips: 10 })
+})
+
+test('[WL-118] an agent without a name has one of its model and tools, the same each time', () => {
+  const made = (...tools: (typeof add)[]) => agent({ model: 'test/a', tools }).name
+  expect(made(add)).toBe(made(add))
+  expect(made(add)).not.toBe(made())
+  expect(made()).toMatch(/^agent-[0-9a-f]{8}$/)
+})
+
+test('[WL-122] an answer that does not fit is asked for again with what is wrong, as often as was said; data has the type of the schema', async () => {
+  const output = z.object({ city: z.string(), people: z.number() })
+  const mayor = agent({ name: 'mayor', model: 'test/a', output, repair: 1 })
+  const strict = agent({ name: 'strict', model: 'test/a', output })
+  const seen: string[] = []
+  const answers = ['{"city":"Ulm"}', '```json\n{"city":"Ulm","people":126000}\n```']
+  const model = ({ messages, instructions }: { messages: { role: string; text?: string }[]; instructions: string }) => {
+    seen.push(instructions, messages.at(-1)?.text ?? '')
+    return { text: answers[messages.filter(({ role }) => role === 'assistant').length] as string, usage: spent }
+  }
+  await using kit = await aLadderOf({ 'test/a': model }, mayor, strict)
+
+  const mended = await kit.clock.until(mayor.execute('Ulm?'))
+  expectTypeOf(mended.data).toEqualTypeOf<{ city: string; people: number } | undefined>()
+  expect(mended).toMatchObject({ data: { city: 'Ulm', people: 126000 }, usage: { total: 30 }, report: { trips: 2, status: 'completed' } })
+  expect(seen[0]).toContain('"people"')
+  expect(seen[3]).toContain('people')
+
+  const failed = await kit.clock.until(strict.execute('Ulm?', { runId: 'f' }))
+  expect(failed).toMatchObject({
+    error: { code: 'SCHEMA_VALIDATION_FAILED', category: 'validation', context: { issues: [{ path: 'people' }] } },
+    report: { status: 'failed', trips: 1 },
+  })
+  // It goes on where it stopped: the model is told what was wrong.
+  expect(await kit.clock.until(strict.resume('f'))).toMatchObject({ data: { people: 126000 }, report: { trips: 2 } })
+})
+
+test('[WL-003, WL-131] what goes wrong has a code; another model answers for one that fails, and the report says so', async () => {
+  const failing = (code: string) => ({ name: `fails-${code.replaceAll('_', '-').slice(-12)}`, model: `test/${code}`, maxRetries: 0 })
+  const expected = {
+    provider_auth: ['PROVIDER_AUTH', 'provider'],
+    provider_billing: ['PROVIDER_QUOTA_EXCEEDED', 'provider'],
+    provider_rate_limit: ['PROVIDER_RATE_LIMIT', 'provider'],
+    provider_timeout: ['PROVIDER_TIMEOUT', 'timeout'],
+    provider_unavailable: ['PROVIDER_ERROR', 'provider'],
+    provider_rejected: ['PROVIDER_INVALID_REQUEST', 'provider'],
+  } as const
+  const agents = Object.keys(expected).map((code) => agent(failing(code)))
+  const spare = agent({ name: 'spare', model: 'test/provider_rate_limit', fallbacks: ['test/b'], maxRetries: 0 })
+  const models = Object.fromEntries(Object.keys(expected).map((code) => [`test/${code}`, [{ error: { code, message: `it said ${code}` } }]]))
+  await using kit = await aLadderOf({ ...models, 'test/b': [{ text: 'here' }] }, ...agents, spare)
+
+  for (const [index, [code, category]] of Object.values(expected).entries()) {
+    const { error, report } = await kit.clock.until((agents[index] as (typeof agents)[number]).execute('hi'))
+    expect(JSON.parse(JSON.stringify(error))).toMatchObject({ code, category })
+    expect(report).toMatchObject({ status: 'failed', error: { code } })
+  }
+  expect(await kit.clock.until(spare.execute('hi'))).toMatchObject({
+    data: 'here',
+    report: { status: 'completed', failovers: [{ model: 'test/provider_rate_limit', reason: 'rate_limit' }] },
+  })
+})
+
+test('[WL-119] bad arguments, a tool that throws and one that is not there are results for the model, which goes on', async () => {
+  const broken = tool({
+    name: 'broken',
+    description: 'Breaks.',
+    input: z.object({}),
+    onCrash: 'retry',
+    execute: () => Promise.reject(new Error('no ink')),
+  })
+  const clumsy = agent({ name: 'clumsy', model: 'test/a', tools: [add, broken] })
+  const calls = [
+    { name: 'add', input: { a: 'x' } },
+    { name: 'broken', input: {} },
+    { name: 'nothing', input: {} },
+  ]
+  await using kit = await aLadderOf({ 'test/a': [{ calls }, { text: 'well' }] as never }, clumsy)
+
+  expect(await kit.clock.until(clumsy.execute('go'))).toMatchObject({
+    data: 'well',
+    report: {
+      trips: 2,
+      children: [
+        { name: 'add', status: 'failed', error: { code: 'TOOL_EXEC_FAILED', context: { code: 'tool_input' } } },
+        { name: 'broken', status: 'failed', error: { message: expect.stringContaining('no ink') } },
+        { name: 'nothing', status: 'failed', error: { context: { code: 'tool_unknown' } } },
+      ],
+    },
+  })
+})
+
+test('[WL-124] cancelled while its model speaks: what it has used is counted, nothing more is said, and it can go on', async () => {
+  const slow = agent({ name: 'slow', model: 'test/a' })
+  const leave = new AbortController()
+  const deltas: unknown[] = []
+  await using kit = await aLadderOf(
+    { 'test/a': [{ chunks: ['one ', 'two ', 'three'], deltaDelayMs: 1_000, usage: spent }, { text: 'all of it' }] },
+    slow,
+  )
+  const run = slow.execute('go', {
+    runId: 'r',
+    signal: leave.signal,
+    on: { 'agent.trip.streaming': ({ delta }) => (deltas.push(delta), leave.abort('enough')) },
+  })
+
+  expect(await kit.clock.until(run)).toMatchObject({
+    error: { code: 'AGENT_CANCELLED', category: 'cancelled', context: { reason: 'enough' } },
+    report: { status: 'cancelled' },
+  })
+  expect(deltas).toEqual(['one '])
+  expect(await kit.clock.until(slow.resume('r'))).toMatchObject({ data: 'all of it', report: { status: 'completed', trips: 2 } })
+})
+
+test('[WL-129] a call waits for a person, who is asked through the run; what was decided before is told', async () => {
+  const pay = tool({
+    name: 'pay',
+    description: 'Pays.',
+    input: z.object({ sum: z.number() }),
+    approval: true,
+    onCrash: 'retry',
+    execute: ({ sum }) => `paid ${sum}`,
+  })
+  const clerk = agent({ name: 'clerk', model: 'test/a', tools: [pay] })
+  await using kit = await aLadderOf({ 'test/a': [{ calls: [{ name: 'pay', input: { sum: 5 } }] }, { text: 'done' }] }, clerk)
+  const asked = Promise.withResolvers<LadderEvent>()
+  const run = clerk.execute('pay', { runId: 'r', on: { 'agent.approval.requested': asked.resolve } })
+  expect(await kit.clock.until(asked.promise)).toMatchObject({ tool: 'pay', input: { sum: 5 } })
+
+  // The process that asked is gone; another one hears the answer.
+  run.catch(() => undefined)
+  await kit.crash()
+  await kit.restart()
+  const [pending] = await kit.clock.until(clerk.pending('r'))
+  expect(pending).toMatchObject({ name: 'pay', input: { sum: 5 }, why: 'approval' })
+  const decision = { callId: pending?.callId ?? '', decision: 'approve', by: 'ann' } as const
+  await kit.clock.until(clerk.decide('r', decision))
+  expect(await kit.clock.until(clerk.execute('pay', { runId: 'r' }))).toMatchObject({
+    data: 'done',
+    report: { children: [{ name: 'pay', status: 'completed' }] },
+  })
+  await expect(kit.clock.until(clerk.decide('r', decision))).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' } satisfies Partial<LadderError>)
+})
+
+test('[WL-127] tokens that are used up end a run', async () => {
+  const dear = agent({ name: 'dear', model: 'test/a', tools: [add], limits: { tokens: 100 } })
+  const model = () => ({ calls: [{ name: 'add', input: { a: 1, b: 1 } }], usage: { inputTokens: 40, outputTokens: 20 } })
+  await using kit = await aLadderOf({ 'test/a': model }, dear)
+  expect(await kit.clock.until(dear.execute('go'))).toMatchObject({
+    error: { code: 'BUDGET_EXCEEDED', context: { unit: 'tokens', actual: 120 } },
+    usage: { total: 120 },
+    report: { trips: 2 },
+  })
+})
+
+test('what cannot be an agent is said where it is written', () => {
+  const written = (definition: object) => () => agent(definition as never)
+  for (const bad of [
+    { name: 'No' },
+    { name: 'a', maxTrips: 0 },
+    { name: 'a', repair: -1 },
+    { name: 'a', output: {} },
+    { name: 'a', modle: 'x' },
+    { name: 'a', prompt: 1 },
+  ])
+    expect(written(bad), JSON.stringify(bad)).toThrow(expect.objectContaining({ code: 'LADDER_CONFIG', hint: expect.any(String) }))
+})

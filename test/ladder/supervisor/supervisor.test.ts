@@ -1,0 +1,338 @@
+/** Supervisors as their authors and users meet them. */
+import { expect, expectTypeOf, test } from 'vitest'
+import { z } from 'zod'
+import type { ModelRequest } from '../../../src/index.ts'
+import { agent, type Choice, END, type Intent, type LadderEvent, router, supervisor, workflow } from '../../../src/ladder/index.ts'
+import { aLadder, aLadderOf } from '../a-ladder.ts'
+
+const usage = { inputTokens: 7, outputTokens: 3 }
+const last = ({ messages }: ModelRequest): string => messages.flatMap((message) => (message.role === 'user' ? [message.text] : [])).at(-1) ?? ''
+const named = (events: LadderEvent[]) =>
+  events.flatMap(({ type, agent: name }) =>
+    type.startsWith('supervisor.') ? [`${type.slice(11)}${typeof name === 'string' ? ` ${name}` : ''}`] : [],
+  )
+
+const writer = agent({ name: 'writer', description: 'Writes.', model: 'test/writer', output: z.object({ title: z.string() }) })
+const count = workflow({
+  name: 'count',
+  description: 'Counts.',
+  input: z.object({ text: z.string() }),
+  steps: [{ name: 'all', run: ({ input }) => ({ length: input.text.length }) }],
+})
+
+test('[WL-085, WL-086, WL-092, WL-096, WL-103] code chooses between agents, workflows and functions; what they add to the state counts where it is declared', async () => {
+  type State = { title?: string; length?: number; done?: boolean; stray?: string }
+  const state: State = {}
+  const desk = supervisor({
+    name: 'desk',
+    version: '3',
+    input: z.string(),
+    state,
+    intents: {
+      write: { agent: writer, output: z.object({ title: z.string() }), input: ({ input }) => `about ${input}` },
+      bare: writer,
+      count: { agent: count, input: ({ state }) => ({ text: state.title }), output: z.object({ length: z.number() }) },
+      finish: () => JSON.parse('{"done":true,"__proto__":{"polluted":true}}') as State,
+      note: { run: ({ state }: { state: State }) => ({ stray: `${state.title}!` }), next: 'finish' },
+    },
+    route: ({ iteration }) => (['write', ['count', 'bare'], 'note', END] as const)[iteration] ?? END,
+  })
+  await using kit = await aLadderOf({ 'test/writer': [{ text: '{"title":"Bees","more":1}', usage }] }, desk)
+  const events: LadderEvent[] = []
+  const {
+    data,
+    error,
+    report,
+    usage: used,
+  } = await kit.clock.until(desk.execute('bees', { runId: 'r', on: { '*': (event) => void events.push(event) } }))
+
+  expect(error).toBeUndefined()
+  expectTypeOf(data).toEqualTypeOf<State | undefined>()
+  expect(data).toEqual({ title: 'Bees', length: 4, stray: 'Bees!', done: true })
+  expect(({} as { polluted?: boolean }).polluted).toBeUndefined()
+  expect(used).toEqual({ input: 14, output: 6, total: 20 })
+  expect(report).toMatchObject({
+    type: 'supervisor',
+    name: 'desk',
+    version: '3',
+    status: 'completed',
+    terminatedBy: 'route',
+    usage: { total: 20 },
+    iterations: [
+      { number: 0, decision: { source: 'route', next: ['write'] }, branches: { write: { status: 'completed', output: { title: 'Bees' } } } },
+      { number: 1, decision: { next: ['count', 'bare'] }, state: { title: 'Bees', length: 4 } },
+      { number: 2, decision: { next: ['note'] } },
+      { number: 3, decision: { source: 'intent.next', next: ['finish'] } },
+    ],
+  })
+  expect(report.children.map(({ type, name, parentRunId }) => `${type} ${name} in ${parentRunId}`).toSorted((a, b) => a.localeCompare(b))).toEqual([
+    'agent writer in r/bare',
+    'agent writer in r/write',
+    'callback finish in r',
+    'callback note in r',
+    'workflow count in r/count',
+  ])
+  const [choice, end] = [['iteration.starting', 'router.deciding', 'router.decided'], ['iteration.completed']]
+  const atOnce = events.flatMap(({ type, iteration, agent: name }) =>
+    type === 'supervisor.agent.completed' && iteration === 1 ? [`agent.completed ${String(name)}`] : [],
+  )
+  const first = ['starting', ...choice, 'agent.starting write', 'agent.completed write', ...end]
+  const second = [...choice, 'agent.starting bare', 'agent.starting count', ...atOnce, ...end]
+  const third = [...choice, 'agent.starting note', 'agent.completed note', ...end]
+  const fourth = ['iteration.starting', 'router.decided', 'agent.starting finish', 'agent.completed finish', ...end]
+  expect(named(events)).toEqual([...first, ...second, ...third, ...fourth, ...choice, 'completed'])
+  expect(await kit.runtime.replay({ kind: 'desk', id: 'r' })).toMatchObject({ verdict: 'identical' })
+})
+
+const invalid = [
+  ['somebody who is not there', () => 'nobody'],
+  ['an empty list', () => []],
+  ['no text', () => 5],
+  ['nothing', () => undefined],
+  ['too many at once', () => ['a', 'b', 'c']],
+] as const
+test.each(invalid)('[WL-086, WL-090] a route that chooses %s is refused with who there is, and nothing has run', async (_, route) => {
+  const ran: string[] = []
+  const intents = Object.fromEntries(['a', 'b', 'c'].map((name) => [name, () => void ran.push(name)]))
+  const lost = supervisor({ name: 'lost', intents, route: route as never, maxFanOut: 2 })
+  await using kit = await aLadder(lost)
+  expect(await kit.clock.until(lost.execute(undefined))).toMatchObject({
+    error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { availableKeys: ['a', 'b', 'c'] } },
+    report: { status: 'failed', terminatedBy: 'error' },
+  })
+  expect(ran).toEqual([])
+})
+
+test('[WL-086, WL-093] a route and an evaluation that throw are SUPERVISOR_FAILED with what they threw', async () => {
+  const broken = () => Promise.reject(new Error('no idea'))
+  const first = supervisor({ name: 'first', intents: { a: () => undefined }, route: broken })
+  const second = supervisor({ name: 'second', intents: { a: () => undefined }, route: () => 'a', evaluate: broken })
+  await using kit = await aLadder(first, second)
+  for (const one of [first, second])
+    expect(await kit.clock.until(one.execute(undefined))).toMatchObject({
+      error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no idea') },
+    })
+})
+
+test('[WL-087, WL-104] a model chooses: it is told the goal, who there is, and what was done', async () => {
+  const told: string[] = []
+  const pick = router({ intents: ['write', 'check'], model: 'test/router', repair: 1 })
+  const desk = supervisor({
+    name: 'desk',
+    goal: 'a short title',
+    state: { n: 0 },
+    intents: {
+      write: { run: ({ state }: { state: { n: number } }) => ({ n: state.n + 1 }), description: 'Writes it.' },
+      check: { run: () => ({}), description: 'Looks at it.' },
+    },
+    router: pick,
+  })
+  const answers = ['{"next":"write","reasoning":"nothing is there"}', '{"next":"wriet"}', '{"next":["write","check"]}', `{"next":"${END}"}`]
+  let asked = 0
+  const model = (request: ModelRequest) => {
+    told.push(last(request))
+    return { text: answers[asked++] as string, usage }
+  }
+  await using kit = await aLadderOf({ 'test/router': model }, desk)
+  const { data, report } = await kit.clock.until(desk.execute('bees'))
+
+  expect(data).toEqual({ n: 2 })
+  expect(report).toMatchObject({
+    terminatedBy: 'router',
+    usage: { total: 40 },
+    iterations: [{ decision: { source: 'router', next: ['write'], reasoning: 'nothing is there' } }, { decision: { next: ['write', 'check'] } }],
+  })
+  for (const part of ['a short title', '- write: Writes it.', `- ${END}`, 'iteration 1 of at most 10', 'Input: bees']) expect(told[0]).toContain(part)
+  expect(told[1]).toContain('1. write → write: {"n":1}')
+  expect(told[2]).toContain('cannot be used')
+})
+
+test('[WL-087] a router that goes on naming nobody fails the run', async () => {
+  const pick = agent({ name: 'pick', model: 'test/router', output: z.object({ next: z.string() }) })
+  const desk = supervisor({ name: 'desk', intents: { a: { run: () => undefined, description: 'A.' } }, router: pick })
+  await using kit = await aLadderOf({ 'test/router': [{ text: '{"next":"nobody"}' }] }, desk)
+  expect(await kit.clock.until(desk.execute('x'))).toMatchObject({ error: { code: 'SUPERVISOR_INVALID_ROUTE', context: { source: 'router' } } })
+})
+
+test('[WL-088, WL-094] who begins is not chosen; what the evaluation says comes before what an intent says', async () => {
+  const asked: number[] = []
+  const done: string[] = []
+  const intents = {
+    a: { run: () => void done.push('a'), next: 'b' as const },
+    b: () => void done.push('b'),
+    c: () => void done.push('c'),
+  }
+  const desk = supervisor({
+    name: 'desk',
+    intents,
+    initialAgent: 'a',
+    route: ({ iteration }) => (asked.push(iteration), END),
+    evaluate: ({ iteration }) => (iteration === 0 ? { reassignTo: 'c' } : undefined),
+  })
+  await using kit = await aLadder(desk)
+  const { report } = await kit.clock.until(desk.execute(undefined))
+  expect(done).toEqual(['a', 'c'])
+  expect(asked).toEqual([2])
+  expect(report.iterations).toMatchObject([{ decision: { source: 'initialAgent' } }, { decision: { source: 'evaluate', next: ['c'] } }])
+})
+
+test('[WL-094] of those that run at once all are heard about who is next, and an end of one is the end', async () => {
+  const intents = {
+    a: { run: () => undefined, next: ['c', 'd'] as const },
+    b: { run: () => undefined, next: 'd' as const },
+    c: () => undefined,
+    d: { run: () => undefined, next: () => END },
+  }
+  const desk = supervisor({ name: 'desk', intents: intents as never, route: () => ['a', 'b'] as never })
+  await using kit = await aLadder(desk)
+  expect((await kit.clock.until(desk.execute(undefined))).report).toMatchObject({
+    terminatedBy: 'intent.next',
+    iterations: [{ decision: { next: ['a', 'b'] } }, { decision: { next: ['c', 'd'] } }],
+  })
+})
+
+test('[WL-090, WL-091, WL-092] all run at once, none twice; one that fails, or hangs, does not stop the others; the later one wins', async () => {
+  let running = 0
+  let most = 0
+  const work = (name: string) => async () => {
+    most = Math.max(most, ++running)
+    await new Promise((resolve) => setImmediate(resolve))
+    running--
+    return { [name]: true, who: name }
+  }
+  const intents: Record<string, Intent<unknown, Record<string, unknown>, string>> = {
+    ...Object.fromEntries(Array.from({ length: 8 }, (_, index) => [`w${index}`, work(`w${index}`)])),
+    broken: () => Promise.reject(new Error('no paper')),
+    hangs: { run: () => new Promise<never>(() => undefined), timeoutMs: 5_000 },
+  }
+  const desk = supervisor({
+    name: 'desk',
+    intents,
+    route: ({ iteration }): Choice => (iteration === 0 ? ['w3', 'w0', 'w1', 'w2', 'w3', 'w4', 'w5', 'w6', 'w7', 'broken', 'hangs'] : END),
+  })
+  await using kit = await aLadder(desk)
+  const events: LadderEvent[] = []
+  const { data, report } = await kit.clock.until(desk.execute(undefined, { on: { 'supervisor.merge.conflict': (event) => void events.push(event) } }))
+  expect(most).toBe(8)
+  expect(data).toMatchObject({ w0: true, w7: true, who: 'w7' })
+  expect(report.iterations).toMatchObject([
+    {
+      branches: {
+        w3: { status: 'completed' },
+        broken: { status: 'failed', error: { code: 'SUPERVISOR_FAILED', message: expect.stringContaining('no paper') } },
+        hangs: { status: 'failed', error: { code: 'STEP_TIMEOUT' } },
+      },
+    },
+  ])
+  expect(events).toMatchObject([{ keys: ['who'] }])
+})
+
+test('[WL-093, WL-096] it ends when the evaluation is satisfied, which also tells the next choice something', async () => {
+  const seen: (string | undefined)[] = []
+  const desk = supervisor({
+    name: 'desk',
+    state: { n: 0 },
+    intents: { more: ({ state }) => ({ n: state.n + 1 }) },
+    route: ({ feedback }) => (seen.push(feedback), 'more'),
+    evaluate: ({ state }) => (state.n >= 3 ? { satisfied: true } : { feedback: `only ${state.n}` }),
+    output: z.object({ n: z.number() }),
+  })
+  await using kit = await aLadder(desk)
+  const { data, report } = await kit.clock.until(desk.execute(undefined))
+  expect(data).toEqual({ n: 3 })
+  expectTypeOf(data).toEqualTypeOf<{ n: number } | undefined>()
+  expect(report).toMatchObject({ terminatedBy: 'evaluate', iterations: [{}, {}, { verdict: { satisfied: true } }] })
+  expect(seen).toEqual([undefined, 'only 1', 'only 2'])
+})
+
+test('[WL-095, WL-096] one that never ends is ended after ten iterations', async () => {
+  let ran = 0
+  const desk = supervisor({ name: 'desk', intents: { a: () => void ran++ }, route: () => 'a' })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute(undefined))).toMatchObject({
+    error: { code: 'SUPERVISOR_MAX_ITERATIONS', category: 'limit' },
+    report: { status: 'max-iterations', terminatedBy: 'max-iterations' },
+  })
+  expect(ran).toBe(10)
+})
+
+test('[WL-102] cancelled while branches work: they are told, what was done stays, and it goes on with the iteration that was cut off', async () => {
+  const ran: string[] = []
+  let patience = true
+  const leave = new AbortController()
+  const desk = supervisor({
+    name: 'desk',
+    state: { n: 0 },
+    intents: {
+      quick: ({ state }) => (ran.push('quick'), { n: state.n + 1 }),
+      slow: ({ signal }) => {
+        ran.push('slow')
+        if (!patience) return undefined
+        leave.abort('enough')
+        return new Promise<never>((_, reject) => signal.addEventListener('abort', () => reject(new Error('told'))))
+      },
+    },
+    route: ({ iteration }) => (['quick', 'slow', END] as const)[iteration] ?? END,
+  })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute(undefined, { runId: 'r', signal: leave.signal }))).toMatchObject({
+    error: { code: 'SUPERVISOR_CANCELLED', category: 'cancelled', context: { cancelledAt: 1, reason: 'enough' } },
+    report: { status: 'cancelled', terminatedBy: 'cancelled', iterations: [{ number: 0 }] },
+  })
+  patience = false
+  expect(await kit.clock.until(desk.resume('r'))).toMatchObject({ data: { n: 1 }, report: { status: 'completed' } })
+  expect(ran).toEqual(['quick', 'slow', 'slow'])
+})
+
+test('an output that does not fit fails the run, and once it does no iteration is gone through again', async () => {
+  let ran = 0
+  const output = z.object({ n: z.number() })
+  const fits = { now: false }
+  const lenient = {
+    '~standard': { version: 1 as const, vendor: 'test', validate: (value: unknown) => (fits.now ? { value } : output['~standard'].validate(value)) },
+  }
+  const desk = supervisor({
+    name: 'desk',
+    intents: { a: () => void ran++ },
+    route: ({ iteration }) => (iteration === 0 ? 'a' : END),
+    output: lenient,
+  })
+  await using kit = await aLadder(desk)
+  expect(await kit.clock.until(desk.execute(undefined, { runId: 'r' }))).toMatchObject({ error: { code: 'SCHEMA_VALIDATION_FAILED' } })
+  fits.now = true
+  expect(await kit.clock.until(desk.resume('r'))).toMatchObject({ data: {} })
+  expect(ran).toBe(1)
+})
+
+test('[WL-085, WL-087] what cannot be a supervisor is said where it is written', () => {
+  const a = () => undefined
+  const route = () => END
+  const written = (definition: object) => () => supervisor({ name: 'desk', intents: { a }, route: undefined as never, ...definition })
+  const bad: [object, string][] = [
+    [{ route, name: 'No' }, 'SUPERVISOR_CONFIG'],
+    [{ route, intents: {} }, 'SUPERVISOR_CONFIG'],
+    [{}, 'SUPERVISOR_CONFIG'],
+    [{ route, router: writer }, 'SUPERVISOR_CONFIG'],
+    [{ router: {} }, 'SUPERVISOR_CONFIG'],
+    [{ route, initialAgent: 'b' }, 'SUPERVISOR_CONFIG'],
+    [{ route, maxIterations: 0 }, 'SUPERVISOR_CONFIG'],
+    [{ route, maxFanOut: 1.5 }, 'SUPERVISOR_CONFIG'],
+    [{ route, intents: { __end__: a } }, 'SUPERVISOR_CONFIG'],
+    [{ route, intents: { a: {} } }, 'SUPERVISOR_CONFIG'],
+    [{ route, intents: { a: { agent: writer, run: a } } }, 'SUPERVISOR_INTENT_MIXED_DISPATCH'],
+    [{ router: writer }, 'SUPERVISOR_INTENT_DESCRIPTION_REQUIRED'],
+  ]
+  for (const [definition, code] of bad)
+    expect(written(definition), JSON.stringify(definition)).toThrow(expect.objectContaining({ code, hint: expect.any(String) }))
+})
+
+test('the name of an intent that is not there is a compile error', () => {
+  const intents = { a: () => undefined, b: () => undefined }
+  supervisor({ name: 'desk', intents, route: () => 'a' })
+  // @ts-expect-error no intent has this name
+  supervisor({ name: 'desk', intents, route: () => 'c' })
+  // @ts-expect-error no intent has this name
+  supervisor({ name: 'desk', intents, route: () => 'a', initialAgent: undefined as unknown as 'c' })
+  // @ts-expect-error no intent has this name
+  supervisor({ name: 'desk', intents, route: () => 'a', evaluate: () => ({ reassignTo: 'c' }) })
+})
