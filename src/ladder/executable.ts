@@ -31,6 +31,8 @@ type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; l
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
+export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
+export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
@@ -129,6 +131,10 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
   protected abstract refused(runId: string, error: LadderError): Report
@@ -177,7 +183,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       over.abort()
       await heard
       const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
@@ -204,7 +210,8 @@ const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boole
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error ? { error } : { data: data as Data }),
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })
@@ -216,7 +223,7 @@ const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: st
   const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
   return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
 }
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
+const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
 
 const unlessUnknown = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error

@@ -1,5 +1,7 @@
 export { type Agent, agent } from './agent/agent.ts'
 export type { AgentDefinition } from './agent/definition.ts'
+export { type Batch, batch } from './batch/batch.ts'
+export type { BatchOptions } from './batch/definition.ts'
 export type { LadderEvent, LadderUsage, Report, ReportStatus, Result } from './envelope.ts'
 export { type LadderCategory, type LadderCode, LadderError, type LadderErrorBody, ladderCodes } from './errors.ts'
 export type { AnyExecutable, Decision, Executable, ExecuteOptions, PendingCall, ToolOptions } from './executable.ts'
