@@ -1,9 +1,10 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { type ActorSnapshot, type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid, type WaitOptions } from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { type Heard, heardIn, heardOf } from './heard.ts'
 import type { RunInput, RunState } from './run.rules.ts'
 import { type Handlers, Streamed } from './streamed.ts'
 
@@ -96,6 +97,43 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return made
   }
 
+  /**
+   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   */
+  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const { value, error } = await this.parsed(input)
+    if (error) throw error
+    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    return runId
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.#known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.#known(runId, this.actor(runId).waitFor(isSettled, options))
+    return this.#resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): Heard {
+    const { events, end, stop } = this.#bound().events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -179,16 +217,28 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()
       signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
+      const snapshot = await actor.waitFor(isSettled)
       over.abort()
       await heard
-      const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+      return this.#resultOf(snapshot.context as RunState)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
       over.abort()
       this.#contexts.delete(runId)
+    }
+  }
+
+  #resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked
+    } catch (error) {
+      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     }
   }
 
@@ -199,6 +249,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     })
   }
 }
+
+/** It has ended, or waits to be gone on with. */
+const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
 
 const nothing = Object.freeze({})
 const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
@@ -215,15 +268,6 @@ const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: D
   usage: report.usage,
   report,
 })
-
-/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
-  if (ladderWord.test(told.type)) return told as LadderEvent
-  if (told.type !== 'delta') return undefined
-  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
-  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
-}
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner|batch)\./
 
 const unlessUnknown = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error

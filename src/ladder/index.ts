@@ -7,6 +7,8 @@ export { type LadderCategory, type LadderCode, LadderError, type LadderErrorBody
 export type { AnyExecutable, Decision, Executable, ExecuteOptions, PendingCall, ToolOptions } from './executable.ts'
 export { type LadderOptions, ladder } from './ladder.ts'
 export type { OutputOf, Schema } from './schema.ts'
+export type { DoorOptions } from './serving/door.ts'
+export { type Handler, type ServeOptions, serve } from './serving/serve.ts'
 export type { Handlers, Streamed } from './streamed.ts'
 export { type Choice, END, type Intent, type SupervisorContext, type SupervisorDefinition } from './supervisor/definition.ts'
 export { type RouterDefinition, router } from './supervisor/router.ts'
