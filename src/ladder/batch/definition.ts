@@ -15,7 +15,7 @@ export type BatchOptions = {
   retry?: Retry
 }
 
-export type CheckedBatch = Pick<BatchOptions, 'version' | 'description' | 'retry'> & { name: string; concurrency: number; executable: AnyExecutable }
+type CheckedBatch = Pick<BatchOptions, 'version' | 'description' | 'retry'> & { name: string; concurrency: number; executable: AnyExecutable }
 
 const kindName = /^[a-z][a-z0-9-]{0,31}$/
 

@@ -9,7 +9,7 @@ export type DoorOptions = {
   authorise?: (request: Request) => boolean | Promise<boolean>
 }
 /** @param environment what the server hands over beside the request: it tells where that comes from @throws Refusal */
-export type Door = (request: Request, environment: unknown) => Promise<void>
+type Door = (request: Request, environment: unknown) => Promise<void>
 
 /** Shorter ones can be guessed. */
 const tokenCharactersMin = 16

@@ -2,7 +2,7 @@
 import { isRuntimeError } from '../../index.ts'
 import { LadderError } from '../errors.ts'
 
-export type RefusalCode =
+type RefusalCode =
   | 'bad_request'
   | 'unauthorised'
   | 'forbidden'

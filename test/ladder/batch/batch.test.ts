@@ -16,8 +16,8 @@ const halves = workflow({
     {
       name: 'halve',
       run: ({ input }) => {
-        if ((input as number) % 2 === 1) throw new Error(`${input} is odd`)
-        return (input as number) / 2
+        if (input % 2 === 1) throw new Error(`${input} is odd`)
+        return input / 2
       },
     },
   ],
@@ -119,7 +119,7 @@ test('[WL-132] each item is tried again by itself as often as was said, after a 
         name: 'try',
         run: ({ input, runId }) => {
           tries.push(runId)
-          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${input}`)
+          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${String(input)}`)
           return input
         },
       },
