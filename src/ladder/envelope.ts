@@ -40,6 +40,9 @@ export type Report = {
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]
+  /** Of a planner: the steps that it follows, and how often they were planned anew. */
+  plan?: { steps: readonly object[] }
+  replans?: number
   usage: LadderUsage
   children: Report[]
 }

@@ -27,8 +27,9 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
-type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
+/** What a run is told at first. */
+type Begin = { type: 'execute' } | { type: string }
+type Settling = ExecuteOptions & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -104,7 +105,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
     const { value, error } = await this.parsed(input)
     if (error) throw error
-    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    const actor = this.actor(runId, { ...this.begin({ runId }), runId, input: value })
     await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     return runId
   }
@@ -167,7 +168,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** How an input is taken. */
   protected abstract parsed(input: Input | undefined): { value?: unknown; error?: LadderError } | Promise<{ value?: unknown; error?: LadderError }>
   /** What a run begins with, beside its input. */
-  protected abstract begin(): object
+  protected abstract begin(options: ExecuteOptions): object
   protected abstract reportOf(run: RunState): Report
   /** What it gives back, also beside an error where there is something. */
   protected dataOf(run: RunState): unknown {
@@ -179,6 +180,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   protected actor(runId: string, input?: unknown) {
     return this.#bound().actor(this.name, runId, input)
+  }
+
+  /** Tells a run that is there what it goes on with, and waits for what comes of it. */
+  protected goingOn(runId: string, event: { type: string }, options: Omit<ExecuteOptions, 'runId'>): Promise<Result<Data>> {
+    return this.#run(runId, event, options).result
   }
 
   /** Of a run that has ended nobody waits any more. */
@@ -199,8 +205,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return streamed
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input }
+  async #settle(runId: string, begin: Begin, { leave, hear, input, ...options }: Settling): Promise<Result<Data>> {
+    const { context, signal } = options
+    const run: RunInput = { ...this.begin(options), runId, input }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
     if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
     const over = new AbortController()
@@ -212,7 +219,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       }
     })()
     try {
-      if (begin.type === 'resume') await actor.snapshot()
+      if (begin.type !== 'execute') await actor.snapshot()
       await actor.send(begin, begin.type === 'execute' ? { id: 'execute' } : {}).catch(unlessEnded)
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()

@@ -119,7 +119,7 @@ test('[WL-132] each item is tried again by itself as often as was said, after a 
         name: 'try',
         run: ({ input, runId }) => {
           tries.push(runId)
-          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${String(input)}`)
+          if (input === 'never' || tries.filter((one) => one.startsWith(runId.slice(0, 4))).length < 3) throw new Error(`busy: ${input as string}`)
           return input
         },
       },
