@@ -1,5 +1,6 @@
 /** What every rung gives back, and the events that it tells on the way. */
 import type { LadderError, LadderErrorBody } from './errors.ts'
+import type { Plan } from './planner/plan.rules.ts'
 
 /** Tokens, and what those of them cost that have a price, in US dollars. */
 export type LadderUsage = {
@@ -41,7 +42,7 @@ export type Report = {
   terminatedBy?: string
   iterations?: readonly object[]
   /** Of a planner: the steps that it follows, and how often they were planned anew. */
-  plan?: { steps: readonly object[] }
+  plan?: Plan
   replans?: number
   usage: LadderUsage
   children: Report[]

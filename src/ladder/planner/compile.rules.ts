@@ -10,6 +10,7 @@ import {
   begun,
   begunSteps,
   cutOff,
+  failureOf,
   hopeless,
   indexOf,
   isOver,
@@ -145,9 +146,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now }: P
       }),
       abort: assign(({ context }) => {
         const failure = lastFailed(context)
-        const message = failure
-          ? `the step '${failure.step.id}' of '${name}' failed: ${failure.error?.message}`
-          : `onStep of '${name}' has ended the run`
+        const message = failure?.error ? `'${name}' has ended: ${failureOf(failure.step, failure.error)}` : `onStep of '${name}' has ended the run`
         return {
           ...cutOff(context, now()),
           error: fault(
@@ -189,6 +188,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now }: P
       'is inside': ({ context }) => context.inside !== undefined,
       'was given': ({ context }) => context.isGiven,
       'is approved': ({ context }) => context.isGiven,
+      'was awaited': ({ context }) => context.awaits !== undefined,
       'was doing': ({ context }) => context.isDoing,
       'came to nothing': ({ event }) => runEndIn(event).error !== undefined,
       'is invalid': ({ event }) => faultIn(event) !== undefined,

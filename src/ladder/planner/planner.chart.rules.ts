@@ -35,6 +35,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
   const failed = { target: `#${name}.failed` }
   /** What it goes on with when it is resumed. */
   const resume = [
+    ...(waits ? [{ guard: 'was awaited', target: '#awaiting', actions: ['mend'] }] : []),
     { guard: 'was doing', target: 'working.doing', actions: ['mend'] },
     { guard: 'was given', target: 'working.validating', actions: ['mend'] },
     { target: 'working.planning', actions: ['mend'] },
@@ -96,6 +97,7 @@ export const chartOf = (shape: PlannerShape, question: (run: PlannerRun) => stri
             },
           },
           doing: {
+            description: `Steps use ${shape.capabilities.map((one) => one.name).join(', ')}.`,
             entry: ['fill'],
             always: [
               { guard: 'aborts', ...failed, actions: ['stopSteps', 'abort'] },

@@ -170,6 +170,10 @@ export const stepInput = (run: PlannerRun, index: number): StepInput => {
   }
 }
 
+/** In words that name the step once. */
+export const failureOf = ({ id }: PlanStep, { message }: LadderErrorBody): string =>
+  message.includes(`the step '${id}'`) ? message : `the step '${id}' failed: ${message}`
+
 /** @param maxReplans a step that failed leads to another plan as long as there may be one */
 export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxReplans: number, at: number): Partial<PlannerRun> => {
   const { step } = run.records[index] as StepRecord
@@ -180,7 +184,7 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
     endedAt: at,
     reports: report ? [...reports, report] : reports,
   }))
-  const said = feedback ?? (next === 'replan' && error ? `the step '${step.id}' failed: ${error.message}` : undefined)
+  const said = feedback ?? (next === 'replan' && error ? failureOf(step, error) : undefined)
   return {
     records: after.records,
     waiting: run.waiting.filter(({ ask }) => !isWithin(ask, `${run.runId}/${step.id}`)),
@@ -193,7 +197,6 @@ export const stepEnded = (run: PlannerRun, index: number, end: StepEnd, maxRepla
 export const cutOff = (run: PlannerRun, at: number): Partial<PlannerRun> => ({
   records: changed(run, running(run), () => ({ status: 'cancelled', endedAt: at })).records,
   waiting: [],
-  awaits: undefined,
   endedAt: at,
 })
 

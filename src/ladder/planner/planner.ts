@@ -96,13 +96,23 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
    * @throws LadderError APPROVAL_UNKNOWN when the run waits for nobody; RuntimeError not_found
    */
   async approve(runId: string, plan?: Plan, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+    await this.#requireAwaiting(runId)
+    return await this.goingOn(runId, approval(plan), options)
+  }
+
+  /** The same, without waiting. @throws LadderError APPROVAL_UNKNOWN; RuntimeError not_found */
+  async release(runId: string, plan?: Plan): Promise<void> {
+    await this.#requireAwaiting(runId)
+    await this.actor(runId).send(approval(plan))
+  }
+
+  async #requireAwaiting(runId: string): Promise<void> {
     const snapshot = await this.actor(runId).snapshot()
-    if (snapshot.status !== 'active' || (snapshot.context as PlannerRun).awaits === undefined)
+    if (!snapshot.matches('awaiting-approval'))
       throw new LadderError('APPROVAL_UNKNOWN', `no plan of the run ${runId} waits for approval`, {
         context: { runId },
         hint: 'it was approved before, or its run has ended: look() says how it is',
       })
-    return await this.goingOn(runId, { type: 'plan.approve', ...(plan && { plan }) }, options)
   }
 
   protected get takes(): unknown {
@@ -140,6 +150,8 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
     })
   }
 }
+
+const approval = (plan: Plan | undefined) => ({ type: 'plan.approve', ...(plan && { plan }) })
 
 const plannerAgent = ({ name, agent: own, model, instructions, repair = 0 }: AnyPlanner): AnyExecutable =>
   own ??

@@ -27,7 +27,7 @@ export const reportOf = ({ name, version }: Pick<PlannerShape, 'name' | 'version
     type: 'planner',
     name,
     ...(version !== undefined && { version }),
-    status: awaits ? 'awaiting-approval' : statusOf(error),
+    status: awaits && error?.category !== 'cancelled' ? 'awaiting-approval' : statusOf(error),
     ...(error && { error }),
     attempts: 1,
     ...(followed && { plan: followed }),

@@ -335,6 +335,8 @@ test('[WL-133, WL-006] a plan that waits for a person: nothing is done before, t
     error: { code: 'PLANNER_CANCELLED' },
     report: { status: 'cancelled' },
   })
+  await expect(careful.approve('t')).rejects.toMatchObject({ code: 'APPROVAL_UNKNOWN' })
+  expect(await kit.clock.until(careful.resume('t'))).toMatchObject({ report: { status: 'awaiting-approval', plan: { steps } } })
   expect(asked).toHaveLength(3)
 
   // With a plan that was approved before, no model is asked.
