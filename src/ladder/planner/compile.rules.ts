@@ -99,7 +99,7 @@ export const plannerMachine = (shape: PlannerShape, { actors, question, now }: P
         for (const index of indexes) {
           enqueue.emit(word('step.starting', context, stepWord(going, index)))
           const { capability } = (going.records[index] as StepRecord).step
-          enqueue.spawnChild(stepActor(capability) as never, { id: stepActorId(index) as never, input: stepInput(going, index) as never })
+          enqueue.spawnChild(stepActor(capability) as never, { id: stepActorId(index), input: stepInput(going, index) })
         }
       }),
       takeStep: assign(({ context, event }) => end(context, event, (event as Done).output as StepEnd)),

@@ -167,4 +167,4 @@ const plannerAgent = ({ name, agent: own, model, instructions, repair = 0 }: Any
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const planner = <Input = string, Inputs extends Record<string, unknown> = Record<string, unknown>, Data = Record<string, unknown>>(
   definition: PlannerDefinition<Input, Inputs, Data>,
-): Planner<Input, Data> => new Planner(definition as unknown as AnyPlanner)
+): Planner<Input, Data> => new Planner(definition)
