@@ -1,11 +1,13 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type ActorSnapshot, type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid, type WaitOptions } from '../index.ts'
+import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid, type WaitOptions } from '../index.ts'
+import { isSettled, resultOf, unlessEnded, unlessUnknown } from './ended.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { type Heard, heardIn, heardOf } from './heard.ts'
 import type { RunInput, RunState } from './run.rules.ts'
+import type { Schema } from './schema.ts'
 import { type Handlers, Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
@@ -135,6 +137,16 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return { events: heardIn(events, runId), end, stop }
   }
 
+  /** What is wrong with an input, if anything is: nothing runs. */
+  async refuses(input: Input): Promise<LadderError | undefined> {
+    return (await this.parsed(input)).error
+  }
+
+  /** What its input has to be, where it says so. */
+  get schema(): Schema | undefined {
+    return (this.takes as Schema | undefined)?.['~standard'] && (this.takes as Schema)
+  }
+
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
   async cancel(runId: string, reason = 'cancelled'): Promise<void> {
     await this.actor(runId).send({ type: 'cancel', reason })
@@ -257,9 +269,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 }
 
-/** It has ended, or waits to be gone on with. */
-const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
-
 const nothing = Object.freeze({})
 const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
 /** ms; its own limits end it before that. */
@@ -268,19 +277,3 @@ const longestMs = 2 ** 31 - 1
 const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
 /** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
-
-const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error && { error }),
-  ...((!error || data !== undefined) && { data: data as Data }),
-  usage: report.usage,
-  report,
-})
-
-const unlessUnknown = (error: unknown): undefined => {
-  if (!isRuntimeError(error) || error.code !== 'not_found') throw error
-}
-
-/** A run that has completed takes no events any more, and still has its result. */
-const unlessEnded = (error: unknown): void => {
-  if (!isRuntimeError(error) || error.code !== 'closed') throw error
-}

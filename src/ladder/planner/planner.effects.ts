@@ -57,6 +57,9 @@ export const codeLogic = ({ contextOf }: Scope, { use, input: schema }: Capabili
     try {
       const given = resolved(step.input, outputs)
       const value = schema ? await fitted(schema, given, `the input of the step '${step.id}'`, { step: step.id }) : given
+      // What it takes itself, where nothing else was said.
+      const refused = use instanceof Executable && !schema ? await use.refuses(value) : undefined
+      if (refused) throw refused
       return { output: use instanceof Executable ? value : await use(value, { ...callerOf(run, contextOf, self, signal), step }) }
     } catch (thrown) {
       return { error: stepError(run, thrown) }

@@ -70,8 +70,9 @@ export class Planner<Input = unknown, Data = Record<string, unknown>> extends Ex
     const told = {
       isSequential: mode === 'sequential',
       nodesMax,
-      capabilities: capabilities.map(([one, { description: what, input }]) => {
-        const schema = input && jsonSchemaOf(input)
+      capabilities: capabilities.map(([one, { use, description: what, input }]) => {
+        const taken = input ?? (use instanceof Executable ? use.schema : undefined)
+        const schema = taken && jsonSchemaOf(taken)
         return { name: one, description: what, ...(schema !== undefined && { input: schema }) }
       }),
     }

@@ -6,6 +6,7 @@ import { LadderError } from '../errors.ts'
 import type { AnyExecutable } from '../executable.ts'
 import { Plan } from '../planner/plan.rules.ts'
 import { Planner } from '../planner/planner.ts'
+import { jsonSchemaOf } from '../schema.ts'
 
 const Name = z.string().min(1).max(64).describe('of the executable, as ladder.list has it')
 const RunId = z.string().min(1).max(200)
@@ -33,16 +34,20 @@ export const ladderCommands = (executables: readonly AnyExecutable[]): Readonly<
     return result ? { runId, status: result.report.status, ...result } : { runId, status: 'running' }
   }
   const list = command({
-    input: z.strictObject({}).describe('the executables of this node: name, type, version and description'),
+    input: z.strictObject({}).describe('the executables of this node: name, type, version, description, and the JSON Schema of what it takes'),
     scope: 'read',
-    run: () => ({
-      executables: executables.map(({ name, type, version, description }) => ({
-        name,
-        type,
-        ...(version !== undefined && { version }),
-        ...(description !== undefined && { description }),
-      })),
-    }),
+    run: () =>
+      JSON.parse(
+        JSON.stringify({
+          executables: executables.map(({ name, type, version, description, schema }) => ({
+            name,
+            type,
+            ...(version !== undefined && { version }),
+            ...(description !== undefined && { description }),
+            ...(schema && { input: jsonSchemaOf(schema) }),
+          })),
+        }),
+      ),
   })
   const execute = command({
     input: z

@@ -230,6 +230,17 @@ test('[WL-132] a batch runs inside of a workflow, and as a tool of an agent', as
   expect(asked).toMatchObject({ data: 'done', report: { children: [{ type: 'tool', children: [{ type: 'batch', status: 'completed' }] }] } })
 })
 
+test('[WL-132] an item that does not fit what runs fails by itself, and nothing of it runs', async () => {
+  const ran: unknown[] = []
+  const strict = workflow({ name: 'strict', input: z.number(), steps: [{ name: 'x', run: ({ input }) => ran.push(input) }] })
+  const all = batch(strict, { retry: { attempts: 3 } })
+  await using kit = await aLadder(all)
+  const { data, report } = await kit.clock.until(all.execute([1, 'two' as never, 3]))
+  expect(data).toEqual([1, null, 2])
+  expect(ran).toEqual([1, 3])
+  expect(report.children[1]).toMatchObject({ status: 'failed', error: { code: 'SCHEMA_VALIDATION_FAILED' }, attempts: 0, children: [] })
+})
+
 test('[WL-132] what is wrong with a batch, or is no list, is said', async () => {
   const all = batch(halves)
   await using kit = await aLadder(all, workflow({ name: 'flow', steps: [{ name: 'x', agent: all, input: () => 7 }] }))

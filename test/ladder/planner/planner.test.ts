@@ -144,6 +144,48 @@ test('[WL-133] a plan that cannot be followed is refused before any step', async
   expect(ran).toHaveLength(100)
 })
 
+test('[WL-133] a step that is given what does not fit, names what is not there, or gives what cannot be kept, fails and nothing else', async () => {
+  const ran: unknown[] = []
+  const strict = workflow({ name: 'strict', input: z.number(), steps: [{ name: 'x', run: ({ input }) => ran.push(input) }] })
+  const asked: string[] = []
+  const clerk = planner({
+    name: 'clerk',
+    model: 'test/plan',
+    capabilities: {
+      strict: { description: 'Takes numbers.', use: strict },
+      text: { description: 'Takes a text.', input: z.string(), use: (input) => (ran.push(input), input) },
+      one: { description: 'One.', use: () => ({ one: 1 }) },
+      odd: { description: 'Gives a function.', use: () => () => 1 },
+    },
+    onStep: () => 'continue',
+  })
+  const steps = [
+    { id: 'one', capability: 'one' },
+    { id: 'a', capability: 'strict', input: 'two' },
+    { id: 'b', capability: 'text', input: { $from: 'one.one' } },
+    { id: 'c', capability: 'text', input: { $from: 'one.two' } },
+    { id: 'd', capability: 'text', input: { $from: 'one.__proto__' } },
+    { id: 'e', capability: 'strict', input: { $from: 'one.one' } },
+    { id: 'f', capability: 'odd' },
+  ]
+  await using kit = await aLadderOf({ 'test/plan': plans([steps], asked) }, clerk)
+  const { data, report, error } = await kit.clock.until(clerk.execute('go'))
+  expect(asked[0]).toContain('strict: Takes numbers. Input: {"$schema"')
+  // What cannot be kept is not judged either: there is nothing to judge.
+  expect(error).toMatchObject({ code: 'PLANNER_FAILED', context: { step: 'f' } })
+  expect(data).toBeUndefined()
+  expect(report.children.slice(1).map(({ name, status, error: failure }) => `${name} ${status} ${failure?.code ?? ''}`.trim())).toEqual([
+    'one completed',
+    'a failed SCHEMA_VALIDATION_FAILED',
+    'b failed SCHEMA_VALIDATION_FAILED',
+    'c failed STEP_FAILED',
+    'd failed STEP_FAILED',
+    'e completed',
+    'f failed STEP_FAILED',
+  ])
+  expect(ran).toEqual([1])
+})
+
 test('[WL-133] as a dag, what waits for nothing runs at once, no more than may; the rest waits for what it depends on', async () => {
   let [now, most] = [0, 0]
   const order: string[] = []

@@ -18,7 +18,9 @@ test('[WL-136] with serve: true runs are begun, waited for and looked at over HT
   const { gateway, rpc } = await aGateway({}, { extensions: [ladder({ executables: [double], serve: true })] })
   const { request } = await aSocket(gateway.url)
 
-  expect((await rpc('ladder.list')).json).toEqual({ executables: [{ name: 'double', type: 'workflow', version: '2', description: 'Doubles.' }] })
+  expect((await rpc('ladder.list')).json).toMatchObject({
+    executables: [{ name: 'double', type: 'workflow', version: '2', description: 'Doubles.', input: { type: 'number' } }],
+  })
   expect((await rpc('ladder.execute', { name: 'double', input: 4, runId: 'r', wait: true })).json).toMatchObject({
     runId: 'r',
     status: 'completed',
