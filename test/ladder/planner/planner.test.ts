@@ -328,6 +328,15 @@ test('[WL-133] after each step its author says whether it goes on, ends, or is p
   expect(anew).toMatchObject({ data: { a: 'a', c: 'a' }, report: { replans: 1 } })
   expect(anew.asked[1]).toContain('without b')
 
+  const never = await run(
+    made((id) => ({ replan: `not ${id}` }), 1),
+    steps,
+    steps,
+    steps,
+  )
+  expect(never).toMatchObject({ error: { code: 'PLANNER_FAILED', context: { maxReplans: 1 } }, report: { replans: 1 } })
+  expect(never.asked).toHaveLength(2)
+
   const confused = await run(
     made(() => 'what' as never),
     steps,
