@@ -5,6 +5,7 @@ import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, to
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import type { RunInput, RunState } from './run.rules.ts'
+import { fitted, type Schema } from './schema.ts'
 import { type Handlers, Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
@@ -74,16 +75,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    */
   asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
     const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
+    const text = textOf(this.takes)
     const made = tool({
       name,
       description,
-      input: schema ?? Text,
+      input: schema ?? text,
       delegated: true,
       onCrash: 'idempotent',
       timeoutMs: longestMs,
       approval,
       execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof Text>).text) as Input
+        const value = (schema ? given : (given as z.output<typeof text>).text) as Input
         const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
         const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
         if (error) throw error
@@ -118,14 +120,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** What its input has to be, where it says so. */
-  protected abstract readonly takes: unknown
+  protected abstract readonly takes: Schema | undefined
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
 
-  /** How an input is taken. */
-  protected abstract parsed(input: Input | undefined): { value?: unknown; error?: LadderError } | Promise<{ value?: unknown; error?: LadderError }>
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
@@ -135,6 +135,20 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   protected actor(runId: string, input?: unknown) {
     return this.#bound().actor(this.name, runId, input)
+  }
+
+  /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async fit(input: unknown): Promise<unknown> {
+    return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
+  }
+
+  async #taken(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
+    try {
+      return { value: await this.fit(input) }
+    } catch (error) {
+      if (error instanceof LadderError) return { error }
+      throw error
+    }
   }
 
   /** Of a run that has ended nobody waits any more. */
@@ -147,7 +161,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
     const work = async (): Promise<Result<Data>> => {
-      const given = begin.type === 'execute' ? await this.parsed(input) : { value: undefined }
+      const given = begin.type === 'execute' ? await this.#taken(input) : { value: undefined }
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
       return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: (told) => streamed.tell(told) })
     }
@@ -195,7 +209,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 }
 
 const nothing = Object.freeze({})
-const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
+/** What has no fields is called with a text, or with what it takes in the place of one. */
+const textOf = (takes: Schema | undefined) =>
+  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
 /** ms; its own limits end it before that. */
 const longestMs = 2 ** 31 - 1
 

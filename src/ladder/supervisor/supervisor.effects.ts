@@ -47,7 +47,8 @@ const branch = (intent: CheckedIntent, scope: Scope): AnyActorLogic =>
     const code = codeContext(scope, { run, signal, self })
     const { answer } = run.going[intent.name] ?? {}
     try {
-      if (intent.agent && !answer) return { ended: 'asks', input: intent.input ? await intent.input(code) : run.input, state: null }
+      if (intent.agent && !answer)
+        return { ended: 'asks', input: await intent.agent.fit(intent.input ? await intent.input(code) : run.input), state: null }
       if (answer?.error) return { ended: 'failed', error: answer.error }
       return { ended: 'completed', output: answer ? answer.data : withoutUnsafe(await intent.run?.(code)) }
     } catch (thrown) {

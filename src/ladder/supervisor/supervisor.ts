@@ -5,7 +5,7 @@ import type { Report } from '../envelope.ts'
 import { LadderError } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, type Schema } from '../schema.ts'
+import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -50,19 +50,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    const { input: schema } = this.#definition
-    if (!schema) return { value: input }
-    try {
-      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
   }
 
   protected begin(): Pick<SupervisorInput, 'state' | 'directive'> {
