@@ -21,11 +21,18 @@ export const reportOf = ({ name, version, intents }: Pick<SupervisorShape, 'name
     usage: noUsage,
     children: [],
   })
-  const branches = [...iterations.map((one) => one.branches), now.branches].flatMap((all) => Object.entries(all))
-  const children = [
-    ...branches.flatMap(([intent, record]) => (isCode.has(intent) ? [callback(intent, record)] : [])),
-    ...[routeActor, ...intents.map((intent) => intent.name)].flatMap((work) => nested[work] ?? []),
-  ].toSorted((one, other) => one.startedAt - other.startedAt || one.endedAt - other.endedAt)
+  const left = Object.fromEntries(Object.entries(nested).map(([work, reports]) => [work, [...reports]]))
+  const next = (work: string): Report[] => left[work]?.splice(0, 1) ?? []
+  // By iteration, and not by time: of what happens in the same millisecond, a crash would change the order.
+  const ordered = [...iterations, now].flatMap(({ decision, branches }) => [
+    ...(decision?.source === 'router' ? next(routeActor) : []),
+    ...(decision?.next ?? []).flatMap((intent) => {
+      const record = branches[intent]
+      return record && isCode.has(intent) ? [callback(intent, record)] : next(intent)
+    }),
+  ])
+  // What was begun again after it had been cut off stands behind the others.
+  const children = [...ordered, ...[routeActor, ...intents.map((intent) => intent.name)].flatMap((work) => left[work] ?? [])]
   return {
     ...placeOf(run),
     type: 'supervisor',
