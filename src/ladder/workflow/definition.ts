@@ -2,6 +2,7 @@
 import type { z } from 'zod'
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import type { HistoryMessage } from '../history.rules.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
@@ -10,6 +11,8 @@ export type StepContext<Input, State> = {
   state: State
   /** What the caller brought along; it is never stored. */
   readonly context: Readonly<Record<string, unknown>>
+  /** What was said before, as far as the run was told it. */
+  readonly history: readonly HistoryMessage[]
   /** The steps that have ended, by name, children of parallel ones among them. */
   readonly steps: Readonly<Record<string, StepRecord>>
   readonly runId: string
