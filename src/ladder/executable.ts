@@ -1,7 +1,7 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { type Agent, type AskReport, type Clock, isRuntimeError, type Runtime, type Tool, type Transport, tool, uuid } from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
@@ -39,6 +39,9 @@ type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
   hear: (told: LadderEvent) => void
 }
 
+/** What a runtime gives to the executables that it has. */
+export type Bound = { runtime: Runtime; registry: Transport['registry']; clock: Pick<Clock, 'now'> }
+
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
 
@@ -53,11 +56,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  #runtime: Runtime | undefined
+  #boundTo: Bound | undefined
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
+  bind(bound: Bound | undefined): void {
+    this.#boundTo = bound
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -148,7 +151,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   protected abstract refused(runId: string, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
-    return this.#bound().actor(this.name, runId, input)
+    return this.bound.runtime.actor(this.name, runId, input)
   }
 
   /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
@@ -221,8 +224,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     }
   }
 
-  #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.#boundTo) return this.#boundTo
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
