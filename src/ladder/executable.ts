@@ -4,8 +4,10 @@ import { z } from 'zod'
 import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { isObserve, type Observe, observed, observersFor } from './observers.ts'
 import type { RunInput, RunState } from './run.rules.ts'
-import { type Handlers, Streamed } from './streamed.ts'
+import { Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
@@ -16,6 +18,14 @@ export type ExecuteOptions = {
   signal?: AbortSignal
   /** Hears events of this run, by their type or `*`. */
   on?: Handlers
+}
+
+/** Who hears of the runs of an executable, as its definition says. */
+export type Heard = {
+  /** Hears events of all its runs, by their type or `*`, before any other handler. */
+  on?: Handlers
+  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
+  observe?: Observe
 }
 
 /** A call of a tool that waits for a person. */
@@ -42,12 +52,36 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
+  /** Executables that may run inside of its runs. */
+  readonly inside: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #listeners: Listeners
+  readonly #observe: Observe | undefined
   #runtime: Runtime | undefined
+  #warn: Warn = silent
 
-  /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
+  constructor({ on, observe }: Heard = {}) {
+    checkHeard(on, observe)
+    this.#listeners = new Listeners(on)
+    this.#observe = observe
+  }
+
+  /** Called when a runtime starts with it, and with nothing when that one ends. @param warn says in its log that a listener failed */
+  bind(runtime: Runtime | undefined, warn: Warn = silent): void {
     this.#runtime = runtime
+    for (const one of this.#all()) one.#warn = warn
+  }
+
+  /**
+   * Hears events of all its runs that are executed in this process, and of those inside of them, by their type or `*`; of runs of it inside of others too.
+   * @returns what ends that
+   */
+  on(handlers: Handlers): () => void {
+    return this.#listeners.add(handlers)
+  }
+
+  off(handlers: Handlers): void {
+    this.#listeners.remove(handlers)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -120,6 +154,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: unknown
 
+  /** A run of it has ended, on this node. */
+  protected ended(run: RunState): void {
+    const observers = observersFor(this.#observe, run.inside !== undefined)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+  }
+
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
@@ -149,10 +189,31 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const work = async (): Promise<Result<Data>> => {
       const given = begin.type === 'execute' ? await this.parsed(input) : { value: undefined }
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: (told) => streamed.tell(told) })
+      return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: this.#hearing(runId, streamed) })
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
+  }
+
+  /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
+  #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const tellers = new Tellers()
+    return (told) => {
+      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** It and all that may run inside of it, at any depth. */
+  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
+    if (!seen.has(this)) {
+      seen.add(this)
+      for (const one of this.inside) one.#all(seen)
+    }
+    return seen
   }
 
   async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
@@ -192,6 +253,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
+}
+
+const checkHeard = (on: unknown, observe: unknown): void => {
+  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
+  if (observe !== undefined && !isObserve(observe))
+    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
 }
 
 const nothing = Object.freeze({})

@@ -9,7 +9,7 @@ import type { CheckedAgent } from './definition.ts'
 /** What a caller brought along for a run of this process. */
 type CallerContext = (runId: string) => Readonly<Record<string, unknown>>
 
-export const promptLogic = ({ input: schema, prompt, output }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
+export const promptLogic = ({ input: schema, prompt, output, prices }: CheckedAgent, contextOf: CallerContext): AnyActorLogic => {
   const told = output && answerIn(jsonSchemaOf(output))
   return fromTask<Told, AgentRun>(async ({ input: { runId, input, inside } }) => {
     // That of a root was looked at before it began.
@@ -20,7 +20,7 @@ export const promptLogic = ({ input: schema, prompt, output }: CheckedAgent, con
         ? value
         : JSON.stringify(value)
     if (typeof text !== 'string' || text === '') throw new Error('it gave no text to ask the model with')
-    return { text, ...(told !== undefined && { intro: told }) }
+    return { text, ...(told !== undefined && { intro: told }), ...(prices && { prices }) }
   }) as AnyActorLogic
 }
 

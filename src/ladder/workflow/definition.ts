@@ -1,7 +1,7 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 import type { z } from 'zod'
 import { LadderError } from '../errors.ts'
-import { type AnyExecutable, Executable } from '../executable.ts'
+import { type AnyExecutable, Executable, type Heard } from '../executable.ts'
 import type { StepRecord } from './workflow.context.ts'
 
 /** What the code of a step is given. `state` is its own copy: what an attempt did to it counts when the attempt ends well. */
@@ -97,7 +97,7 @@ export type Step<Input, State, Name extends string> =
   | SleepUntilStep<Input, State, Name>
   | WaitStep<Input, State, Name>
 
-export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = {
+export type WorkflowDefinition<Input, State extends object, Name extends string, Data> = Heard & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. */
   name: string
   /** Another one refuses the runs that are under way. */
