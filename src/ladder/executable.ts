@@ -5,9 +5,11 @@ import { type Agent, type AskReport, type Clock, isRuntimeError, type Runtime, t
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
+import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { isObserve, type Observe, observed, observersFor } from './observers.ts'
 import type { RunInput, RunState } from './run.rules.ts'
 import { fitted, type Schema } from './schema.ts'
-import { type Handlers, Streamed } from './streamed.ts'
+import { Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
@@ -20,6 +22,14 @@ export type ExecuteOptions = {
   on?: Handlers
   /** What was said before: models are told it before their question. It stands in the journal of the run. */
   history?: readonly HistoryMessage[]
+}
+
+/** Who hears of the runs of an executable, as its definition says. */
+export type Heard = {
+  /** Hears events of all its runs, by their type or `*`, before any other handler. */
+  on?: Handlers
+  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
+  observe?: Observe
 }
 
 /** A call of a tool that waits for a person. */
@@ -40,7 +50,13 @@ type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
 }
 
 /** What a runtime gives to the executables that it has. */
-export type Bound = { runtime: Runtime; registry: Transport['registry']; clock: Pick<Clock, 'now'> }
+export type Bound = {
+  runtime: Runtime
+  registry: Transport['registry']
+  clock: Pick<Clock, 'now'>
+  /** Says in its log that a listener failed. */
+  warn?: Warn
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -55,12 +71,36 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
+  /** Executables that may run inside of its runs. */
+  readonly inside: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
+  readonly #listeners: Listeners
+  readonly #observe: Observe | undefined
   #boundTo: Bound | undefined
+  #warn: Warn = silent
+
+  constructor({ on, observe }: Heard = {}) {
+    checkHeard(on, observe)
+    this.#listeners = new Listeners(on)
+    this.#observe = observe
+  }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(bound: Bound | undefined): void {
     this.#boundTo = bound
+    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
+  }
+
+  /**
+   * Hears events of all its runs that are executed in this process, and of those inside of them, by their type or `*`; of runs of it inside of others too.
+   * @returns what ends that
+   */
+  on(handlers: Handlers): () => void {
+    return this.#listeners.add(handlers)
+  }
+
+  off(handlers: Handlers): void {
+    this.#listeners.remove(handlers)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -139,6 +179,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
+  /** A run of it has ended, on this node. */
+  protected ended(run: RunState): void {
+    const observers = observersFor(this.#observe, run.inside !== undefined)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+  }
+
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
@@ -176,7 +222,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
         input: given.value,
         history: given.history,
         leave: leave.signal,
-        hear: (told) => streamed.tell(told),
+        hear: this.#hearing(runId, streamed),
       })
     }
     streamed.follow(work().finally(() => leave.abort()))
@@ -191,6 +237,27 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       if (error instanceof LadderError) return { error }
       throw error
     }
+  }
+
+  /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
+  #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const tellers = new Tellers()
+    return (told) => {
+      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** It and all that may run inside of it, at any depth. */
+  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
+    if (!seen.has(this)) {
+      seen.add(this)
+      for (const one of this.inside) one.#all(seen)
+    }
+    return seen
   }
 
   async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
@@ -238,6 +305,13 @@ export const handedDown = (executable: AnyExecutable, told: readonly HistoryMess
   if (own === undefined && told.length === 0) return {}
   const history = executable.slicesOf(own ?? told)
   return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
+}
+
+const checkHeard = (on: unknown, observe: unknown): void => {
+  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
+  if (observe !== undefined && !isObserve(observe))
+    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
 }
 
 const nothing = Object.freeze({})
