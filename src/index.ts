@@ -42,7 +42,9 @@ export type {
   ActorSnapshot,
   AgentDefinition,
   ChildSnapshot,
+  CommandBy,
   Extension,
+  ExtensionCommand,
   ExtensionParts,
   Metrics,
   Receive,
@@ -55,7 +57,7 @@ export type {
   SessionView,
   WaitOptions,
 } from './runtime/index.ts'
-export { agent, defineApp, now, random, uuid } from './runtime/index.ts'
+export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
 export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
 
