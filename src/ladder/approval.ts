@@ -2,7 +2,7 @@
 import { z } from 'zod'
 import { type Agent, type AskReport, hashOf, type Tool } from '../index.ts'
 import { LadderError } from './errors.ts'
-import type { RunState } from './run.rules.ts'
+import type { Decided, DecisionEvent, RunState } from './run.rules.ts'
 
 /** A call of a tool that waits for a person. */
 export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
@@ -41,7 +41,7 @@ export const checkedDecision = (given: unknown): Decision => {
 }
 
 /** The event with which it is told. @param id tells it apart from other decisions about the same call @throws LadderError SCHEMA_VALIDATION_FAILED */
-export const decisionEvent = (found: RunState['waiting'][number], given: Decision, agents: readonly Agent[], id: string) => {
+export const decisionEvent = (found: RunState['waiting'][number], given: Decision, agents: readonly Agent[], id: string): DecisionEvent & { remember?: 'session' } => {
   const { inputHash, attempt, name } = found.approval
   const { callId, decision, note, by } = given
   const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }) }
@@ -57,6 +57,21 @@ export const decisionEvent = (found: RunState['waiting'][number], given: Decisio
       return { ...about, decision: decision as 'deny' }
   }
 }
+
+export const notWaiting = (runId: string, callId: string, { decided }: Pick<RunState, 'decided'>): LadderError => {
+  const before = decided?.findLast((one) => one.callId === callId)
+  if (before) return alreadyDecided(runId, before)
+  return new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
+    context: { runId, callId },
+    hint: 'its run has ended, or it was never there: pending() lists those that wait',
+  })
+}
+
+export const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderError =>
+  new LadderError('APPROVAL_UNKNOWN', `the call '${decided.callId.slice(0, 80)}' of the run ${runId} was decided before${decided.by ? `, by ${decided.by}` : ''}`, {
+    context: { runId, callId: decided.callId, decided },
+    hint: 'the first decision counts: pending() lists those that wait',
+  })
 
 /** Of a tool that comes from elsewhere, whoever runs it checks what it is given. */
 const fitting = (tools: readonly Tool[], name: string, input: unknown): unknown => {

@@ -3,7 +3,7 @@ import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
-import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import { began, type Decided, type DecisionEvent, decidedSince, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
 import { noUsage, together, usageOf } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
@@ -16,6 +16,8 @@ type CallRecord = {
   endedAt: number
   error?: LadderErrorBody
   run?: InnerRun
+  /** What a person has said about it. */
+  decision?: Omit<Decided, 'callId' | 'id' | 'attempt'>
 }
 /** A run inside of the call, as its actor is called; `report` when it has ended. */
 type InnerRun = { id: string; runId: string; report?: Report }
@@ -110,6 +112,18 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       return {}
   }
 }
+
+/** A person has decided about a call, of its own or of a run inside of it. */
+export const judged = (run: AgentRun, event: DecisionEvent): Partial<AgentRun> => {
+  const decided = decidedSince(run, event)
+  if (decided === run.decided || decided.length === (run.decided?.length ?? 0)) return {}
+  const { callId, id: _, attempt: __, ...decision } = decided.at(-1) as Decided
+  return { decided, calls: run.calls.map((call) => (call.callId === callId ? { ...call, decision } : call)) }
+}
+
+/** How that went, where anybody has said anything. */
+export const decisionIn = ({ calls }: AgentRun, callId: string): CallRecord['decision'] | undefined =>
+  calls.find((call) => call.callId === callId)?.decision
 
 /** Where the runs inside of it stand in the tree. */
 export const callPath = ({ runId }: AgentRun, index: number): string => `${runId}/tool-${index + 1}`

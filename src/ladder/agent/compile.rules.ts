@@ -3,9 +3,9 @@ import { type AnyActorLogic, type AnyStateMachine, assign, type EventObject, emi
 import type { AskOutput, AskReport } from '../../index.ts'
 import { askAgent } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
-import { isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
+import { type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, callPath, ranInside, reported, running, type Told } from './agent.context.ts'
+import { type AgentRun, answered, begun, callPath, decisionIn, judged, ranInside, reported, running, type Told } from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
 import { reportOf } from './report.rules.ts'
 
@@ -73,7 +73,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
         return word('approval.requested', run, { callId, tool, input })
       }
       case 'tool.decided':
-        return word('approval.decided', run, { callId: report.callId })
+        return word('approval.decided', run, { callId: report.callId, ...decisionIn(run, report.callId) })
       default:
         return undefined
     }
@@ -98,6 +98,7 @@ export const agentMachine = (shape: AgentShape, { prompt, check, runs, now }: Ag
       decide: enqueueActions(({ context, event, enqueue }) => {
         const { ask } = event as { ask?: string }
         const inner = context.calls.find(({ run }) => run && ask !== undefined && isWithin(ask, run.runId))?.run
+        enqueue.assign(judged(context, event as unknown as DecisionEvent))
         enqueue.sendTo(inner?.id ?? 'ask', event)
       }),
       run: enqueueActions(({ context, event, enqueue }) => {

@@ -3,8 +3,9 @@ import { type Agent, type AgentDefinition as CoreDefinition, agent as defineAgen
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, delegateOf, Executable } from '../executable.ts'
 import type { Schema } from '../schema.ts'
+import { type ApprovalPolicy, withApproval } from './approval-policy.ts'
 
-export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools'> & {
+export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<CoreDefinition, 'name' | 'tools' | 'approval'> & {
   /** Also the kind of its runs: lower-case letters, digits and hyphens. Default: made of its model and the names of its tools. */
   name?: string
   /** Another one refuses the runs that are under way. */
@@ -13,6 +14,8 @@ export type AgentDefinition<Input, Output extends Schema | undefined> = Omit<Cor
   description?: string
   /** Tools, and executables that are run as tools: agents, workflows. */
   tools?: readonly (Tool | AnyExecutable)[]
+  /** Which calls a person has to agree to, beside those of tools that say so themselves; and how long one is waited for. */
+  approval?: ApprovalPolicy
   /** What an input has to be. Default: anything that can be written as JSON. */
   input?: Schema<Input>
   /** What the model is told of it. Default: a text as it is, anything else as JSON. */
@@ -43,9 +46,10 @@ const kindName = /^[a-z][a-z0-9-]{0,31}$/
 
 /** @throws LadderError LADDER_CONFIG naming what is wrong with it */
 export const checkedAgent = (definition: AnyAgent): CheckedAgent => {
-  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...rest } = definition
+  const { name: given, version, description, input, prompt, output, repair = 0, maxTrips = 10, tools: wanted = [], ...more } = definition
+  const { approval, beforeTool, ...rest } = more
   const tools = configured(given, () => wanted.map((one) => (one instanceof Executable ? one.asTool() : one)))
-  const core = { ...rest, tools }
+  const core = { ...rest, ...withApproval(given, approval, beforeTool), tools }
   const name = given ?? nameFor(core)
   if (typeof name !== 'string' || !kindName.test(name))
     throw wrong(`'${String(name).slice(0, 40)}' is no name of an agent`, 'use lower-case letters, digits and hyphens, at most 32')

@@ -1,7 +1,7 @@
 /** What the names mean that all charts with work in them share. */
 import { assign, type EventObject, enqueueActions } from 'xstate'
 import type { AskReport } from '../../index.ts'
-import { type RunEnd, waitingSince } from '../run.rules.ts'
+import { type DecisionEvent, decidedSince, type RunEnd, waitingSince } from '../run.rules.ts'
 import { runOf } from './work.chart.rules.ts'
 import { answered, asking, attempted, isInWork, type WorkAsks, type WorkState } from './work.context.ts'
 
@@ -31,6 +31,7 @@ export const workActions = (now: () => number): Record<string, never> =>
     decide: enqueueActions(({ context, event, enqueue }) => {
       const { ask } = event as unknown as { ask: string }
       const run = context as WorkState
+      enqueue.assign({ decided: decidedSince(run, event as unknown as DecisionEvent) } as never)
       for (const work of Object.keys(run.going)) if (isInWork(ask, run, work)) enqueue.sendTo(runOf(work), event)
     }),
   }) as unknown as Record<string, never>
