@@ -19,8 +19,8 @@ type CallRecord = {
   /** What a person has said about it. */
   decision?: Omit<Decided, 'callId' | 'id' | 'attempt'>
 }
-/** A run inside of the call, as its actor is called; `report` when it has ended. */
-type InnerRun = { id: string; runId: string; report?: Report }
+/** A run inside of the call, as its actor is called; `report` when it has ended, `isOver` where the call has without that. */
+type InnerRun = { id: string; runId: string; report?: Report; isOver?: true }
 
 export type AgentRun = RunState & {
   /** What the model is told, and told to be besides its instructions. */
@@ -102,7 +102,7 @@ export const reported = (run: AgentRun, said: AskReport, at: number): Partial<Ag
       const status = report.status === 'completed' || report.status === 'cancelled' ? report.status : 'failed'
       const error = status === 'failed' ? toolError(report) : undefined
       return {
-        calls: run.calls.map((call) => (call.callId === report.callId ? { ...call, status, endedAt: at, ...(error && { error }) } : call)),
+        calls: run.calls.map((call) => (call.callId === report.callId ? { ...ended(call), status, endedAt: at, ...(error && { error }) } : call)),
       }
     }
     case 'tool.waiting':
@@ -134,6 +134,13 @@ export const running = (run: AgentRun, callId: string): Partial<AgentRun> => ({
     call.callId === callId ? { ...call, run: { id: `tool-${index + 1}`, runId: `${callPath(run, index)}/1` } } : call,
   ),
 })
+
+/** Nobody waits for the run inside of it any more. */
+const ended = ({ run, ...call }: CallRecord): CallRecord => ({ ...call, ...(run && { run: run.report ? run : { ...run, isOver: true } }) })
+
+export const isAtWork = (run: InnerRun | undefined): run is InnerRun => run !== undefined && run.report === undefined && !run.isOver
+
+export const runsInside = ({ calls }: AgentRun): boolean => calls.some(({ run }) => isAtWork(run))
 
 /** @param id of the actor that has ended */
 export const ranInside = (run: AgentRun, id: string, { report }: RunEnd): Partial<AgentRun> => ({
