@@ -41,7 +41,12 @@ export const checkedDecision = (given: unknown): Decision => {
 }
 
 /** The event with which it is told. @param id tells it apart from other decisions about the same call @throws LadderError SCHEMA_VALIDATION_FAILED */
-export const decisionEvent = (found: RunState['waiting'][number], given: Decision, agents: readonly Agent[], id: string): DecisionEvent & { remember?: 'session' } => {
+export const decisionEvent = (
+  found: RunState['waiting'][number],
+  given: Decision,
+  agents: readonly Agent[],
+  id: string,
+): DecisionEvent & { remember?: 'session' } => {
   const { inputHash, attempt, name } = found.approval
   const { callId, decision, note, by } = given
   const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }) }
@@ -68,10 +73,14 @@ export const notWaiting = (runId: string, callId: string, { decided }: Pick<RunS
 }
 
 export const alreadyDecided = (runId: string, { id: _, ...decided }: Decided): LadderError =>
-  new LadderError('APPROVAL_UNKNOWN', `the call '${decided.callId.slice(0, 80)}' of the run ${runId} was decided before${decided.by ? `, by ${decided.by}` : ''}`, {
-    context: { runId, callId: decided.callId, decided },
-    hint: 'the first decision counts: pending() lists those that wait',
-  })
+  new LadderError(
+    'APPROVAL_UNKNOWN',
+    `the call '${decided.callId.slice(0, 80)}' of the run ${runId} was decided before${decided.by ? `, by ${decided.by}` : ''}`,
+    {
+      context: { runId, callId: decided.callId, decided },
+      hint: 'the first decision counts: pending() lists those that wait',
+    },
+  )
 
 /** Of a tool that comes from elsewhere, whoever runs it checks what it is given. */
 const fitting = (tools: readonly Tool[], name: string, input: unknown): unknown => {

@@ -122,7 +122,11 @@ const whatCounts = ({ instructions, messages, tools, settings }: ModelRequest): 
       case 'tool':
         return { role: message.role, name: message.name, output: message.output, isError: message.isError }
       case 'user':
-        return { role: message.role, text: message.text, files: message.files?.map(({ mimeType, bytes, fileName }) => ({ mimeType, bytes, fileName })) }
+        return {
+          role: message.role,
+          text: message.text,
+          files: message.files?.map(({ mimeType, bytes, fileName }) => ({ mimeType, bytes, fileName })),
+        }
       default:
         return { role: message.role, text: message.text }
     }

@@ -100,7 +100,13 @@ export const tool = <Schema extends z.ZodType, Output>(definition: ToolDefinitio
       attemptMax: count(name, 'attemptMax', given.attemptMax ?? toolDefaults.attemptMax, 100),
       outputBytesMax: count(name, 'outputBytesMax', given.outputBytesMax ?? toolDefaults.outputBytesMax, 64 * 1024 * 1024),
       approval: approvalOf(given),
-      ...definedOf({ sends: sendsOf(given), source: given.source, category: given.category, delegated: given.delegated === true || undefined, mode: given.mode }),
+      ...definedOf({
+        sends: sendsOf(given),
+        source: given.source,
+        category: given.category,
+        delegated: given.delegated === true || undefined,
+        mode: given.mode,
+      }),
     }
     if (!crashPolicies.includes(settings.onCrash))
       throw refused(name, 'onCrash', `"${String(settings.onCrash)}" is not a crash policy`, `write one of ${crashPolicies.join(', ')}`)

@@ -34,7 +34,11 @@ const played = async (model: Model, runId: string, task = '1 + 2?') => {
   const events: LadderEvent[] = []
   const result = await kit.clock.until(sums.execute(task, { runId, on: { '*': (event) => void events.push(event) } }))
   const plain = (value: unknown): unknown =>
-    JSON.parse(JSON.stringify(value).replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0').replaceAll(runId, 'r'))
+    JSON.parse(
+      JSON.stringify(value)
+        .replaceAll(/"(?:startedAt|endedAt|duration)":\d+/g, '"t":0')
+        .replaceAll(runId, 'r'),
+    )
   return { events: plain(events), result: plain(result), error: result.error }
 }
 

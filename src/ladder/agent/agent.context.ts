@@ -3,7 +3,17 @@ import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
 import { toldBefore } from '../history.rules.ts'
-import { began, type Decided, type DecisionEvent, decidedSince, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
+import {
+  began,
+  type Decided,
+  type DecisionEvent,
+  decidedSince,
+  type RunEnd,
+  type RunInput,
+  type RunState,
+  rootOf,
+  waitingSince,
+} from '../run.rules.ts'
 import { noUsage, together, usageOf } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 

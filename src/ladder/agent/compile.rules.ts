@@ -5,7 +5,20 @@ import { askAgent } from '../../index.ts'
 import { type LadderErrorBody, wordsOf } from '../errors.ts'
 import { type DecisionEvent, isAboutWaiting, isWithin, type RunEnd, type RunInput, rootOf, runActor } from '../run.rules.ts'
 import { type AgentShape, chartOf, checkActor, promptActor } from './agent.chart.rules.ts'
-import { type AgentRun, answered, begun, callPath, decisionIn, isAtWork, judged, ranInside, reported, runsInside, running, type Told } from './agent.context.ts'
+import {
+  type AgentRun,
+  answered,
+  begun,
+  callPath,
+  decisionIn,
+  isAtWork,
+  judged,
+  ranInside,
+  reported,
+  running,
+  runsInside,
+  type Told,
+} from './agent.context.ts'
 import { cancelledError, finishError } from './failures.rules.ts'
 import { reportOf } from './report.rules.ts'
 

@@ -9,8 +9,8 @@ import type { GateInput, GateOutput, ToolCallInput, ToolCallOutput, ToolInput } 
 import {
   asked,
   attemptMaxOfLost,
-  callSince,
   type Context,
+  callSince,
   decides,
   expires,
   failure,

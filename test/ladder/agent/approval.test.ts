@@ -97,10 +97,7 @@ test('[WL-129] what is no decision is thrown, as is an input that does not fit; 
 
   // At the same moment: one of them comes first.
   const both = await kit.clock.until(
-    Promise.allSettled([
-      clerk.decide('r', { callId, decision: 'approve', by: 'ann' }),
-      clerk.decide('r', { callId, decision: 'deny', by: 'bob' }),
-    ]),
+    Promise.allSettled([clerk.decide('r', { callId, decision: 'approve', by: 'ann' }), clerk.decide('r', { callId, decision: 'deny', by: 'bob' })]),
   )
   expect(both).toMatchObject([
     { status: 'fulfilled' },

@@ -79,7 +79,10 @@ test('[WL-120, WL-119] beside a call that is not silent the model goes on, and r
 test('[WL-120] an executable is silent too; and a tool of an agent of a session', async () => {
   const scribe = agent({ name: 'scribe', description: 'Writes it down.', model: 'test/s' })
   const boss = agent({ name: 'boss', model: 'test/b', tools: [scribe.asTool({ mode: 'silent' })] })
-  await using kit = await aLadderOf({ 'test/b': [{ calls: [{ name: 'scribe', input: { text: 'x' } }], usage }], 'test/s': [{ text: 'y', usage }] }, boss)
+  await using kit = await aLadderOf(
+    { 'test/b': [{ calls: [{ name: 'scribe', input: { text: 'x' } }], usage }], 'test/s': [{ text: 'y', usage }] },
+    boss,
+  )
   expect(await kit.clock.until(boss.execute('go'))).toMatchObject({
     data: '',
     usage: { total: 20 },
@@ -87,7 +90,10 @@ test('[WL-120] an executable is silent too; and a tool of an agent of a session'
   })
 
   const main = sessionAgent({ name: 'main', model: 'test/a', tools: [note()] })
-  await using other = await testRuntime({ agents: [main], models: { 'test/a': [{ calls: [{ name: 'note', input: { text: 'x' } }] }, { text: 'next' }] } })
+  await using other = await testRuntime({
+    agents: [main],
+    models: { 'test/a': [{ calls: [{ name: 'note', input: { text: 'x' } }] }, { text: 'next' }] },
+  })
   const said = async (text: string) => other.clock.until((await other.session('s').send(text)).result())
   expect(await said('go')).toMatchObject({ status: 'completed', steps: 1 })
   expect(await said('and now?')).toMatchObject({ text: 'next' })
