@@ -59,7 +59,7 @@ export type {
 } from './runtime/index.ts'
 export { agent, command, defineApp, now, random, uuid } from './runtime/index.ts'
 export { createRuntime, type Health, type Machines, type Runtime, type RuntimeOptions } from './runtime.ts'
-export { builtInTools, type ToolDefinition, tool } from './tools/index.ts'
+export { builtInTools, hashOf, type ToolDefinition, tool } from './tools/index.ts'
 
 /** Opens a transport by its address, on the clock of this machine unless another environment is given. @see src/transport/open.ts */
 export const openTransport = (url: string, { environment = systemEnvironment(), ...options }: Partial<TransportOptions> = {}): Promise<Transport> =>

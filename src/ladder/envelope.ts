@@ -48,6 +48,8 @@ export type Report = {
   trips?: number
   model?: string
   failovers?: readonly { model: string; reason: string }[]
+  /** Of a call of a tool: what a person has decided about it. */
+  decision?: { decision: 'approve' | 'deny' | 'edit'; by?: string; note?: string }
   /** Of a supervisor: what ended it, and what was decided and done in each iteration. */
   terminatedBy?: string
   iterations?: readonly object[]

@@ -4,7 +4,6 @@ import { z } from 'zod'
 import {
   type ActorSnapshot,
   type Agent,
-  type AskReport,
   type Clock,
   isRuntimeError,
   type Runtime,
@@ -14,6 +13,7 @@ import {
   uuid,
   type WaitOptions,
 } from '../index.ts'
+import { alreadyDecided, checkedDecision, type Decision, decisionEvent, notWaiting, type PendingCall } from './approval.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { heardIn, heardOf, type RunFeed } from './heard.ts'
@@ -45,13 +45,15 @@ export type Heard = {
   observe?: Observe
 }
 
-/** A call of a tool that waits for a person. */
-export type PendingCall = Extract<AskReport['report'], { type: 'tool.waiting' }>['approval']
-/** `remember`: from now on that tool needs no further yes in this run of the agent. */
-export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: string; by?: string; remember?: true }
-
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
-export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
+export type ToolOptions = {
+  name?: string
+  description?: string
+  input?: z.ZodObject
+  approval?: boolean | ((input: unknown) => boolean)
+  /** The model is not told what it comes to, and where all calls of an answer are silent it is not asked again. */
+  mode?: 'silent'
+}
 
 type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 type Begin = { type: 'execute' } | { type: 'resume' }
@@ -140,7 +142,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
    */
-  asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
+  asTool({ name = this.name, description = this.description ?? '', input, approval = false, mode }: ToolOptions = {}): Tool {
     const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
     const text = textOf(this.takes)
     const made = tool({
@@ -151,6 +153,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       onCrash: 'idempotent',
       timeoutMs: longestMs,
       approval,
+      ...(mode && { mode }),
       execute: async (given, { callId, attempt, signal }) => {
         const value = (schema ? given : (given as z.output<typeof text>).text) as Input
         const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
@@ -207,20 +210,26 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** Calls of tools that wait for a person, of all agents in the run. @throws RuntimeError not_found */
   async pending(runId: string): Promise<readonly PendingCall[]> {
-    return (await this.#waiting(runId)).map(({ approval }) => approval)
+    const { waiting, isSettled } = await this.#state(runId)
+    // Of a run that has ended nobody waits any more.
+    return isSettled ? [] : waiting.map(({ approval }) => approval)
   }
 
-  /** What a person has decided about one of them. @throws LadderError APPROVAL_UNKNOWN when it waits for nobody; RuntimeError not_found */
-  async decide(runId: string, { callId, decision, note, by, remember }: Decision): Promise<void> {
-    const found = (await this.#waiting(runId)).find(({ approval }) => approval.callId === callId)
-    if (!found)
-      throw new LadderError('APPROVAL_UNKNOWN', `no call '${callId.slice(0, 80)}' of the run ${runId} waits for anybody`, {
-        context: { runId, callId },
-        hint: 'it was decided before, or its run has ended: pending() lists those that wait',
-      })
-    const { inputHash, attempt } = found.approval
-    const said = { ...(note !== undefined && { note }), ...(by !== undefined && { by }), ...(remember && { remember: 'session' as const }) }
-    await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
+  /**
+   * What a person has decided about one of them; the first decision counts.
+   * @throws LadderError APPROVAL_UNKNOWN when it waits for nobody, with `decided` in its context where it was decided before; SCHEMA_VALIDATION_FAILED for
+   * what is no decision, and for an input that does not fit the tool; RuntimeError not_found
+   */
+  async decide(runId: string, decision: Decision): Promise<void> {
+    const given = checkedDecision(decision)
+    const state = await this.#state(runId)
+    const found = state.isSettled ? undefined : state.waiting.find(({ approval }) => approval.callId === given.callId)
+    if (!found) throw notWaiting(runId, given.callId, state)
+    const id = uuid()
+    await this.actor(runId).send(decisionEvent(found, given, this.agents, id))
+    const { decided } = await this.#state(runId)
+    const first = decided?.find(({ callId, attempt }) => callId === given.callId && attempt === found.approval.attempt)
+    if (first && first.id !== id) throw alreadyDecided(runId, first)
   }
 
   /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
@@ -261,10 +270,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
-  /** Of a run that has ended nobody waits any more. */
-  async #waiting(runId: string): Promise<RunState['waiting']> {
+  async #state(runId: string): Promise<RunState & { isSettled: boolean }> {
     const snapshot = await this.actor(runId).snapshot()
-    return snapshot.status !== 'active' || snapshot.hasTag('settled') ? [] : (snapshot.context as RunState).waiting
+    return { ...(snapshot.context as RunState), isSettled: snapshot.status !== 'active' || snapshot.hasTag('settled') }
   }
 
   #run(runId: string, begin: Begin, options: Omit<ExecuteOptions, 'runId'>, input?: Input): Streamed<Result<Data>> {
