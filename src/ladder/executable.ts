@@ -68,6 +68,21 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
+  /** What became of a run; undefined while it is under way. Unlike {@link resume} it waits for nothing. @throws RuntimeError not_found, drift */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.actor(runId).snapshot()
+    if (snapshot.status === 'active' && !snapshot.hasTag('settled')) return undefined
+    const state = snapshot.context as RunState
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+  }
+
+  /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async runInput(runId: string, input: Input): Promise<RunInput> {
+    const { value, error } = await this.parsed(input)
+    if (error) throw error
+    return { ...this.begin(), runId, input: value }
+  }
+
   /**
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
