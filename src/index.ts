@@ -6,7 +6,9 @@ import { openTransport as open, type TransportOptions } from './transport/index.
 
 export type { Replayed, TraceEntry } from './actors/index.ts'
 export {
+  type ActorDirectory,
   chart,
+  directoryOf,
   type EffectInfo,
   effect,
   fromTask,

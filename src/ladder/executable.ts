@@ -138,6 +138,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
+  /** What the actor of a run is created with, for whoever begins it there, by `execute`. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async runInput(runId: string, input: Input): Promise<RunInput> {
+    return { ...this.begin(), runId, input: await this.fit(input) }
+  }
+
   /**
    * As a tool. An agent of the ladder runs it inside of its own run; any other agent as a run of its own, to which a call attaches that a crash has cut off.
    * @throws RuntimeError bad_request: its description is missing, say
@@ -171,9 +176,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
    */
   async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
-    const { value, error } = await this.#given(input, undefined)
-    if (error) throw error
-    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    const actor = this.actor(runId, await this.runInput(runId, input))
     await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
     return runId
   }
