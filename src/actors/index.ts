@@ -43,4 +43,4 @@ export { type EffectInfo, effect, fromTask, type PlaceableEffect, type Placeable
 export { changeOf } from './root/fork-beginning.ts'
 export { type RemoteInput, remote } from './root/remote.ts'
 export { quarantinedError, shuttingDownError } from './root/supervision.ts'
-export { type ActorView, type ChildView, type RootView, viewOf } from './root/view.ts'
+export { type ActorView, type ChildView, type Extent, type RootView, viewOf } from './root/view.ts'

@@ -173,7 +173,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()
       signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor((at) => at.status !== 'active' || at.hasTag('settled'))
+      const snapshot = await actor.waitForTag('settled')
       over.abort()
       await heard
       const state = snapshot.context as RunState
