@@ -1,11 +1,28 @@
 /** What every rung is to its users: something that is executed, streamed, gone on with and cancelled, as an actor whose kind is its name. */
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
-import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import {
+  type ActorSnapshot,
+  type Agent,
+  type AskReport,
+  type Clock,
+  isRuntimeError,
+  type Runtime,
+  type Tool,
+  type Transport,
+  tool,
+  uuid,
+  type WaitOptions,
+} from '../index.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { heardIn, heardOf, type RunFeed } from './heard.ts'
+import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
+import { type Handlers, Listeners, silent, Tellers, type Warn } from './listeners.ts'
+import { isObserve, type Observe, observed, observersFor } from './observers.ts'
 import type { RunInput, RunState } from './run.rules.ts'
-import { type Handlers, Streamed } from './streamed.ts'
+import { fitted, type Schema } from './schema.ts'
+import { Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
   /** Names the run: executing it again attaches to it, and never begins it twice. Default: a new one. */
@@ -16,6 +33,16 @@ export type ExecuteOptions = {
   signal?: AbortSignal
   /** Hears events of this run, by their type or `*`. */
   on?: Handlers
+  /** What was said before: models are told it before their question. It stands in the journal of the run. */
+  history?: readonly HistoryMessage[]
+}
+
+/** Who hears of the runs of an executable, as its definition says. */
+export type Heard = {
+  /** Hears events of all its runs, by their type or `*`, before any other handler. */
+  on?: Handlers
+  /** Who gets the report of a run that has ended. Default: whom `setLadderObservers` has set. */
+  observe?: Observe
 }
 
 /** A call of a tool that waits for a person. */
@@ -26,11 +53,28 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
+type Given = { value?: unknown; history?: RunHistory; error?: LadderError }
 type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
+type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
+  input: unknown
+  history: RunHistory | undefined
+  leave: AbortSignal
+  hear: (told: LadderEvent) => void
+}
+
+/** What a runtime gives to the executables that it has. */
+export type Bound = {
+  runtime: Runtime
+  registry: Transport['registry']
+  clock: Pick<Clock, 'now'>
+  /** Says in its log that a listener failed. */
+  warn?: Warn
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
+export type InputOf<One extends AnyExecutable> = Parameters<One['execute']>[0]
+export type DataOf<One extends AnyExecutable> = Exclude<Awaited<ReturnType<One['execute']>>['data'], undefined>
 
 /** What runs on a runtime that has it: `createRuntime({ extensions: [ladder({ executables: [fulfil] })] })`. */
 export abstract class Executable<Input = unknown, Data = unknown> {
@@ -42,12 +86,36 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
+  /** Executables that may run inside of its runs. */
+  readonly inside: readonly AnyExecutable[] = []
   readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
-  #runtime: Runtime | undefined
+  readonly #listeners: Listeners
+  readonly #observe: Observe | undefined
+  #boundTo: Bound | undefined
+  #warn: Warn = silent
+
+  constructor({ on, observe }: Heard = {}) {
+    checkHeard(on, observe)
+    this.#listeners = new Listeners(on)
+    this.#observe = observe
+  }
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
-  bind(runtime: Runtime | undefined): void {
-    this.#runtime = runtime
+  bind(bound: Bound | undefined): void {
+    this.#boundTo = bound
+    for (const one of this.#all()) one.#warn = bound?.warn ?? silent
+  }
+
+  /**
+   * Hears events of all its runs that are executed in this process, and of those inside of them, by their type or `*`; of runs of it inside of others too.
+   * @returns what ends that
+   */
+  on(handlers: Handlers): () => void {
+    return this.#listeners.add(handlers)
+  }
+
+  off(handlers: Handlers): void {
+    this.#listeners.remove(handlers)
   }
 
   /** @returns what became of it, whatever that is @throws LadderError on drift, before anything runs; where no runtime has it */
@@ -64,7 +132,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+  resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
@@ -74,16 +142,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    */
   asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
     const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
+    const text = textOf(this.takes)
     const made = tool({
       name,
       description,
-      input: schema ?? Text,
+      input: schema ?? text,
       delegated: true,
       onCrash: 'idempotent',
       timeoutMs: longestMs,
       approval,
       execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof Text>).text) as Input
+        const value = (schema ? given : (given as z.output<typeof text>).text) as Input
         const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
         const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
         if (error) throw error
@@ -92,6 +161,43 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     })
     delegates.set(made, { executable: this, isText: schema === undefined })
     return made
+  }
+
+  /**
+   * Begins a run and does not wait for it; one that has been begun under that name stays as it is.
+   * @returns its name @throws LadderError SCHEMA_VALIDATION_FAILED, and on drift, before anything runs
+   */
+  async start(input: Input, { runId = uuid() }: Pick<ExecuteOptions, 'runId'> = {}): Promise<string> {
+    const { value, error } = await this.#given(input, undefined)
+    if (error) throw error
+    const actor = this.actor(runId, { ...this.begin(), runId, input: value })
+    await this.#known(runId, actor.send({ type: 'execute' }, { id: 'execute' }).catch(unlessEnded))
+    return runId
+  }
+
+  /** Goes on with a run as {@link resume} does, and does not wait for it. @throws LadderError on drift; RuntimeError not_found */
+  async goOn(runId: string): Promise<void> {
+    const actor = this.actor(runId)
+    const { status } = await this.#known(runId, actor.snapshot())
+    if (status === 'active') await actor.send({ type: 'resume' }).catch(unlessEnded)
+  }
+
+  /** What became of a run; undefined while it is under way. @throws LadderError on drift; RuntimeError not_found */
+  async look(runId: string): Promise<Result<Data> | undefined> {
+    const snapshot = await this.#known(runId, this.actor(runId).snapshot())
+    return isSettled(snapshot) ? this.#resultOf(snapshot.context as RunState) : undefined
+  }
+
+  /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
+  async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
+    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
+    return this.#resultOf(snapshot.context as RunState)
+  }
+
+  /** What a run says from now on, or since the event of that place. A reader who is too slow is told so by an error `overloaded`. */
+  hear(runId: string, after?: string): RunFeed {
+    const { events, end, stop } = this.bound.runtime.events({ kind: this.name, id: runId }, after)
+    return { events: heardIn(events, runId), end, stop }
   }
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
@@ -117,24 +223,42 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
   }
 
+  /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
+  slicesOf(history: readonly HistoryMessage[]): RunHistory {
+    return { agents: history }
+  }
+
   /** What its input has to be, where it says so. */
-  protected abstract readonly takes: unknown
+  protected abstract readonly takes: Schema | undefined
+
+  /** A run of it has ended, on this node. */
+  protected ended(run: RunState): void {
+    const observers = observersFor(this.#observe, run.inside !== undefined)
+    if (observers.length > 0) observed(observers, this.reportOf(run), this.#warn)
+  }
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
 
-  /** How an input is taken. */
-  protected abstract parsed(input: Input | undefined): { value?: unknown; error?: LadderError } | Promise<{ value?: unknown; error?: LadderError }>
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
+  /** What it gives back, also beside an error where there is something. */
+  protected dataOf(run: RunState): unknown {
+    return run.error ? undefined : run.data
+  }
   protected abstract drifted(runId: string, cause: Error): LadderError
   /** Nothing of a run that is refused is stored: it never began. */
   protected abstract refused(runId: string, error: LadderError): Report
 
   protected actor(runId: string, input?: unknown) {
-    return this.#bound().actor(this.name, runId, input)
+    return this.bound.runtime.actor(this.name, runId, input)
+  }
+
+  /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async fit(input: unknown): Promise<unknown> {
+    return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
   /** Of a run that has ended nobody waits any more. */
@@ -147,16 +271,53 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
     const work = async (): Promise<Result<Data>> => {
-      const given = begin.type === 'execute' ? await this.parsed(input) : { value: undefined }
+      const given: Given = begin.type === 'execute' ? await this.#given(input, options.history) : {}
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: (told) => streamed.tell(told) })
+      return await this.#settle(runId, begin, {
+        ...options,
+        input: given.value,
+        history: given.history,
+        leave: leave.signal,
+        hear: this.#hearing(runId, streamed),
+      })
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input }
+  async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
+    try {
+      const value = await this.fit(input)
+      return said === undefined ? { value } : { value, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
+    } catch (error) {
+      if (error instanceof LadderError) return { error }
+      throw error
+    }
+  }
+
+  /** Whoever tells an event is heard by its own listeners first, then by those of the run that was executed, last by those of the call. */
+  #hearing(runId: string, streamed: Streamed<unknown>): (told: LadderEvent) => void {
+    const within = new Map([...this.#all()].map((one) => [`${one.type} ${one.name}`, one]))
+    const tellers = new Tellers()
+    return (told) => {
+      const teller = told.runId === runId ? undefined : within.get(tellers.of(told) ?? '')
+      if (teller && teller !== this) teller.#listeners.tell(told, this.#warn)
+      this.#listeners.tell(told, this.#warn)
+      streamed.tell(told, (thrown) => this.#listeners.failed(told, thrown, this.#warn))
+    }
+  }
+
+  /** It and all that may run inside of it, at any depth. */
+  #all(seen = new Set<AnyExecutable>()): Set<AnyExecutable> {
+    if (!seen.has(this)) {
+      seen.add(this)
+      for (const one of this.inside) one.#all(seen)
+    }
+    return seen
+  }
+
+  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
+    const run: RunInput = { ...this.begin(), runId, input, ...(history && { history }) }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
     if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
     const over = new AbortController()
@@ -176,8 +337,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const snapshot = await actor.waitForTag('settled')
       over.abort()
       await heard
-      const state = snapshot.context as RunState
-      return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), state.data as Data)
+      return this.#resultOf(snapshot.context as RunState)
     } catch (error) {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
@@ -186,16 +346,49 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     }
   }
 
-  #bound(): Runtime {
-    if (this.#runtime) return this.#runtime
+  #resultOf(state: RunState): Result<Data> {
+    return resultOf(this.reportOf(state), state.error && LadderError.from(state.error), this.dataOf(state) as Data)
+  }
+
+  /** @throws LadderError on drift */
+  async #known<Answer>(runId: string, asked: Promise<Answer>): Promise<Answer> {
+    try {
+      return await asked
+    } catch (error) {
+      throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
+    }
+  }
+
+  /** @throws LadderError LADDER_CONFIG where no runtime has it */
+  protected get bound(): Bound {
+    if (this.#boundTo) return this.#boundTo
     throw new LadderError('LADDER_CONFIG', `no runtime has the ${this.type} '${this.name}'`, {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
 }
 
+/** It has ended, or waits to be gone on with. */
+const isSettled = (at: ActorSnapshot): boolean => at.status !== 'active' || at.hasTag('settled')
+
+/** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
+export const handedDown = (executable: AnyExecutable, told: readonly HistoryMessage[], own?: readonly HistoryMessage[]): { history?: RunHistory } => {
+  if (own === undefined && told.length === 0) return {}
+  const history = executable.slicesOf(own ?? told)
+  return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
+}
+
+const checkHeard = (on: unknown, observe: unknown): void => {
+  if (on !== undefined && (typeof on !== 'object' || on === null || Object.values(on).some((handler) => typeof handler !== 'function')))
+    throw new LadderError('LADDER_CONFIG', 'on has what is no handler', { hint: "write on: { 'agent.completed': ({ runId }) => … }" })
+  if (observe !== undefined && !isObserve(observe))
+    throw new LadderError('LADDER_CONFIG', 'observe is nobody that can be told', { hint: 'write true, false, or one observer: (report) => …' })
+}
+
 const nothing = Object.freeze({})
-const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
+/** What has no fields is called with a text, or with what it takes in the place of one. */
+const textOf = (takes: Schema | undefined) =>
+  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
 /** ms; its own limits end it before that. */
 const longestMs = 2 ** 31 - 1
 
@@ -204,19 +397,11 @@ const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boole
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
 const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: Data): Result<Data> => ({
-  ...(error ? { error } : { data: data as Data }),
+  ...(error && { error }),
+  ...((!error || data !== undefined) && { data: data as Data }),
   usage: report.usage,
   report,
 })
-
-/** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
-  if (ladderWord.test(told.type)) return told as LadderEvent
-  if (told.type !== 'delta') return undefined
-  const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }
-  return { type: 'agent.trip.streaming', runId: runId.slice(0, runId.lastIndexOf(':')), rootRunId, kind, delta: text }
-}
-const ladderWord = /^(?:agent|workflow|supervisor|orchestrator|planner)\./
 
 const unlessUnknown = (error: unknown): undefined => {
   if (!isRuntimeError(error) || error.code !== 'not_found') throw error

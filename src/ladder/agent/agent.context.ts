@@ -2,8 +2,9 @@
 import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { toldBefore } from '../history.rules.ts'
 import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
-import { noUsage, together, usageOf } from '../usage.rules.ts'
+import { noUsage, type Prices, spentBy, together } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
 
 /** A call of a tool; times are ms since the epoch. */
@@ -40,8 +41,8 @@ export type AgentRun = RunState & {
   stopped?: { reason: string | null } | undefined
 }
 
-/** What the code of its author makes of an input. */
-export type Told = { text: string; intro?: string }
+/** What the code of its author makes of an input, and what its calls cost by then: a price that changes later does not change what was spent. */
+export type Told = { text: string; intro?: string; prices?: Prices }
 
 export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun => ({
   ...began(input, at),
@@ -57,12 +58,15 @@ export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun =
 export const askInput = (agent: string, run: AgentRun): AskInput => {
   const { runId, told, next, length, trips, tripsMax } = run
   const text = next ?? (length === undefined ? told?.text : undefined)
+  const before = toldBefore(runId, run.history)
+  const intro = [...(told?.intro === undefined ? [] : [told.intro]), ...before.intro]
   return {
     agent,
     conversation: runId,
     session: rootOf(run),
     ...(text !== undefined && { text }),
-    ...(told?.intro !== undefined && { intro: told.intro }),
+    ...(before.messages.length > 0 && { history: before.messages }),
+    ...(intro.length > 0 && { intro: intro.join('\n\n') }),
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),
     reports: true,
@@ -72,7 +76,7 @@ export const askInput = (agent: string, run: AgentRun): AskInput => {
 /** @param run before it was asked */
 export const answered = (run: AgentRun, answer: AskOutput): Partial<AgentRun> => ({
   length: answer.length,
-  usage: together(run.usage, usageOf(answer.usage, answer.costUsd)),
+  usage: together(run.usage, spentBy(answer, run.told?.prices)),
   attempts: [...run.attempts, ...answer.attempts],
   model: answer.model,
   text: answer.text,
