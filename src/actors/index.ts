@@ -53,4 +53,4 @@ export {
 export { changeOf } from './root/fork-beginning.ts'
 export { type RemoteInput, remote } from './root/remote.ts'
 export { quarantinedError, shuttingDownError } from './root/supervision.ts'
-export { type ActorView, type ChildView, type RootView, viewOf } from './root/view.ts'
+export { type ActorView, type ChildView, type Extent, type RootView, viewOf } from './root/view.ts'

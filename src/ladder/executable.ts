@@ -196,7 +196,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   /** The same, waited for. @throws LadderError on drift; RuntimeError timeout, not_found; the reason of the signal */
   async outcome(runId: string, options: WaitOptions = {}): Promise<Result<Data>> {
-    const snapshot = await this.#known(runId, this.actor(runId).waitFor(isSettled, options))
+    const snapshot = await this.#known(runId, this.actor(runId).waitForTag('settled', options))
     return this.#resultOf(snapshot.context as RunState)
   }
 
@@ -345,7 +345,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       const cancel = (): void => void actor.send({ type: 'cancel', reason: String(signal?.reason ?? 'aborted') }).catch(() => undefined)
       if (signal?.aborted) cancel()
       signal?.addEventListener('abort', cancel, { signal: leave })
-      const snapshot = await actor.waitFor(isSettled)
+      const snapshot = await actor.waitForTag('settled')
       over.abort()
       await heard
       return this.#resultOf(snapshot.context as RunState)
