@@ -2,6 +2,7 @@
 import type { AnyStateMachine } from 'xstate'
 import { z } from 'zod'
 import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, tool, uuid } from '../index.ts'
+import { lend, lentTo } from './contexts.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import type { RunInput, RunState } from './run.rules.ts'
@@ -43,7 +44,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   abstract readonly machine: AnyStateMachine
   /** Agents that are asked in it. */
   abstract readonly agents: readonly Agent[]
-  readonly #contexts = new Map<string, Readonly<Record<string, unknown>>>()
   #runtime: Runtime | undefined
 
   /** Called when a runtime starts with it, and with nothing when that one ends. */
@@ -92,8 +92,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
         return data ?? null
       },
     })
-    delegates.set(made, { executable: this, isText: schema === undefined })
-    return made
+    return delegating(made, this, schema === undefined)
   }
 
   /** Ends a run that is under way: what was done stays, and it can be gone on with. @throws RuntimeError closed when it has ended, not_found */
@@ -123,7 +122,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   protected abstract readonly takes: Schema | undefined
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
-    return this.#contexts.get(runId) ?? nothing
+    return lentTo(this, runId)
   }
 
   /** What a run begins with, beside its input. */
@@ -172,7 +171,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
     const run: RunInput = { ...this.begin(), runId, input }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
-    if (context) this.#contexts.set(runId, Object.freeze({ ...context }))
+    const takeBack = context && lend(this, runId, context)
     const over = new AbortController()
     const words = actor.events({ signal: over.signal })
     const heard = (async () => {
@@ -196,7 +195,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       throw isRuntimeError(error) && error.code === 'drift' ? this.drifted(runId, error) : error
     } finally {
       over.abort()
-      this.#contexts.delete(runId)
+      takeBack?.()
     }
   }
 
@@ -208,14 +207,18 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 }
 
-const nothing = Object.freeze({})
 /** What has no fields is called with a text, or with what it takes in the place of one. */
 const textOf = (takes: Schema | undefined) =>
   z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
 /** ms; its own limits end it before that. */
-const longestMs = 2 ** 31 - 1
+export const longestMs = 2 ** 31 - 1
 
 const delegates = new WeakMap<object, { executable: AnyExecutable; isText: boolean }>()
+/** Agents of the ladder run an executable in its place. */
+export const delegating = (made: Tool, executable: AnyExecutable, isText: boolean): Tool => {
+  delegates.set(made, { executable, isText })
+  return made
+}
 /** Which executable a tool stands for, if any; `isText`: it is called with a text in an object. */
 export const delegateOf = (made: Tool): { executable: AnyExecutable; isText: boolean } | undefined => delegates.get(made)
 
@@ -226,7 +229,7 @@ const resultOf = <Data>(report: Report, error: LadderError | undefined, data?: D
 })
 
 /** Words of the rungs, and deltas of agents under their own name; what else actors say is for other ears. */
-const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
+export const heardOf = (told: { type: string } & Record<string, unknown>, rootRunId: string): LadderEvent | undefined => {
   if (ladderWord.test(told.type)) return told as LadderEvent
   if (told.type !== 'delta') return undefined
   const { runId, kind, text } = told as unknown as { runId: string; kind: string; text: string }

@@ -4,6 +4,15 @@ import type { LadderEvent } from './envelope.ts'
 /** By type, or `*` for all. One that throws disturbs nobody. */
 export type Handlers = Readonly<Record<string, (event: LadderEvent) => void>>
 
+export const tellTo = (handlers: Handlers, event: LadderEvent): void => {
+  for (const key of [event.type, '*'])
+    try {
+      handlers[key]?.(event)
+    } catch {
+      // It is the listener's own trouble.
+    }
+}
+
 export class Streamed<Result> implements AsyncIterable<LadderEvent> {
   readonly result: Promise<Result>
   /** Written as a method, so that one of a result is one of unknown results too. */
@@ -30,13 +39,7 @@ export class Streamed<Result> implements AsyncIterable<LadderEvent> {
 
   tell(event: LadderEvent): void {
     this.#waiting.push(event)
-    for (const handlers of this.#handlers)
-      for (const key of [event.type, '*'])
-        try {
-          handlers[key]?.(event)
-        } catch {
-          // It is the listener's own trouble.
-        }
+    for (const handlers of this.#handlers) tellTo(handlers, event)
     this.#wake()
   }
 

@@ -166,12 +166,12 @@ const codeContext = (
   { definition, contextOf }: Scope,
   { run, signal, self }: { run: SupervisorRun; signal: AbortSignal; self: AnyActorRef },
 ): Code => {
-  const { runId, input, state, iterations, feedback, inside } = run
+  const { runId, input, state, iterations, feedback, inside, known } = run
   const { goal, maxIterations = 10 } = definition
   return {
     input: structuredClone(input) as never,
     state: structuredClone(state) as never,
-    context: contextOf(inside?.rootRunId ?? runId),
+    context: { ...contextOf(inside?.rootRunId ?? runId), ...known },
     goal,
     iteration: iterations.length,
     maxIterations,

@@ -23,7 +23,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
 
-  constructor(definition: AnySupervisor) {
+  /** @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
+  constructor(definition: AnySupervisor, { isSingle = false }: { isSingle?: boolean } = {}) {
     super()
     const intents = checkedIntents(definition)
     const { name, version, description, router, maxIterations = 10 } = definition
@@ -34,6 +35,7 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.#shape = {
       name,
       maxIterations,
+      ...(isSingle && { isSingle: true as const }),
       ...(version !== undefined && { version }),
       ...(description !== undefined && { description }),
       ...(router && { router: router.name }),

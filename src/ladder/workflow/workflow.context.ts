@@ -5,7 +5,7 @@ import { type RunInput as AnyRunInput, began } from '../run.rules.ts'
 import type { WorkAsks, WorkState } from '../work/work.context.ts'
 
 export type StepRecord = {
-  status: Exclude<ReportStatus, 'cancelled' | 'max-iterations'>
+  status: Extract<ReportStatus, 'completed' | 'failed' | 'skipped'>
   output?: unknown
   error?: LadderErrorBody
   attempts: number
