@@ -6,6 +6,7 @@ import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
 import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import type { RunInput, RunState } from './run.rules.ts'
+import { fitted, type Schema } from './schema.ts'
 import { type Handlers, Streamed } from './streamed.ts'
 
 export type ExecuteOptions = {
@@ -29,8 +30,7 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
-type Parsed = { value?: unknown; error?: LadderError }
-type Given = Parsed & { history?: RunHistory }
+type Given = { value?: unknown; error?: LadderError; history?: RunHistory }
 type Begin = { type: 'execute' } | { type: 'resume' }
 type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
   input: unknown
@@ -84,16 +84,17 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    */
   asTool({ name = this.name, description = this.description ?? '', input, approval = false }: ToolOptions = {}): Tool {
     const schema = input ?? (this.takes instanceof z.ZodObject ? this.takes : undefined)
+    const text = textOf(this.takes)
     const made = tool({
       name,
       description,
-      input: schema ?? Text,
+      input: schema ?? text,
       delegated: true,
       onCrash: 'idempotent',
       timeoutMs: longestMs,
       approval,
       execute: async (given, { callId, attempt, signal }) => {
-        const value = (schema ? given : (given as z.output<typeof Text>).text) as Input
+        const value = (schema ? given : (given as z.output<typeof text>).text) as Input
         const begun = attempt > 1 ? await this.resume(callId, { signal }).catch(unlessUnknown) : undefined
         const { data, error } = begun ?? (await this.execute(value, { runId: callId, signal }))
         if (error) throw error
@@ -133,14 +134,12 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   /** What its input has to be, where it says so. */
-  protected abstract readonly takes: unknown
+  protected abstract readonly takes: Schema | undefined
 
   protected contextOf(runId: string): Readonly<Record<string, unknown>> {
     return this.#contexts.get(runId) ?? nothing
   }
 
-  /** How an input is taken. */
-  protected abstract parsed(input: Input | undefined): Parsed | Promise<Parsed>
   /** What a run begins with, beside its input. */
   protected abstract begin(): object
   protected abstract reportOf(run: RunState): Report
@@ -150,6 +149,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
 
   protected actor(runId: string, input?: unknown) {
     return this.#bound().actor(this.name, runId, input)
+  }
+
+  /** An input as a run inside of another one takes it. @throws LadderError SCHEMA_VALIDATION_FAILED */
+  async fit(input: unknown): Promise<unknown> {
+    return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
   /** Of a run that has ended nobody waits any more. */
@@ -177,10 +181,9 @@ export abstract class Executable<Input = unknown, Data = unknown> {
   }
 
   async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
-    const given = await this.parsed(input)
-    if (given.error || said === undefined) return given
     try {
-      return { ...given, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
+      const given = { value: await this.fit(input) }
+      return said === undefined ? given : { ...given, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
     } catch (error) {
       if (error instanceof LadderError) return { error }
       throw error
@@ -234,7 +237,9 @@ export const handedDown = (executable: AnyExecutable, told: readonly HistoryMess
 }
 
 const nothing = Object.freeze({})
-const Text = z.object({ text: z.string().describe('what it is to do, with all that it has to know') })
+/** What has no fields is called with a text, or with what it takes in the place of one. */
+const textOf = (takes: Schema | undefined) =>
+  z.object({ text: (takes instanceof z.ZodType ? takes : z.string()).describe('what it is to do, with all that it has to know') })
 /** ms; its own limits end it before that. */
 const longestMs = 2 ** 31 - 1
 

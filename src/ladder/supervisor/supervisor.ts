@@ -6,7 +6,7 @@ import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
-import { fitted, type Schema } from '../schema.ts'
+import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
 import { type AnySupervisor, checkedIntents, type DataOf, type SupervisorDefinition } from './definition.ts'
 import { reportOf } from './report.rules.ts'
@@ -75,19 +75,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     }
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema | undefined {
     return this.#definition.input
-  }
-
-  protected async parsed(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    const { input: schema } = this.#definition
-    if (!schema) return { value: input }
-    try {
-      return { value: await fitted(schema, input, `the input of '${this.name}'`) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
   }
 
   protected begin(): Pick<SupervisorInput, 'state' | 'directive' | 'history'> {

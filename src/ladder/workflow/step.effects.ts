@@ -1,11 +1,11 @@
 /** The author's code of each step as an actor: whatever it throws comes back as a result, so that the chart decides what happens next. */
 import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
-import type { z } from 'zod'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { handedDown } from '../executable.ts'
 import { readBy } from '../history.rules.ts'
+import { fitted, type Schema } from '../schema.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
 import type { RunContext, StepEnd } from './workflow.context.ts'
@@ -89,11 +89,11 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
       if ('agent' in step && !answer) {
-        const input = step.input ? await step.input(code) : code.input
+        const input = await step.agent.fit(step.input ? await step.input(code) : code.input)
         return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
       }
       if (answer?.error) throw LadderError.from(answer.error)
-      const output = checked(step, 'run' in step ? await step.run(code) : answer?.data)
+      const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)
       await step.after?.(code, output)
       return { ended: 'completed', output, state: code.state, ...onwardOf(await leads?.after(code, output)) }
     } catch (thrown) {
@@ -153,7 +153,7 @@ const rest = (step: Resting, contextOf: CallerContext, leads: Leads): AnyActorLo
         throw new LadderError('STEP_TIMEOUT', `the step '${step.name}' has waited ${step.timeoutMs} ms for '${step.waitFor}', and it has not come`, {
           context: { step: step.name, event: step.waitFor },
         })
-      const output = 'waitFor' in step ? checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
+      const output = 'waitFor' in step ? await checked({ name: step.name, output: definedSchema(step.schema) }, given) : undefined
       return { ended: 'completed', output, state: run.state, ...onwardOf(await leads.after(code, output)) }
     } catch (thrown) {
       const error = stepError(step.name, thrown)
@@ -190,17 +190,11 @@ const pauseAfter = (attempt: number, { backoff = 'exponential' }: Retry = {}): n
   return Math.min(pauseMaxMs, Math.max(0, Number.isFinite(wanted) ? wanted : 0))
 }
 
-const definedSchema = (schema: z.ZodType | undefined) => (schema ? { schema } : {})
+const definedSchema = (schema: Schema | undefined) => (schema ? { schema } : {})
 
-const checked = ({ name, output: { extract, schema } = {} }: Pick<AnyWork, 'name' | 'output'>, result: unknown): unknown => {
+const checked = async ({ name, output: { extract, schema } = {} }: Pick<AnyWork, 'name' | 'output'>, result: unknown): Promise<unknown> => {
   const output = extract ? extract(result) : result
-  const read = schema?.safeParse(output)
-  if (!read) return output
-  if (read.success) return read.data
-  throw new LadderError('SCHEMA_VALIDATION_FAILED', `the output of the step '${name}' does not fit its schema: ${read.error.message}`, {
-    context: { step: name },
-    cause: read.error,
-  })
+  return schema ? fitted(schema, output, `the output of the step '${name}'`, { step: name }) : output
 }
 
 const stepError = (step: string, thrown: unknown): LadderError =>
