@@ -5,6 +5,7 @@ import { type Agent, type AskReport, isRuntimeError, type Runtime, type Tool, to
 import { lend, lentTo } from './contexts.ts'
 import type { LadderEvent, Report, Result } from './envelope.ts'
 import { LadderError } from './errors.ts'
+import { checkedHistory, type HistoryMessage, type RunHistory } from './history.rules.ts'
 import type { RunInput, RunState } from './run.rules.ts'
 import { fitted, type Schema } from './schema.ts'
 import { type Handlers, Streamed } from './streamed.ts'
@@ -18,6 +19,8 @@ export type ExecuteOptions = {
   signal?: AbortSignal
   /** Hears events of this run, by their type or `*`. */
   on?: Handlers
+  /** What was said before: models are told it before their question. It stands in the journal of the run. */
+  history?: readonly HistoryMessage[]
 }
 
 /** A call of a tool that waits for a person. */
@@ -28,8 +31,14 @@ export type Decision = { callId: string; decision: 'approve' | 'deny'; note?: st
 /** `input` is what the model is told of it, an object; default: what the executable takes, or a text. */
 export type ToolOptions = { name?: string; description?: string; input?: z.ZodObject; approval?: boolean | ((input: unknown) => boolean) }
 
+type Given = { value?: unknown; error?: LadderError; history?: RunHistory }
 type Begin = { type: 'execute' } | { type: 'resume' }
-type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & { input: unknown; leave: AbortSignal; hear: (told: LadderEvent) => void }
+type Settling = Pick<ExecuteOptions, 'context' | 'signal'> & {
+  input: unknown
+  history: RunHistory | undefined
+  leave: AbortSignal
+  hear: (told: LadderEvent) => void
+}
 
 // biome-ignore lint/suspicious/noExplicitAny: one of any input, which `unknown` would refuse
 export type AnyExecutable = Executable<any, unknown>
@@ -65,7 +74,7 @@ export abstract class Executable<Input = unknown, Data = unknown> {
    * Goes on with a run that failed or was cancelled, where it stopped; one that is under way is waited for, one that has completed answers again.
    * @throws LadderError on drift; RuntimeError not_found
    */
-  resume(runId: string, options: Omit<ExecuteOptions, 'runId'> = {}): Promise<Result<Data>> {
+  resume(runId: string, options: Omit<ExecuteOptions, 'runId' | 'history'> = {}): Promise<Result<Data>> {
     return this.#run(runId, { type: 'resume' }, options).result
   }
 
@@ -118,6 +127,11 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     await this.actor(runId).send({ type: 'approve', ask: found.ask, callId, decision, inputHash, attempt, ...said })
   }
 
+  /** What was said before, cut for those who read it in a run. @throws LadderError where code of its author fails at that */
+  slicesOf(history: readonly HistoryMessage[]): RunHistory {
+    return { agents: history }
+  }
+
   /** What its input has to be, where it says so. */
   protected abstract readonly takes: Schema | undefined
 
@@ -141,15 +155,6 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     return this.takes ? fitted(this.takes, input, `the input of '${this.name}'`) : input
   }
 
-  async #taken(input: Input | undefined): Promise<{ value?: unknown; error?: LadderError }> {
-    try {
-      return { value: await this.fit(input) }
-    } catch (error) {
-      if (error instanceof LadderError) return { error }
-      throw error
-    }
-  }
-
   /** Of a run that has ended nobody waits any more. */
   async #waiting(runId: string): Promise<RunState['waiting']> {
     const snapshot = await this.actor(runId).snapshot()
@@ -160,16 +165,32 @@ export abstract class Executable<Input = unknown, Data = unknown> {
     const leave = new AbortController()
     const streamed = new Streamed<Result<Data>>(options.on)
     const work = async (): Promise<Result<Data>> => {
-      const given = begin.type === 'execute' ? await this.#taken(input) : { value: undefined }
+      const given = begin.type === 'execute' ? await this.#given(input, options.history) : { value: undefined }
       if (given.error) return resultOf(this.refused(runId, given.error), given.error)
-      return await this.#settle(runId, begin, { ...options, input: given.value, leave: leave.signal, hear: (told) => streamed.tell(told) })
+      return await this.#settle(runId, begin, {
+        ...options,
+        input: given.value,
+        history: given.history,
+        leave: leave.signal,
+        hear: (told) => streamed.tell(told),
+      })
     }
     streamed.follow(work().finally(() => leave.abort()))
     return streamed
   }
 
-  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input }: Settling): Promise<Result<Data>> {
-    const run: RunInput = { ...this.begin(), runId, input }
+  async #given(input: Input | undefined, said: readonly HistoryMessage[] | undefined): Promise<Given> {
+    try {
+      const given = { value: await this.fit(input) }
+      return said === undefined ? given : { ...given, history: this.slicesOf(checkedHistory(said, `history of '${this.name}'`)) }
+    } catch (error) {
+      if (error instanceof LadderError) return { error }
+      throw error
+    }
+  }
+
+  async #settle(runId: string, begin: Begin, { context, signal, leave, hear, input, history }: Settling): Promise<Result<Data>> {
+    const run: RunInput = { ...this.begin(), runId, input, ...(history && { history }) }
     const actor = this.actor(runId, begin.type === 'execute' ? run : undefined)
     const takeBack = context && lend(this, runId, context)
     const over = new AbortController()
@@ -205,6 +226,13 @@ export abstract class Executable<Input = unknown, Data = unknown> {
       hint: 'start one with createRuntime({ extensions: [ladder({ executables: [it] })] })',
     })
   }
+}
+
+/** What a run inside of another one is told before its question, where that is not just what agents are told there. @param own what was picked for it */
+export const handedDown = (executable: AnyExecutable, told: readonly HistoryMessage[], own?: readonly HistoryMessage[]): { history?: RunHistory } => {
+  if (own === undefined && told.length === 0) return {}
+  const history = executable.slicesOf(own ?? told)
+  return own === undefined && history.agents === told && Object.keys(history).length === 1 ? {} : { history }
 }
 
 /** What has no fields is called with a text, or with what it takes in the place of one. */

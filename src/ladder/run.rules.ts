@@ -2,11 +2,14 @@
 import type { AskReport } from '../index.ts'
 import type { Report } from './envelope.ts'
 import type { LadderErrorBody } from './errors.ts'
+import type { RunHistory } from './history.rules.ts'
 
 /** A run inside of another one is an actor of that one's actor: it begins by itself, and its report stands in the other's. */
 export type RunInput = {
   runId: string
   input: unknown
+  /** What was said before, cut for those who read it. */
+  history?: RunHistory | undefined
   /** Left out where it is the root. */
   inside?: { rootRunId: string; parentRunId: string }
 }

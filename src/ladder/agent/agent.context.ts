@@ -2,6 +2,7 @@
 import type { AskInput, AskOutput, AskReport } from '../../index.ts'
 import type { LadderUsage, Report, ReportStatus } from '../envelope.ts'
 import type { LadderErrorBody } from '../errors.ts'
+import { toldBefore } from '../history.rules.ts'
 import { began, type RunEnd, type RunInput, type RunState, rootOf, waitingSince } from '../run.rules.ts'
 import { noUsage, together, usageOf } from '../usage.rules.ts'
 import { errorOf } from './failures.rules.ts'
@@ -57,12 +58,15 @@ export const begun = (input: RunInput, tripsMax: number, at: number): AgentRun =
 export const askInput = (agent: string, run: AgentRun): AskInput => {
   const { runId, told, next, length, trips, tripsMax } = run
   const text = next ?? (length === undefined ? told?.text : undefined)
+  const before = toldBefore(runId, run.history)
+  const intro = [...(told?.intro === undefined ? [] : [told.intro]), ...before.intro]
   return {
     agent,
     conversation: runId,
     session: rootOf(run),
     ...(text !== undefined && { text }),
-    ...(told?.intro !== undefined && { intro: told.intro }),
+    ...(before.messages.length > 0 && { history: before.messages }),
+    ...(intro.length > 0 && { intro: intro.join('\n\n') }),
     ...(length !== undefined && { after: length }),
     stepMax: Math.max(1, tripsMax - trips),
     reports: true,

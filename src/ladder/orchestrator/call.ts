@@ -7,7 +7,7 @@ import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
 import type { HistoryMessage } from '../history.rules.ts'
 import { placeOf, type RunEnd, type RunInput, type RunState, statusOf } from '../run.rules.ts'
-import { fitted } from '../schema.ts'
+import { fitted, type Schema } from '../schema.ts'
 import { noUsage } from '../usage.rules.ts'
 import type { TurnResult } from './options.ts'
 import type { Orchestrator } from './orchestrator.ts'
@@ -108,7 +108,7 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
     return { error: error.toJSON(), report: this.refused(run.runId, error, run.inside) }
   }
 
-  protected get takes(): unknown {
+  protected get takes(): Schema {
     return this.#definition.inputSchema
   }
 

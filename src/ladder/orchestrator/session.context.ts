@@ -137,6 +137,10 @@ export const summaryInput = (run: SessionRun): RunInput => ({
   inside: insideOf(run),
 })
 
+/** It was stored by another definition. A command does not care. */
+export const hasDrifted = ({ turn }: SessionRun): boolean =>
+  turn?.request.wants === 'turn' && turn.plan?.found === true && turn.plan.savedSignature !== turn.plan.signature
+
 /** What the supervisor of the turn is given. */
 export const turnInput = (run: SessionRun) => {
   const { turn } = run

@@ -21,7 +21,7 @@ import {
 /** `begin` is what a run inside of another one begins with. */
 type SupervisorParts = {
   actors: Readonly<Record<string, AnyActorLogic>>
-  begin: Pick<SupervisorInput, 'state' | 'directive'>
+  begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
   now: () => number
 }
 type Params = { step: string }

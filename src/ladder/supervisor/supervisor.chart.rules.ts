@@ -27,7 +27,7 @@ export const chartOf = ({ name, version, description, intents, router, isSingle 
     { guard: 'chose nobody', target: `#${name}.concluding`, actions: ['tellDecided', 'endByChoice'] },
     { target: '#dispatching', actions: ['tellDecided'] },
   ]
-  const choosing = working({ name: routeActor, isRetried: false, executable: router, after: chosen, broken })
+  const choosing = working({ name: routeActor, isRetried: false, executable: router, reader: 'router', after: chosen, broken })
   const regionOf = ({ name: intent, executable, timeoutMs }: SupervisorShape['intents'][number]) => {
     const after = [{ target: 'ended' }]
     const { initial, states } = working({

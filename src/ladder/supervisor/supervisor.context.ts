@@ -17,6 +17,8 @@ export type BranchRecord = {
   output?: unknown
   error?: LadderErrorBody
   attempts: number
+  /** Of the run inside of it, which stands among the children of the report. */
+  runId?: string
   startedAt: number
   endedAt: number
 }
@@ -74,8 +76,9 @@ export const decided = ({ now }: SupervisorRun, decision: Decision): Partial<Sup
 })
 
 export const branched = ({ now, going }: SupervisorRun, intent: string, end: BranchEnd, at: number): Partial<SupervisorRun> => {
-  const { [intent]: work = { startedAt: at, attempts: 0 }, ...rest } = going
-  const times = { attempts: work.attempts, startedAt: work.startedAt, endedAt: at }
+  const { [intent]: work = { startedAt: at, attempts: 0, pauseMs: 0 }, ...rest } = going
+  const ran = work.answer ? { runId: work.answer.report.runId } : {}
+  const times = { attempts: work.attempts, ...ran, startedAt: work.startedAt, endedAt: at }
   const record: BranchRecord =
     end.ended === 'completed'
       ? { status: 'completed', output: end.output, ...times }

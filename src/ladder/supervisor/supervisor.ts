@@ -2,8 +2,9 @@
 import type { AnyStateMachine } from 'xstate'
 import { type Agent, now } from '../../index.ts'
 import type { Report } from '../envelope.ts'
-import { LadderError } from '../errors.ts'
+import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
+import { checkedHistory, type HistoryMessage, type HistoryWindow, type RunHistory, windowed } from '../history.rules.ts'
 import { type RunState, runActor } from '../run.rules.ts'
 import type { Schema } from '../schema.ts'
 import { supervisorMachine } from './compile.rules.ts'
@@ -22,6 +23,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
   readonly agents: readonly Agent[]
   readonly #definition: AnySupervisor
   readonly #shape: SupervisorShape
+  readonly #picks: boolean
+  readonly #begin: Pick<SupervisorInput, 'state' | 'directive' | 'history'>
 
   /** @param isSingle one decision and one dispatch are all: it is that of turns of an orchestrator */
   constructor(definition: AnySupervisor, { isSingle = false }: { isSingle?: boolean } = {}) {
@@ -32,6 +35,8 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.version = version
     this.description = description
     this.#definition = definition
+    this.#picks = intents.some(({ history }) => history !== undefined)
+    this.#begin = this.#beginning(definition)
     this.#shape = {
       name,
       maxIterations,
@@ -52,14 +57,38 @@ export class Supervisor<Input = unknown, Data = unknown> extends Executable<Inpu
     this.machine = supervisorMachine(this.#shape, { actors: { ...code, ...runs }, begin: this.begin(), now })
   }
 
+  override slicesOf(history: readonly HistoryMessage[]): RunHistory {
+    const { name, historyWindow: { agents, router, ack = 0 } = {} } = this.#definition
+    const cut = (reader: string, window: HistoryWindow | undefined) => {
+      if (typeof window !== 'function') return windowed(history, window)
+      try {
+        return checkedHistory(windowed(history, window), `historyWindow.${reader} of '${name}'`)
+      } catch (cause) {
+        if (cause instanceof LadderError) throw cause
+        throw new LadderError('SUPERVISOR_FAILED', `historyWindow.${reader} of '${name}' failed: ${wordsOf(cause)}`, { cause })
+      }
+    }
+    const said = cut('ack', ack)
+    return {
+      agents: cut('agents', agents),
+      ...((agents !== undefined || router !== undefined) && { router: cut('router', router) }),
+      ...(said.length > 0 && { ack: said }),
+      ...(this.#picks && { whole: history }),
+    }
+  }
+
   protected get takes(): Schema | undefined {
     return this.#definition.input
   }
 
-  protected begin(): Pick<SupervisorInput, 'state' | 'directive'> {
-    const { state = {}, initialAgent } = this.#definition
+  protected begin(): Pick<SupervisorInput, 'state' | 'directive' | 'history'> {
+    return this.#begin
+  }
+
+  #beginning({ name, state = {}, initialAgent, history }: AnySupervisor): Pick<SupervisorInput, 'state' | 'directive' | 'history'> {
     const directive = initialAgent === undefined ? undefined : { source: 'initialAgent' as const, next: [initialAgent], raw: initialAgent }
-    return { state, ...(directive && { directive }) }
+    const said = history && this.slicesOf(checkedHistory(history, `history of '${name}'`))
+    return { state, ...(directive && { directive }), ...(said && { history: said }) }
   }
 
   protected reportOf(run: RunState): Report {

@@ -1,4 +1,5 @@
 /** The states of a piece of an author's code, in which an executable may run. Plain data. */
+import type { HistoryReader } from '../history.rules.ts'
 import { runActor } from '../run.rules.ts'
 import { nestedInput, type WorkState } from './work.context.ts'
 
@@ -10,6 +11,8 @@ type WorkShape = {
   isRetried: boolean
   /** The executable that runs inside of it, if one does: its code is asked before and after that. */
   executable: string | undefined
+  /** As whom that one is told what was said before. Default: agents. */
+  reader?: HistoryReader
   /** Where it leads when it has ended, and where it leads when what it gave cannot be stored. */
   after: readonly Arrow[]
   broken: Arrow
@@ -21,7 +24,7 @@ export const runOf = (work: string): string => `run of ${work}`
 /** An action or a guard about one step, intent or other work. */
 export const about = (type: string, work: string) => ({ type, params: { step: work } })
 
-export const working = ({ name, isRetried, executable, after, broken }: WorkShape) => {
+export const working = ({ name, isRetried, executable, reader, after, broken }: WorkShape) => {
   const code = (onDone: readonly unknown[]) => ({
     id: name,
     src: name,
@@ -45,7 +48,7 @@ export const working = ({ name, isRetried, executable, after, broken }: WorkShap
           invoke: {
             id: runOf(name),
             src: runActor(executable),
-            input: ({ context }: { context: WorkState }) => nestedInput(context, name),
+            input: ({ context }: { context: WorkState }) => nestedInput(context, name, reader),
             onDone: { target: 'deciding', actions: [about('takeAnswer', name)] },
             onError: broken,
           },

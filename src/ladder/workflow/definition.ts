@@ -1,6 +1,7 @@
 /** What an author writes: steps with names, what each does, and where it leads. */
 import { LadderError } from '../errors.ts'
 import { type AnyExecutable, Executable } from '../executable.ts'
+import type { HistoryMessage } from '../history.rules.ts'
 import type { Schema } from '../schema.ts'
 import type { StepRecord } from './workflow.context.ts'
 
@@ -10,6 +11,8 @@ export type StepContext<Input, State> = {
   state: State
   /** What the caller brought along; it is never stored. */
   readonly context: Readonly<Record<string, unknown>>
+  /** What was said before, as far as the run was told it. */
+  readonly history: readonly HistoryMessage[]
   /** The steps that have ended, by name, children of parallel ones among them. */
   readonly steps: Readonly<Record<string, StepRecord>>
   readonly runId: string

@@ -3,6 +3,8 @@ import { isDeepStrictEqual } from 'node:util'
 import type { AnyActorLogic, AnyActorRef } from 'xstate'
 import { effect, fromTask } from '../../index.ts'
 import { LadderError, wordsOf } from '../errors.ts'
+import { handedDown } from '../executable.ts'
+import { readBy } from '../history.rules.ts'
 import { fitted, type Schema } from '../schema.ts'
 import { type AnyStep, type AnyWork, type AnyWorkflow, childrenOf, isWork, type Onward, type Retry, type StepContext } from './definition.ts'
 import { outputActor, untilActor } from './workflow.chart.rules.ts'
@@ -86,8 +88,10 @@ const work = (step: AnyWork, { retry: usual }: AnyWorkflow, contextOf: CallerCon
       const { answer } = run.going[step.name] ?? {}
       if (!answer && (await step.skip?.(code))) return { ended: 'skipped', ...onwardOf(await leads?.after(code, undefined)) }
       if (!answer) await step.before?.(code)
-      if ('agent' in step && !answer)
-        return { ended: 'asks', input: await step.agent.fit(step.input ? await step.input(code) : code.input), state: code.state }
+      if ('agent' in step && !answer) {
+        const input = await step.agent.fit(step.input ? await step.input(code) : code.input)
+        return { ended: 'asks', input, state: code.state, ...handedDown(step.agent, readBy(run.history, 'agents')) }
+      }
       if (answer?.error) throw LadderError.from(answer.error)
       const output = await checked(step, 'run' in step ? await step.run(code) : answer?.data)
       await step.after?.(code, output)
@@ -208,10 +212,11 @@ type Given = {
 }
 
 /** Each attempt begins with a state of its own: what a failed one did to it is gone. */
-const codeContext = ({ run: { runId, input, state, steps, inside }, step, attempt, signal, self, contextOf }: Given): Code => ({
+const codeContext = ({ run: { runId, input, state, steps, inside, history }, step, attempt, signal, self, contextOf }: Given): Code => ({
   input: frozen(structuredClone(input)) as never,
   state: structuredClone(step?.asks ? step.asks.state : state) as never,
   context: contextOf(inside?.rootRunId ?? runId),
+  history: readBy(history, 'agents'),
   steps: frozen(steps),
   runId,
   attempt,
