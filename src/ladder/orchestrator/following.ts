@@ -14,10 +14,10 @@ export const followTurn = async ({ runtime, session, turnKind, id, placed, turnI
   const words = runtime.actor(session.kind, session.id).events({ signal })
   const place = { sessionId: session.id, ...(turnIndex !== undefined && { turnIndex }) }
   const follow = (turnRunId: string) =>
-    new TurnFeed(runtime, { kind: turnKind, id: turnRunId }, (told) => {
+    new TurnFeed(runtime, { address: { kind: turnKind, id: turnRunId }, rootRunId: id }, (told) => {
       hear(told)
       const said = saidOf(told, turnRunId)
-      if (said) hear({ ...said, runId: id, rootRunId: told.rootRunId, ...place })
+      if (said) hear({ ...said, runId: id, rootRunId: id, ...place })
     })
   let turn = placed === undefined ? undefined : follow(placed)
   try {
@@ -51,15 +51,17 @@ const saidOf = (told: LadderEvent, turnRunId: string): ({ type: string } & Recor
 class TurnFeed {
   readonly #runtime: Runtime
   readonly #address: Address
+  readonly #rootRunId: string
   readonly #hear: Hear
   readonly #live: ReturnType<Runtime['events']>
   readonly #reading: Promise<void>
   #place = '0.0'
   #isOver = false
 
-  constructor(runtime: Runtime, address: Address, hear: Hear) {
+  constructor(runtime: Runtime, { address, rootRunId }: { address: Address; rootRunId: string }, hear: Hear) {
     this.#runtime = runtime
     this.#address = address
+    this.#rootRunId = rootRunId
     this.#hear = hear
     this.#live = runtime.events(address, this.#place)
     this.#reading = this.#read(this.#live)
@@ -80,7 +82,7 @@ class TurnFeed {
     try {
       for await (const { path: _, seq, part = 0, birth, ...told } of events) {
         if (seq !== undefined) this.#place = [seq, part, ...(birth === undefined ? [] : [birth])].join('.')
-        const event = heardOf(told, String(told.rootRunId ?? this.#address.id))
+        const event = heardOf(told, this.#rootRunId)
         if (!event) continue
         if (event.runId === this.#address.id && ends.has(event.type)) this.#isOver = true
         this.#hear(event)

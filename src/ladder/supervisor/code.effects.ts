@@ -24,7 +24,7 @@ export const codeContext = (
   return {
     input: structuredClone(input) as never,
     state: structuredClone(state) as never,
-    context: { ...contextOf(inside?.rootRunId ?? runId), ...known },
+    context: known ? Object.freeze({ ...contextOf(inside?.rootRunId ?? runId), ...known }) : contextOf(inside?.rootRunId ?? runId),
     goal,
     history: readBy(history, 'agents'),
     iteration: iterations.length,
