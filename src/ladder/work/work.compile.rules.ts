@@ -24,8 +24,9 @@ export const workActions = (now: () => number): Record<string, never> =>
     }),
     takeAnswer: assign(({ context, event }: Scope, { step }: Params) => answered(context, step, (event as Done).output as RunEnd)),
     hear: assign(({ context, event }: Scope) => ({ waiting: waitingSince(context, event as unknown as AskReport) })),
-    passReport: enqueueActions(({ context, event, enqueue }) => {
-      if ((context as WorkState).inside) enqueue.sendParent(event)
+    /** A run that stands in another one may have a journal of its own all the same: then it is asked itself who waits in it. */
+    passReport: enqueueActions(({ context, event, enqueue, self }) => {
+      if ((context as WorkState).inside && self._parent) enqueue.sendParent(event)
     }),
     /** It goes to the run that wants to make the call. */
     decide: enqueueActions(({ context, event, enqueue }) => {

@@ -69,11 +69,14 @@ test('[WL-057, WL-083] killed at any commit of session, turn or summary, a turn 
 test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goes on after its last iteration; resume waits for it, with what the caller brings along anew', async () => {
   const store = memoryStore()
   const ran: string[] = []
-  const hang = Promise.withResolvers<void>()
+  const [hang, third] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()]
   let hangs = true
   const work = (name: string) => async (code: { iteration: number; context: Readonly<Record<string, unknown>> }) => {
     ran.push(`${name} ${code.iteration} ${String(code.context.user)}`)
-    if (hangs && code.iteration === 2) await hang.promise
+    if (hangs && code.iteration === 2) {
+      third.resolve()
+      await hang.promise
+    }
     return { [name]: code.iteration }
   }
   const desk = orchestrator({
@@ -87,7 +90,7 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
   expect(await kit.clock.until(desk.resume('s'))).toBeNull()
   const cut = desk.execute('', { sessionId: 's', history: [], context: { user: 'before' } })
   cut.catch(() => undefined)
-  await kit.clock.until(expect.poll(() => ran.length).toBe(3))
+  await kit.clock.until(third.promise)
   await kit.crash()
   hangs = false
   await kit.restart()
@@ -109,18 +112,19 @@ test('[WL-080, WL-081, WL-082, WL-084] a first turn that a crash has cut off goe
 
 test('[WL-020, WL-080] a turn in flight that other intents have begun is refused, nothing of it is stored, and the next one runs', async () => {
   const store = memoryStore()
+  const begun = Promise.withResolvers<void>()
   const made = (names: string[], hangs = false) =>
     orchestrator({
       name: 'desk',
       checkpointStore: store,
-      intents: Object.fromEntries(names.map((name) => [name, () => (hangs ? new Promise<never>(() => undefined) : { by: name })])),
+      intents: Object.fromEntries(names.map((name) => [name, () => (hangs ? (begun.resolve(), new Promise<never>(() => undefined)) : { by: name })])),
       route: () => names.at(-1) as string,
     })
   const before = made(['a', 'b'], true)
   await using kit = await aLadder(before)
   const cut = before.execute('', { sessionId: 's', history: [], requestId: 'r' })
   cut.catch(() => undefined)
-  await kit.clock.until(expect.poll(async () => (await kit.runtime.actor('desk-turn', 's.unversioned.0').snapshot().catch(() => undefined))?.seq).toBeGreaterThan(1))
+  await kit.clock.until(begun.promise)
   await kit.crash()
   const after = made(['a', 'c'])
   const { ladder } = await import('../../../src/ladder/index.ts')
