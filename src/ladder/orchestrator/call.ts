@@ -1,7 +1,7 @@
 /** A call of an orchestrator in the run of an agent: it stands there as a run of its own, whose turn is made by its session. */
 import { type AnyStateMachine, assign, type EventObject, setup } from 'xstate'
 import type { z } from 'zod'
-import { type Agent, effect, fromTask, now } from '../../index.ts'
+import { type Agent, effect, fromTask, isRuntimeError, now, type Runtime } from '../../index.ts'
 import type { Report } from '../envelope.ts'
 import { LadderError, wordsOf } from '../errors.ts'
 import { Executable } from '../executable.ts'
@@ -49,6 +49,20 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
     return this.#orchestrator.run(input, { sessionId, history, requestId: run.runId, signal }, run.inside).result
   }
 
+  /** A runtime that ends takes nothing with it: the next one attaches to the turn. */
+  async #untilMade(run: RunInput, signal: AbortSignal): Promise<TurnResult<unknown>> {
+    let ended: Runtime | undefined
+    for (;;) {
+      const runtime: Runtime = await this.#orchestrator.whenBound(ended)
+      try {
+        return await this.turn(run, this.contextOf(run.inside?.rootRunId ?? run.runId), signal)
+      } catch (error) {
+        if (!isRuntimeError(error) || error.code !== 'closed' || !error.retryable) throw error
+        ended = runtime
+      }
+    }
+  }
+
   async #session({ runId, input }: RunInput, context: CallerContext): Promise<SessionBinding> {
     const { sessionScope: scope } = this.#definition
     if (scope === 'fresh') return { sessionId: runId }
@@ -68,8 +82,9 @@ export class OrchestratorCall extends Executable<unknown, unknown> {
       // Also where this host gives its actor away: then the turn goes on.
       const leave = (): void => void effect(self).confirm().then(() => wanted.abort(signal.reason), () => undefined)
       signal.addEventListener('abort', leave, { once: true })
+      effect(self).waits(true)
       try {
-        const { data, error, report } = await this.turn(run, this.contextOf(run.inside?.rootRunId ?? run.runId), wanted.signal)
+        const { data, error, report } = await this.#untilMade(run, wanted.signal)
         return { ...(error ? { error: error.toJSON() } : { data }), report }
       } catch (thrown) {
         return this.#failed(run, thrown)

@@ -44,6 +44,7 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   readonly #turns: Turns
   readonly #handlers = new Set<Handlers>()
   #runtime: Runtime | undefined
+  #binding = Promise.withResolvers<void>()
 
   constructor(definition: AnyOrchestrator) {
     const checked = checkedOrchestrator(definition)
@@ -71,8 +72,18 @@ export class Orchestrator<Input = unknown, State extends object = Record<string,
   /** Called when a runtime starts with it, and with nothing when that one ends. */
   bind(runtime: Runtime | undefined): void {
     this.#runtime = runtime
+    if (runtime) {
+      this.#binding.resolve()
+      this.#binding = Promise.withResolvers<void>()
+    }
     this.#supervisor.bind(runtime)
     this.#checked.summarizer?.bind(runtime)
+  }
+
+  /** For effects, which go on after a crash before a runtime has started in full. @param but one that has ended */
+  async whenBound(but?: Runtime): Promise<Runtime> {
+    while (!this.#runtime || this.#runtime === but) await this.#binding.promise
+    return this.#runtime
   }
 
   /**
